@@ -1,0 +1,3 @@
+"""The site: competitions for classes. See the README for the way of a submission."""
+
+from __future__ import annotations

@@ -1,0 +1,96 @@
+"""A process of its own for what reads whole tables: the web server never loads pyarrow or a metric's libraries.
+
+`run(job, …)` starts `python -m leaderboard.child`, which answers in JSON. Files are named by path. Jobs are the
+functions in `JOBS`. A job that crashes or takes too long raises `ChildFailed` and harms nobody.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import metrics
+
+TIME_LIMIT = 120
+
+
+class ChildFailed(Exception):
+    """The process died, took too long or met a bug; the text is for the log."""
+
+
+def check_truth(metric: str, truth: str, params: dict[str, Any], id_column: str | None) -> dict[str, Any]:
+    """The truth report as a dictionary: findings, rows per split, columns, self-test."""
+    report = metrics.check_truth(metric, Path(truth), params, id_column or None)
+    return {**asdict(report), "ok": report.ok}
+
+
+def add_split(
+    truth: str, share: float, seed: int, stratify: bool, id_column: str | None, target: str
+) -> dict[str, Any]:
+    """Write the truth with a `Usage` column to `target`."""
+    try:
+        text = metrics.add_split(Path(truth), share, seed, stratify, id_column or None)
+    except metrics.GroundTruthError as error:
+        return {"problems": [problem.as_dict() for problem in error.problems]}
+    Path(target).write_bytes(text)
+    return {"problems": []}
+
+
+def check_submission(
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, submission: str
+) -> dict[str, Any]:
+    """All problems of a submission; its score is computed and thrown away."""
+    prepared = metrics.prepare(metric, Path(truth), params, id_column or None)
+    try:
+        prepared.evaluate(Path(submission))
+    except metrics.SubmissionError as error:
+        return {"problems": [problem.as_dict() for problem in error.problems]}
+    return {"problems": []}
+
+
+def sample_submission(
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, target: str
+) -> dict[str, Any]:
+    """Write a valid submission that knows nothing to `target`."""
+    prepared = metrics.prepare(metric, Path(truth), params, id_column or None)
+    Path(target).write_bytes(prepared.sample_submission())
+    return {}
+
+
+JOBS: dict[str, Callable[..., dict[str, Any]]] = {
+    job.__name__: job for job in (check_truth, add_split, check_submission, sample_submission)
+}
+
+
+def run(job: str, **arguments: Any) -> dict[str, Any]:
+    """Do a job in a process of its own."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "leaderboard.child"],
+            input=json.dumps([job, arguments]),
+            capture_output=True,
+            text=True,
+            timeout=TIME_LIMIT,
+            cwd=Path(__file__).resolve().parent.parent,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ChildFailed(f"{job} took longer than {TIME_LIMIT} s") from error
+    if done.returncode:
+        raise ChildFailed(f"{job} ended with {done.returncode}: {done.stderr[-2000:]}")
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def main() -> None:
+    job, arguments = json.load(sys.stdin)
+    json.dump(JOBS[job](**arguments), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

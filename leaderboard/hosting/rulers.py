@@ -1,0 +1,280 @@
+"""Ground truths: an uploaded answer file is checked as a draft, published as a numbered ruler, exchanged by rescoring."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+import metrics
+
+from .. import child, ranking, scoring, tasks
+from ..models import Competition, GroundTruth, Refusal, Score, Split, Submission, Team, TruthDraft, User
+from ..storage import clean_name, path_of, store
+from ..storage import remove as remove_file
+from .setting_up import CannotHost
+
+
+@dataclass(frozen=True)
+class Move:
+    """A team under the current ground truth and under the candidate."""
+
+    team: Team
+    rank_now: int | None
+    rank_then: int | None
+    value_now: float | None
+    value_then: float | None
+
+    @property
+    def gained(self) -> int:
+        return (self.rank_now or 0) - (self.rank_then or 0) if self.rank_now and self.rank_then else 0
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Who would move if the candidate became current."""
+
+    ground_truth: GroundTruth
+    measured: int
+    waiting: int
+    refusals: list[Refusal]
+    moves: list[Move]
+
+    @property
+    def is_complete(self) -> bool:
+        return self.waiting == 0
+
+
+def draft_truth(
+    *,
+    competition: Competition,
+    metric: str,
+    params: dict[str, Any],
+    file_name: str = "",
+    chunks: Iterable[bytes] | None = None,
+    id_column: str = "",
+    public_share: float = 0.3,
+    seed: int = 0,
+    is_stratified: bool = True,
+) -> TruthDraft:
+    """Keep an answer file (or the earlier one, with another metric or split) and check it at once.
+
+    A file without a `Usage` column is split by the system: `public_share` of the rows (0–1) are public. All findings
+    are in the draft's `report`; raises `metrics.ParameterError` for parameters and `CannotHost` without a file.
+    """
+    params = metrics.clean_params(metric, params)
+    draft = TruthDraft.objects.filter(competition=competition).first() or TruthDraft(competition=competition)
+    replaced = ""
+    if chunks is not None:
+        stored = store(_plain(chunks), f"truths/{competition.pk}")
+        replaced, draft.file_key, draft.file_name = draft.file_key, stored.key, clean_name(file_name)
+    if not draft.file_key:
+        raise CannotHost("Choose the ground-truth file first.")
+    draft.metric, draft.params, draft.id_column = metric, params, id_column.strip()
+    draft.public_share, draft.seed, draft.is_stratified = public_share, seed, is_stratified
+    draft.uploaded_at = timezone.now()
+    draft.report = check_draft(draft)
+    draft.save()
+    if replaced:
+        _forget_file(competition, replaced)
+    return draft
+
+
+def check_draft(draft: TruthDraft) -> dict[str, Any]:
+    """All findings about a draft, with the split that publication would make."""
+    with tempfile.TemporaryDirectory() as folder:
+        truth, problems = _with_split(draft, Path(folder))
+        if problems:
+            return {"ok": False, "findings": [{**problem, "blocking": True, "why": ""} for problem in problems]}
+        report = child.run(
+            "check_truth",
+            metric=draft.metric,
+            truth=str(truth),
+            params=draft.params,
+            id_column=draft.id_column or None,
+        )
+    report["is_split_by_system"] = truth != path_of(draft.file_key)
+    return report
+
+
+def publish(*, competition: Competition, user: User | None, note: str = "", is_confirmed: bool = False) -> GroundTruth:
+    """Make the draft the next numbered ruler.
+
+    Before the launch it becomes current at once. Afterwards it becomes the candidate: every submission is measured
+    with it while the board stays as it is. Raises `CannotHost` when the check blocks or wants a confirmation.
+    """
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    if draft is None:
+        raise CannotHost("Upload a ground-truth file first.")
+    question = metrics.get(draft.metric).confirmation(draft.params)
+    if question and not is_confirmed:
+        raise CannotHost("This choice needs your confirmation.", [question])
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = _with_split(draft, Path(folder))
+        report = check_draft(draft)
+        if not report["ok"]:
+            blocking = [finding["message"] for finding in report["findings"] if finding["blocking"]]
+            raise CannotHost("The ground truth cannot be published.", blocking)
+        data = path.read_bytes()
+    _refuse_public_answers(competition, data)
+    stored = store([data], f"truths/{competition.pk}")
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        if held.candidate_id is not None:
+            remove_file(stored.key)
+            raise CannotHost("Another ground truth is waiting: apply or discard it first.")
+        last = held.ground_truths.aggregate(last=Max("number"))["last"] or 0
+        ruler = GroundTruth(
+            competition=held,
+            number=last + 1,
+            file_key=stored.key,
+            file_name=draft.file_name,
+            sha256=stored.sha256,
+            metric=draft.metric,
+            metric_version=metrics.get(draft.metric).version,
+            params=draft.params,
+            id_column=report["id_column"],
+            submission_columns=list(report["submission_columns"]),
+            rows=report["rows"],
+            public_rows=report["public_rows"],
+            private_rows=report["private_rows"],
+            ignored_rows=report["ignored_rows"],
+            findings=report["findings"],
+            note=note,
+            published_by=user,
+        )
+        ruler.save()
+        _put_in_place(held, ruler)
+        draft.delete()
+    remove_file(draft.file_key)
+    competition.refresh_from_db()
+    return ruler
+
+
+def preview(competition: Competition) -> Preview | None:
+    """Who would move under the candidate; None without one."""
+    candidate = competition.candidate
+    current = competition.ground_truth
+    if candidate is None or current is None:
+        return None
+    now = {best.team_id: best for best in ranking.expected(current)}
+    then = {best.team_id: best for best in ranking.expected(candidate)}
+    ranks_now, ranks_then = ranking.ranks_of(now.values()), ranking.ranks_of(then.values())
+    moves = [
+        Move(
+            team,
+            ranks_now.get(team.pk),
+            ranks_then.get(team.pk),
+            now[team.pk].value if team.pk in now else None,
+            then[team.pk].value if team.pk in then else None,
+        )
+        for team in Team.objects.filter(competition=competition, pk__in=now.keys() | then.keys())
+    ]
+    moves.sort(key=lambda move: (move.rank_then or 10**9, move.team.name))
+    return Preview(
+        ground_truth=candidate,
+        measured=Score.objects.filter(ground_truth=candidate, split=Split.PUBLIC).count(),
+        waiting=scoring.unmeasured(candidate).count(),
+        refusals=list(Refusal.objects.filter(ground_truth=candidate).select_related("submission__team")),
+        moves=moves,
+    )
+
+
+def apply_candidate(*, competition: Competition) -> None:
+    """Switch to the candidate in one transaction; raises `CannotHost` while something is still unmeasured."""
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        candidate = held.candidate
+        if candidate is None:
+            raise CannotHost("No ground truth is waiting to be applied.")
+        if scoring.unmeasured(candidate).exists():
+            tasks.ring_after_commit(tasks.rescore, candidate.pk)
+            raise CannotHost("Some submissions are still being measured with it; try again in a moment.")
+        held.ground_truth, held.candidate = candidate, None
+        held.save(update_fields=["ground_truth", "candidate"])
+        candidate.competition = held
+        ranking.rebuild(candidate)
+        for pk in held.submissions.filter(status=Submission.Status.PENDING).values_list("pk", flat=True):
+            tasks.ring_after_commit(tasks.score_submission, pk, candidate.pk)
+    competition.refresh_from_db()
+
+
+def discard_candidate(*, competition: Competition) -> None:
+    """Stay with the current ground truth; the candidate keeps its number in the history."""
+    Competition.objects.filter(pk=competition.pk).update(candidate=None)
+    competition.refresh_from_db()
+
+
+def sample_of(ruler: GroundTruth) -> bytes:
+    """A valid submission that knows nothing, made by the metric; kept beside the truth after the first time."""
+    path = path_of(ruler.file_key + ".sample")
+    if not path.exists():
+        part = path.with_suffix(".partial")
+        child.run(
+            "sample_submission",
+            metric=ruler.metric,
+            truth=str(path_of(ruler.file_key)),
+            params=ruler.params,
+            id_column=ruler.id_column,
+            target=str(part),
+        )
+        part.rename(path)
+    return path.read_bytes()
+
+
+def _put_in_place(competition: Competition, ruler: GroundTruth) -> None:
+    """Before the launch nothing was measured, so the new ruler is current; later it is measured first."""
+    if competition.launched_at is None and not competition.submissions.exists():
+        competition.ground_truth = ruler
+    else:
+        competition.candidate = ruler
+        tasks.ring_after_commit(tasks.rescore, ruler.pk)
+    competition.save(update_fields=["ground_truth", "candidate"])
+    competition.touch_board()
+
+
+def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, Any]]]:
+    """The draft's file, or a copy with a `Usage` column made by the system; and what forbids that."""
+    source = path_of(draft.file_key)
+    with source.open(encoding="utf-8-sig", errors="replace") as file:
+        header = [cell.strip().strip('"') for cell in file.readline().split(",")]
+    if "Usage" in header:
+        return source, []
+    target = folder / "truth.csv"
+    answer = child.run(
+        "add_split",
+        truth=str(source),
+        share=draft.public_share,
+        seed=draft.seed,
+        stratify=draft.is_stratified,
+        id_column=draft.id_column or None,
+        target=str(target),
+    )
+    return target, answer["problems"]
+
+
+def _plain(chunks: Iterable[bytes]) -> Iterable[bytes]:
+    """The CSV of a plain, gzipped or zipped upload; a container that cannot be read is kept for the check to name."""
+    data = b"".join(chunks)
+    try:
+        return [metrics.read_container(data, 1 << 30)]
+    except metrics.MetricError:
+        return [data]
+
+
+def _forget_file(competition: Competition, key: str) -> None:
+    if not competition.ground_truths.filter(file_key=key).exists():
+        remove_file(key)
+
+
+def _refuse_public_answers(competition: Competition, truth: bytes) -> None:
+    digest = hashlib.sha256(truth).hexdigest()
+    if leak := competition.data_files.filter(sha256=digest).first():
+        raise CannotHost(f"The data file “{leak.name}” is this ground truth: students could download the answers.")

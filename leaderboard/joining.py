@@ -1,0 +1,134 @@
+"""A student enters a competition, forms a team, accepts the rules."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from .models import Competition, Membership, Team, User
+from .models.team import new_invitation
+
+
+class CannotJoin(Exception):
+    """Why a person did not get in, or a team did not change; the text is for them."""
+
+
+def by_code(*, user: User, code: str) -> Membership:
+    """Join the competition of a code, as a team of one."""
+    cleaned = code.strip().upper().replace("-", "").replace(" ", "")
+    competition = Competition.objects.filter(join_code__iexact=cleaned, launched_at__isnull=False).first()
+    if competition is None:
+        raise CannotJoin("No competition has this code. Check it with your teacher.")
+    return enter(user=user, competition=competition)
+
+
+def openly(*, user: User, competition: Competition) -> Membership:
+    """Join a listed competition that asks for no code."""
+    if competition.needs_code or not competition.is_listed or competition.launched_at is None:
+        raise CannotJoin("This competition needs its join code.")
+    return enter(user=user, competition=competition)
+
+
+def enter(*, user: User, competition: Competition) -> Membership:
+    """Make a person a member, in a team of one; joining twice gives the first membership."""
+    existing = Membership.objects.filter(competition=competition, user=user).first()
+    if existing:
+        return existing
+    if timezone.now() >= competition.closes_at:
+        raise CannotJoin("The deadline of this competition has passed.")
+    try:
+        with transaction.atomic():
+            team = Team.objects.create(competition=competition, name=_free_name(competition, user), captain=user)
+            return Membership.objects.create(team=team, competition=competition, user=user)
+    except IntegrityError:
+        return Membership.objects.get(competition=competition, user=user)
+
+
+def by_invitation(*, user: User, invitation: str) -> Membership:
+    """Join the team of an invitation link. A team of one without submissions is given up for it."""
+    with transaction.atomic():
+        team = Team.objects.select_for_update().select_related("competition").filter(invitation=invitation).first()
+        if team is None:
+            raise CannotJoin("This invitation is not valid any more. Ask your team for a new link.")
+        competition = team.competition
+        if timezone.now() >= competition.closes_at:
+            raise CannotJoin("The deadline of this competition has passed.")
+        held = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
+        if held and held.team_id == team.pk:
+            return held
+        if team.memberships.count() >= competition.team_size:
+            raise CannotJoin(f"“{team}” is full: a team has at most {competition.team_size} members here.")
+        if held:
+            return _move(held, team)
+        return Membership.objects.create(team=team, competition=competition, user=user)
+
+
+def accept_rules(*, membership: Membership) -> None:
+    """Store that a member accepted the rules as they are now."""
+    Membership.objects.filter(pk=membership.pk).update(
+        rules_version=membership.competition.rules_version, rules_accepted_at=timezone.now()
+    )
+
+
+def rename(*, membership: Membership, name: str) -> None:
+    """Give the team another name, unique in the competition."""
+    cleaned = clean_team_name(name)
+    if not cleaned:
+        raise CannotJoin("A team needs a name.")
+    try:
+        with transaction.atomic():
+            Team.objects.filter(pk=membership.team_id).update(name=cleaned)
+            membership.competition.touch_board()
+    except IntegrityError as error:
+        raise CannotJoin(f"Another team is called “{cleaned}” already.") from error
+
+
+def renew_invitation(*, membership: Membership) -> None:
+    """Make the old invitation link stop working."""
+    Team.objects.filter(pk=membership.team_id).update(invitation=new_invitation())
+
+
+def leave(*, membership: Membership) -> Membership:
+    """Leave a team for a team of one; the team keeps its submissions. The last member cannot leave them behind."""
+    with transaction.atomic():
+        team = Team.objects.select_for_update().get(pk=membership.team_id)
+        if team.memberships.count() == 1:
+            raise CannotJoin("You are the only member of this team.")
+        membership.team = Team.objects.create(
+            competition=membership.competition,
+            name=_free_name(membership.competition, membership.user),
+            captain=membership.user,
+        )
+        membership.save(update_fields=["team"])
+        if team.captain_id == membership.user_id:
+            heir = team.memberships.order_by("joined_at").first()
+            Team.objects.filter(pk=team.pk).update(captain=heir.user_id if heir else None)
+    return membership
+
+
+def clean_team_name(name: str) -> str:
+    """Visible characters only, compatibility forms unified, single spaces, at most 60 characters."""
+    text = unicodedata.normalize("NFKC", name)
+    visible = "".join(c for c in text if c.isspace() or unicodedata.category(c)[0] != "C")
+    return " ".join(visible.split())[:60].strip()
+
+
+def _move(held: Membership, team: Team) -> Membership:
+    left = held.team
+    if left.submissions.exists():
+        raise CannotJoin("Your present team has submissions already, so you cannot change to another one.")
+    held.team = team
+    held.save(update_fields=["team"])
+    if not left.memberships.exists():
+        left.delete()
+    return held
+
+
+def _free_name(competition: Competition, user: User) -> str:
+    base = clean_team_name(user.get_username()) or "team"
+    name, number = base, 2
+    while Team.objects.filter(competition=competition, name__iexact=name).exists():
+        name, number = f"{base[:54]} {number}", number + 1
+    return name

@@ -1,0 +1,271 @@
+"""A question with a deadline, its rulers, its data files."""
+
+from __future__ import annotations
+
+import secrets
+import zoneinfo
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from .user import User, Viewer
+
+# Without the letters and digits that look alike on a projector.
+CODE_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+
+
+def new_join_code() -> str:
+    return "".join(secrets.choice(CODE_ALPHABET) for _ in range(8))
+
+
+def check_zone(name: str) -> None:
+    if name not in zoneinfo.available_timezones():
+        raise ValidationError(f"“{name}” is not a time zone; write for example Europe/Vienna.")
+
+
+class Split(models.TextChoices):
+    """Which rows a score is about (Kaggle's `Usage`)."""
+
+    PUBLIC = "public"
+    PRIVATE = "private"
+
+
+class CompetitionQuerySet(models.QuerySet["Competition"]):
+    def visible_to(self, user: Viewer) -> CompetitionQuerySet:
+        """Those a person may open: listed and launched, joined, or hosted."""
+        if user.is_anonymous:
+            return self.filter(is_listed=True, launched_at__isnull=False)
+        if user.is_superuser:
+            return self
+        mine = Q(pk__in=user.memberships.values("competition")) & Q(launched_at__isnull=False)
+        hosted = Q(pk__in=user.hosted_competitions.values("pk"))
+        return self.filter(Q(is_listed=True, launched_at__isnull=False) | mine | hosted)
+
+    def hosted_by(self, user: Viewer) -> CompetitionQuerySet:
+        if user.is_anonymous:
+            return self.none()
+        return self if user.is_superuser else self.filter(hosts=user)
+
+
+class Competition(models.Model):
+    """A question with a deadline. Draft until `launched_at`, then upcoming, live, closed, revealed."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    title = models.CharField(max_length=120)
+    subtitle = models.CharField(max_length=200, blank=True)
+    course = models.CharField(max_length=120, blank=True, help_text="For example “STAT 451 · Prof. Rivera”.")
+    overview = models.TextField(blank=True, help_text="Markdown.")
+    rules = models.TextField(blank=True, help_text="Markdown. Students accept it before they see the data.")
+    rules_version = models.PositiveIntegerField(default=1, editable=False)
+    contact = models.CharField(max_length=200, blank=True, help_text="Whom students ask.")
+    hosts = models.ManyToManyField(User, related_name="hosted_competitions", blank=True)
+
+    is_listed = models.BooleanField(
+        "listed", default=False, help_text="Everybody sees it on the front page; otherwise only members do."
+    )
+    join_code = models.CharField(max_length=20, unique=True, default=new_join_code)
+    needs_code = models.BooleanField(default=True, help_text="Joining needs the code or an invitation.")
+
+    opens_at = models.DateTimeField()
+    closes_at = models.DateTimeField()
+    zone = models.CharField("time zone", max_length=60, default="UTC", validators=[check_zone])
+    launched_at = models.DateTimeField(null=True, blank=True, editable=False)
+    revealed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    reveals_itself = models.BooleanField(
+        "reveal at the deadline", default=True, help_text="Open the private board by itself after the deadline."
+    )
+
+    daily_attempts = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1), MaxValueValidator(1000)])
+    final_count = models.PositiveIntegerField(
+        "final picks", default=2, validators=[MinValueValidator(1), MaxValueValidator(20)]
+    )
+    team_size = models.PositiveIntegerField(default=4, validators=[MinValueValidator(1), MaxValueValidator(50)])
+    max_bytes = models.PositiveBigIntegerField(
+        "largest file in bytes", default=50 * 1024 * 1024, validators=[MinValueValidator(1024)]
+    )
+    allows_late = models.BooleanField(
+        "late submissions", default=False, help_text="Scored after the deadline, never ranked."
+    )
+
+    ground_truth = models.ForeignKey(
+        "GroundTruth", null=True, blank=True, editable=False, on_delete=models.PROTECT, related_name="+"
+    )
+    candidate = models.ForeignKey(
+        "GroundTruth",
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Published and being measured; the board stays on the current one until the host applies it.",
+    )
+    # Counts every change that a board shows; rendered boards are cached under it.
+    board_version = models.PositiveBigIntegerField(default=0, editable=False)
+    is_demo = models.BooleanField(default=False, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = CompetitionQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["-opens_at", "slug"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="competition_opens_before_it_closes",
+                condition=Q(opens_at__lt=F("closes_at")),
+                violation_error_message="The competition must open before it closes.",
+            ),
+            models.CheckConstraint(
+                name="competition_launched_with_a_ground_truth",
+                condition=Q(launched_at__isnull=True) | Q(ground_truth__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="competition_revealed_after_launch",
+                condition=Q(revealed_at__isnull=True) | Q(launched_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="competition_limits_are_positive",
+                condition=Q(daily_attempts__gte=1, final_count__gte=1, team_size__gte=1, max_bytes__gte=1),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def is_hosted_by(self, user: Viewer) -> bool:
+        if user.is_anonymous or not user.is_active:
+            return False
+        return user.is_superuser or self.hosts.filter(pk=user.pk).exists()
+
+    def private_is_visible_to(self, user: Viewer, at: datetime) -> bool:
+        """The only door to private scores: after the reveal for everybody, before it for hosts alone."""
+        return self.is_revealed(at) or self.is_hosted_by(user)
+
+    def is_revealed(self, at: datetime) -> bool:
+        return self.revealed_at is not None and self.revealed_at <= at
+
+    def accepts_at(self, at: datetime) -> bool:
+        """Whether a file whose last byte was stored at this moment counts."""
+        return self.launched_at is not None and self.opens_at <= at < self.closes_at
+
+    def state(self, at: datetime) -> str:
+        """`draft`, `upcoming`, `live`, `closed` (deadline passed, private locked) or `revealed`."""
+        if self.launched_at is None:
+            return "draft"
+        if at < self.opens_at:
+            return "upcoming"
+        if at < self.closes_at:
+            return "live"
+        return "revealed" if self.is_revealed(at) else "closed"
+
+    def touch_board(self) -> None:
+        """Make every cached board of this competition stale; part of the transaction that changed a board."""
+        Competition.objects.filter(pk=self.pk).update(board_version=F("board_version") + 1)
+
+
+class Immutable(Exception):
+    """A row that may never be edited was about to be."""
+
+
+class GroundTruth(models.Model):
+    """One immutable ruler: answer file, split, metric, parameters. A correction is a new number, never an edit."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="ground_truths")
+    number = models.PositiveIntegerField()
+    file_key = models.CharField(max_length=200)
+    file_name = models.CharField(max_length=200)
+    sha256 = models.CharField(max_length=64)
+    metric = models.CharField(max_length=60)
+    metric_version = models.CharField(max_length=64)
+    params = models.JSONField(default=dict)
+    id_column = models.CharField(max_length=200)
+    submission_columns = models.JSONField(default=list)
+    rows = models.PositiveIntegerField()
+    public_rows = models.PositiveIntegerField()
+    private_rows = models.PositiveIntegerField()
+    ignored_rows = models.PositiveIntegerField(default=0)
+    findings = models.JSONField(default=list)
+    note = models.CharField(max_length=300, blank=True)
+    published_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    published_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["competition", "number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["competition", "number"], name="ground_truth_number_once"),
+            models.CheckConstraint(
+                name="ground_truth_rows_add_up",
+                condition=Q(rows=F("public_rows") + F("private_rows") + F("ignored_rows")),
+            ),
+            models.CheckConstraint(
+                name="ground_truth_has_both_splits", condition=Q(public_rows__gte=1, private_rows__gte=1)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.competition} · ground truth {self.number}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Insert only: scores of a ruler would silently mean something else after an edit."""
+        if self.pk is not None:
+            raise Immutable(f"{self} is published; publish a new ground truth instead.")
+        super().save(*args, **kwargs)
+
+    @property
+    def public_share(self) -> float:
+        """Share of the ranked rows that the public board is computed on, 0–1."""
+        return self.public_rows / (self.public_rows + self.private_rows)
+
+
+class TruthDraft(models.Model):
+    """An uploaded answer file that the host still looks at: what the check found, not yet a ruler."""
+
+    competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="truth_draft")
+    file_key = models.CharField(max_length=200)
+    file_name = models.CharField(max_length=200)
+    metric = models.CharField(max_length=60)
+    params = models.JSONField(default=dict)
+    id_column = models.CharField(max_length=200, blank=True)
+    # How the system splits a file without a `Usage` column.
+    public_share = models.FloatField(default=0.3)
+    seed = models.PositiveIntegerField(default=0)
+    is_stratified = models.BooleanField(default=True)
+    report = models.JSONField(default=dict)
+    uploaded_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="truth_draft_share_between_0_and_1", condition=Q(public_share__gt=0, public_share__lt=1)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+
+class DataFile(models.Model):
+    """A file that students download."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="data_files")
+    name = models.CharField(max_length=200)
+    description = models.CharField(max_length=300, blank=True)
+    file_key = models.CharField(max_length=200)
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveBigIntegerField()
+    rows = models.PositiveIntegerField(null=True)
+    head = models.JSONField(default=list)
+    added_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["competition", "name"], name="data_file_name_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,179 @@
+"""Uploaded files, what they scored, and what follows from the scores."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from .competition import Competition, GroundTruth, Split
+from .team import Team
+from .user import User, Viewer
+
+LARGEST_FLOAT = 1.7976931348623157e308
+
+
+class Baseline(models.Model):
+    """A host's reference submission, shown on the board and never ranked."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="baselines")
+    name = models.CharField(max_length=60)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["competition", "name"], name="baseline_name_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SubmissionQuerySet(models.QuerySet["Submission"]):
+    def for_user(self, user: Viewer) -> SubmissionQuerySet:
+        """A person's own team's files; hosts see those of their competitions."""
+        if user.is_anonymous:
+            return self.none()
+        if user.is_superuser:
+            return self
+        return self.filter(
+            Q(team__in=user.memberships.values("team"))
+            | Q(competition__in=user.hosted_competitions.values("pk"))
+        )
+
+
+class Submission(models.Model):
+    """One uploaded file. The file and its receipt never change; the rest is what became of it.
+
+    `pending → scored | invalid | failed`. There is no stored "running": a row is being scored while its lease
+    (`claim`, `lease_until`) lives, and whoever holds the claim alone may finish it.
+    """
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        SCORED = "scored"
+        INVALID = "invalid"
+        FAILED = "failed"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="submissions")
+    team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="submissions")
+    baseline = models.OneToOneField(Baseline, null=True, on_delete=models.CASCADE, related_name="submission")
+    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="submissions")
+    note = models.CharField(max_length=300, blank=True)
+    file_name = models.CharField(max_length=200)
+    file_key = models.CharField(max_length=200)
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveBigIntegerField()
+    received_at = models.DateTimeField(editable=False)
+    is_late = models.BooleanField(default=False)
+    upload_key = models.CharField(max_length=64, editable=False)
+    is_selected = models.BooleanField("final pick", default=False)
+
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
+    problems = models.JSONField(default=list)
+    failure = models.CharField(max_length=500, blank=True)
+    claim = models.UUIDField(null=True, editable=False)
+    lease_until = models.DateTimeField(null=True, editable=False)
+    tries = models.PositiveSmallIntegerField(default=0, editable=False)
+    finished_at = models.DateTimeField(null=True, editable=False)
+
+    objects = SubmissionQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["-received_at"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["competition", "upload_key"], name="an_upload_is_stored_once"),
+            models.CheckConstraint(
+                name="submission_of_a_team_or_a_baseline", condition=Q(team__isnull=True) ^ Q(baseline__isnull=True)
+            ),
+            models.CheckConstraint(
+                name="submission_status_known", condition=Q(status__in=["pending", "scored", "invalid", "failed"])
+            ),
+            models.CheckConstraint(
+                name="submission_final_has_a_time",
+                condition=Q(status="pending", finished_at__isnull=True)
+                | (~Q(status="pending") & Q(finished_at__isnull=False)),
+            ),
+            models.CheckConstraint(name="submission_tries_at_most_five", condition=Q(tries__lte=5)),
+            models.CheckConstraint(name="only_a_ranked_file_is_selected", condition=Q(is_selected=False) | Q(is_late=False)),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["team", "-received_at"], name="submission_by_team"),
+            models.Index(fields=["received_at"], name="submission_waiting", condition=Q(status="pending")),
+            models.Index(fields=["competition", "-received_at"], name="submission_by_competition"),
+        ]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+
+class Score(models.Model):
+    """Value of one submission on one split under one ground truth; written once, full precision."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="scores")
+    ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="scores")
+    split = models.CharField(max_length=7, choices=Split.choices)
+    value = models.FloatField()
+    parts = models.JSONField(default=dict)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["submission", "ground_truth", "split"], name="score_once_per_submission_ruler_and_split"
+            ),
+            models.CheckConstraint(
+                name="score_is_finite", condition=Q(value__gte=-LARGEST_FLOAT, value__lte=LARGEST_FLOAT)
+            ),
+            models.CheckConstraint(name="score_split_known", condition=Q(split__in=["public", "private"])),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.split} {self.value!r}"
+
+
+class Refusal(models.Model):
+    """A submission that an earlier ruler scored and a later one cannot read: why, for the host's preview."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="refusals")
+    ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="refusals")
+    problems = models.JSONField(default=list)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["submission", "ground_truth"], name="one_refusal_per_ruler"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.submission} under {self.ground_truth}"
+
+
+class Standing(models.Model):
+    """What a team stands on under one ground truth and split. Derived: `ranking.rebuild` makes it again.
+
+    `sort_key` is the value, negated where higher is better, so that ascending order is board order.
+    """
+
+    ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="standings")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="standings")
+    split = models.CharField(max_length=7, choices=Split.choices)
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="+")
+    value = models.FloatField()
+    sort_key = models.FloatField()
+    received_at = models.DateTimeField()
+    is_picked_by_system = models.BooleanField(default=False)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["ground_truth", "team", "split"], name="one_standing_per_team"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["ground_truth", "split", "sort_key", "received_at"], name="standing_board_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.team}: {self.value!r}"

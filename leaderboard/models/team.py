@@ -1,0 +1,93 @@
+"""Who is ranked: teams (a lone student is a team of one), their members, their daily attempts."""
+
+from __future__ import annotations
+
+import secrets
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+from .competition import Competition
+from .user import User
+
+
+def new_invitation() -> str:
+    return secrets.token_urlsafe(18)
+
+
+class Team(models.Model):
+    """Who is ranked. The invitation lets others in while there is room."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="teams")
+    name = models.CharField(max_length=60)
+    captain = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    invitation = models.CharField(max_length=40, unique=True, default=new_invitation)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint("competition", Lower("name"), name="team_name_once_per_competition"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A user in a team, and which version of the rules they accepted."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    rules_version = models.PositiveIntegerField(default=0)
+    rules_accepted_at = models.DateTimeField(null=True)
+    joined_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["joined_at"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["competition", "user"], name="one_team_per_user_and_competition"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"
+
+    def has_accepted_rules(self) -> bool:
+        return self.rules_version >= self.competition.rules_version
+
+
+class DailyAttempts(models.Model):
+    """How many attempts a team used on a UTC day, and how many of its files were refused on it.
+
+    Taken by compare-and-set, so that no number of parallel uploads can exceed the limit.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="daily_attempts")
+    day = models.DateField()
+    used = models.PositiveIntegerField(default=0)
+    refused = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["team", "day"], name="one_count_per_team_and_day"),
+            models.CheckConstraint(name="attempts_not_negative", condition=Q(used__gte=0, refused__gte=0)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.team} {self.day}: {self.used}"
+
+    def take(self, limit: int) -> bool:
+        """Use one attempt; False when none is left."""
+        free = DailyAttempts.objects.filter(pk=self.pk, used__lt=limit)
+        return bool(free.update(used=F("used") + 1))
+
+    @classmethod
+    def give_back(cls, team_id: int, day: object, *, refused: bool) -> None:
+        """Return the attempt of a file that did not count; `refused` files have a generous limit of their own."""
+        cls.objects.filter(team_id=team_id, day=day, used__gt=0).update(
+            used=F("used") - 1, refused=F("refused") + (1 if refused else 0)
+        )

@@ -1,0 +1,108 @@
+"""Who signs in, and with what: people, API tokens, the one-time setup link."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime
+from typing import ClassVar
+
+from django.contrib.auth.models import AbstractUser, AnonymousUser
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+TOKEN_PREFIX = "lb_"
+
+
+def digest_of(secret: str) -> str:
+    """What is stored of a secret that was shown once. The secrets are random, so a fast hash is enough."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class User(AbstractUser):
+    """A person. `can_host` lets a person open competitions; a superuser operates the whole site."""
+
+    email = models.EmailField("e-mail address", blank=True)
+    can_host = models.BooleanField("may host competitions", default=False)
+
+    class Meta(AbstractUser.Meta):
+        constraints: ClassVar = [
+            models.UniqueConstraint(Lower("username"), name="user_name_once_whatever_case"),
+            models.UniqueConstraint(
+                Lower("email"), name="user_email_once_whatever_case", condition=~models.Q(email="")
+            ),
+        ]
+
+    @property
+    def is_host(self) -> bool:
+        return self.is_active and (self.can_host or self.is_superuser)
+
+
+Viewer = User | AnonymousUser
+
+
+class ApiToken(models.Model):
+    """A key for programs. Only its digest is kept; the token itself is shown once."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=60)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    hint = models.CharField(max_length=12, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.hint}…)"
+
+    @classmethod
+    def issue(cls, user: User, name: str) -> tuple[ApiToken, str]:
+        """A new token and its secret, which cannot be read again."""
+        secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+        token = cls.objects.create(user=user, name=name, digest=digest_of(secret), hint=secret[:8])
+        return token, secret
+
+    @classmethod
+    def owner_of(cls, secret: str) -> User | None:
+        """The active person a secret belongs to."""
+        token = cls.objects.select_related("user").filter(digest=digest_of(secret), user__is_active=True).first()
+        if token is None:
+            return None
+        cls.objects.filter(pk=token.pk).update(last_used_at=timezone.now())
+        return token.user
+
+
+class SetupLink(models.Model):
+    """The one-time link that the terminal prints: who opens it first becomes the operator."""
+
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    used_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"made {self.created_at:%Y-%m-%d %H:%M}"
+
+    @classmethod
+    def issue(cls) -> str:
+        """The secret of a new link; earlier unused links stop working. Nothing once an operator exists."""
+        cls.objects.filter(used_at=None).delete()
+        secret = secrets.token_urlsafe(24)
+        cls.objects.create(digest=digest_of(secret))
+        return secret
+
+    @classmethod
+    def is_live(cls, secret: str) -> bool:
+        return (
+            cls.objects.filter(digest=digest_of(secret), used_at=None).exists()
+            and not User.objects.filter(is_superuser=True).exists()
+        )
+
+    @classmethod
+    def use(cls, secret: str, at: datetime) -> bool:
+        """True for the one caller who used the link up."""
+        return cls.is_live(secret) and bool(
+            cls.objects.filter(digest=digest_of(secret), used_at=None).update(used_at=at)
+        )

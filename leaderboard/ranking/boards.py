@@ -1,0 +1,290 @@
+"""Reading boards: pages, ranks, ties, movement."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db.models import Count, Q, QuerySet
+
+from ..models import Competition, GroundTruth, Membership, Score, Split, Standing, Submission, Team
+from .standings import Best, bests, sign_of
+
+PAGE_SIZE = 100
+TREND_POINTS = 20
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a board. A baseline has no rank, team id 0 and no history."""
+
+    rank: int | None
+    name: str
+    team_id: int
+    value: float
+    movement: int | None
+    """Ranks gained, negative when lost (see `movements`); None for a team that was not on the board before."""
+    submission_id: str
+    received_at: datetime
+    attempts: int = 0
+    last_at: datetime | None = None
+    trend: tuple[float, ...] = ()
+    members: tuple[str, ...] = ()
+    is_baseline: bool = False
+    is_picked_by_system: bool = False
+
+
+@dataclass(frozen=True)
+class Board:
+    """One page of a board: `rows` in order, `total` ranked teams on all pages."""
+
+    ground_truth: GroundTruth
+    split: Split
+    rows: tuple[Row, ...]
+    page: int
+    pages: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Where one team stands."""
+
+    rank: int
+    total: int
+    value: float
+    submission_id: str
+
+
+def board(competition: Competition, split: Split, *, page: int = 1, at: datetime) -> Board:
+    """One page of the current board. Callers ask `private_is_visible_to` before they ask for the private one.
+
+    Cost does not grow with the number of teams beyond an index range, except yesterday's ranks (see `earlier_ranks`).
+    """
+    ruler = competition.ground_truth
+    if ruler is None:
+        raise ValueError(f"{competition.slug} has no ground truth yet")
+    ordered = in_order(ruler, split)
+    total = ordered.count()
+    pages = max(1, -(-total // PAGE_SIZE))
+    page = min(max(page, 1), pages)
+    first = (page - 1) * PAGE_SIZE
+    standings = list(ordered.select_related("team")[first : first + PAGE_SIZE])
+    rows = _rows(ruler, split, standings, first, at)
+    merged = merge(
+        rows, baselines(ruler, split), sign_of(ruler), is_first=page == 1, is_last=page == pages
+    )
+    return Board(ruler, split, tuple(merged), page, pages, total)
+
+
+def in_order(ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
+    return Standing.objects.filter(ground_truth=ground_truth, split=split).order_by(
+        "sort_key", "received_at", "team_id"
+    )
+
+
+def rank_of(standing: Standing) -> int:
+    """One more than the number of strictly better standings."""
+    better = Q(sort_key__lt=standing.sort_key) | Q(
+        sort_key=standing.sort_key, received_at__lt=standing.received_at
+    )
+    return 1 + in_order(standing.ground_truth, Split(standing.split)).filter(better).count()
+
+
+def placing(team: Team, ground_truth: GroundTruth, split: Split) -> Placing | None:
+    """Where a team stands; None before its first score."""
+    standing = (
+        Standing.objects.select_related("ground_truth")
+        .filter(ground_truth=ground_truth, team=team, split=split)
+        .first()
+    )
+    if standing is None:
+        return None
+    total = in_order(ground_truth, split).count()
+    return Placing(rank_of(standing), total, standing.value, str(standing.submission_id))
+
+
+def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None = None) -> list[int]:
+    """Ranks of a sorted sequence in which equals share: 1, 2, 2, 4.
+
+    `above` counts those before the sequence; `first` is the rank of its first where a tie began above it.
+    """
+    ranks: list[int] = []
+    for index, order in enumerate(orders):
+        shares = index > 0 and order == orders[index - 1]
+        ranks.append(ranks[-1] if shares else above + index + 1)
+        if index == 0 and first is not None:
+            ranks[0] = first
+    return ranks
+
+
+def ranks_of(found: Iterable[Best]) -> dict[int, int]:
+    """Team → rank."""
+    ordered = sorted(found, key=lambda best: best.order)
+    return dict(
+        zip((best.team_id for best in ordered), shared_ranks([best.order for best in ordered]), strict=True)
+    )
+
+
+_earlier: dict[tuple[int, datetime], dict[int, int]] = {}
+
+
+def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
+    """Public ranks at the last UTC midnight. They do not change during a day, so each process works them out once."""
+    midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    key = (ground_truth.pk, midnight)
+    if key not in _earlier:
+        ranks = ranks_of(bests(ground_truth, Split.PUBLIC, before=midnight))
+        while len(_earlier) >= 64:
+            _earlier.pop(next(iter(_earlier)))
+        _earlier[key] = ranks
+    return _earlier[key]
+
+
+def movements(ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], ranks: Sequence[int], at: datetime) -> dict[int, int]:
+    """Team → ranks gained (negative: lost): since yesterday while live, from public to private after the reveal."""
+    if split == Split.PRIVATE:
+        public = list(in_order(ground_truth, Split.PUBLIC).values_list("team_id", "sort_key", "received_at"))
+        earlier = dict(
+            zip((row[0] for row in public), shared_ranks([row[1:] for row in public]), strict=True)
+        )
+    elif ground_truth.competition.revealed_at is not None:
+        return {}
+    else:
+        earlier = earlier_ranks(ground_truth, at)
+    return {
+        standing.team_id: earlier[standing.team_id] - rank
+        for standing, rank in zip(standings, ranks, strict=True)
+        if standing.team_id in earlier
+    }
+
+
+def _rows(
+    ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], first: int, at: datetime
+) -> list[Row]:
+    if not standings:
+        return []
+    ranks = shared_ranks(
+        [(standing.sort_key, standing.received_at) for standing in standings],
+        above=first,
+        first=rank_of(standings[0]) if first else None,
+    )
+    moved = movements(ground_truth, split, standings, ranks, at)
+    histories = _histories(ground_truth, standings)
+    members = _members(standings)
+    rows = []
+    for standing, rank in zip(standings, ranks, strict=True):
+        history = histories.get(standing.team_id, [])
+        rows.append(
+            Row(
+                rank=rank,
+                name=standing.team.name,
+                team_id=standing.team_id,
+                value=standing.value,
+                movement=moved.get(standing.team_id),
+                submission_id=str(standing.submission_id),
+                received_at=standing.received_at,
+                attempts=len(history),
+                last_at=max((received_at for received_at, _ in history), default=None),
+                trend=tuple(value for _, value in history[-TREND_POINTS:]),
+                members=tuple(members.get(standing.team_id, [])),
+                is_picked_by_system=standing.is_picked_by_system,
+            )
+        )
+    return rows
+
+
+def _histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict[int, list[tuple[datetime, float]]]:
+    """Team → its ranked files in order of receipt with their public scores."""
+    found: dict[int, list[tuple[datetime, float]]] = defaultdict(list)
+    scores = Score.objects.filter(
+        ground_truth=ground_truth,
+        split=Split.PUBLIC,
+        submission__team__in=[standing.team_id for standing in standings],
+        submission__is_late=False,
+    ).order_by()
+    for team_id, received_at, value in scores.values_list(
+        "submission__team_id", "submission__received_at", "value"
+    ):
+        assert team_id is not None
+        found[team_id].append((received_at, value))
+    for history in found.values():
+        history.sort()
+    return found
+
+
+def _members(standings: Sequence[Standing]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for team_id, name in Membership.objects.filter(
+        team__in=[standing.team_id for standing in standings]
+    ).values_list("team_id", "user__username"):
+        found[team_id].append(name)
+    return found
+
+
+def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
+    """The host's reference submissions, best first."""
+    sign = sign_of(ground_truth)
+    scores = Score.objects.filter(
+        ground_truth=ground_truth,
+        split=split,
+        submission__baseline__isnull=False,
+        submission__status=Submission.Status.SCORED,
+    ).select_related("submission__baseline")
+    rows = [
+        Row(
+            rank=None,
+            name=score.submission.baseline.name,
+            team_id=0,
+            value=score.value,
+            movement=None,
+            submission_id=str(score.submission_id),
+            received_at=score.submission.received_at,
+            is_baseline=True,
+        )
+        for score in scores
+        if score.submission.baseline is not None
+    ]
+    return sorted(rows, key=lambda row: (sign * row.value, row.name))
+
+
+def merge(rows: Sequence[Row], references: Sequence[Row], sign: float, *, is_first: bool, is_last: bool) -> list[Row]:
+    """Put the baselines among the rows of one page; a team that equals a baseline stands above it."""
+    if not rows:
+        return list(references) if is_first else []
+    low, high = sign * rows[0].value, sign * rows[-1].value
+    here = [
+        row
+        for row in references
+        if (is_first or low <= sign * row.value) and (is_last or sign * row.value < high)
+    ]
+    return sorted([*rows, *here], key=lambda row: (sign * row.value, row.is_baseline, row.rank or 0))
+
+
+def lines(competition: Competition, split: Split) -> Iterator[Row]:
+    """All ranked rows of a board without history, for exports; baselines are left out."""
+    ruler = competition.ground_truth
+    if ruler is None:
+        return
+    standings = list(in_order(ruler, split).select_related("team"))
+    ranks = shared_ranks([(standing.sort_key, standing.received_at) for standing in standings])
+    counts = dict(
+        Submission.objects.filter(competition=competition, team__isnull=False, status=Submission.Status.SCORED)
+        .order_by()
+        .values_list("team_id")
+        .annotate(number=Count("pk"))
+    )
+    for standing, rank in zip(standings, ranks, strict=True):
+        yield Row(
+            rank=rank,
+            name=standing.team.name,
+            team_id=standing.team_id,
+            value=standing.value,
+            movement=None,
+            submission_id=str(standing.submission_id),
+            received_at=standing.received_at,
+            attempts=counts.get(standing.team_id, 0),
+            is_picked_by_system=standing.is_picked_by_system,
+        )

@@ -1,0 +1,36 @@
+"""The reveal: from one moment on, both boards show each team's best final."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from ..models import Competition, Submission
+from .standings import rebuild
+
+
+@transaction.atomic
+def reveal(competition: Competition, at: datetime) -> bool:
+    """Open the private board at `at`; False when it is open already or has no ruler. Rebuilds both boards."""
+    opened = Competition.objects.filter(
+        pk=competition.pk, revealed_at=None, ground_truth__isnull=False, launched_at__isnull=False
+    ).update(revealed_at=at)
+    if not opened:
+        return False
+    competition.refresh_from_db()
+    assert competition.ground_truth is not None
+    rebuild(competition.ground_truth)
+    return True
+
+
+def reveal_due(at: datetime) -> list[Competition]:
+    """Reveal what is past its deadline and reveals itself, once every file received in time has its score."""
+    waiting = Submission.objects.filter(
+        status=Submission.Status.PENDING, competition=OuterRef("pk"), is_late=False, team__isnull=False
+    )
+    due = Competition.objects.filter(
+        launched_at__isnull=False, revealed_at=None, reveals_itself=True, closes_at__lte=at
+    ).exclude(Exists(waiting))
+    return [competition for competition in due if reveal(competition, at)]

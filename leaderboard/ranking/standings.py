@@ -1,0 +1,182 @@
+"""Standings: derived from scores and final picks, kept for speed, made again by `rebuild`, proved by `differences`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+import metrics
+
+from ..models import GroundTruth, Score, Split, Standing, Submission
+
+
+@dataclass(frozen=True)
+class Best:
+    """A candidate for a standing: one scored, ranked submission of a team."""
+
+    team_id: int
+    submission_id: UUID
+    value: float
+    sort_key: float
+    received_at: datetime
+    is_picked_by_system: bool = False
+
+    @property
+    def order(self) -> tuple[float, datetime]:
+        return (self.sort_key, self.received_at)
+
+
+def sign_of(ground_truth: GroundTruth) -> float:
+    """+1 where a lower value is better, −1 where a higher one is."""
+    return 1.0 if metrics.get(ground_truth.metric).direction == "minimize" else -1.0
+
+
+def bests(ground_truth: GroundTruth, split: Split, *, before: datetime | None = None) -> Iterator[Best]:
+    """Each team's best submission on a split, from the scores alone; optionally as it was at a moment."""
+    scores = Score.objects.filter(
+        ground_truth=ground_truth,
+        split=split,
+        submission__team__isnull=False,
+        submission__status=Submission.Status.SCORED,
+        submission__is_late=False,
+    )
+    if before is not None:
+        scores = scores.filter(submission__received_at__lt=before)
+    sign, found = sign_of(ground_truth), {}
+    rows = scores.values_list("submission__team_id", "submission_id", "value", "submission__received_at")
+    for team_id, submission_id, value, received_at in rows.iterator(chunk_size=5000):
+        best = Best(team_id, submission_id, value, sign * value, received_at)
+        if team_id not in found or best.order < found[team_id].order:
+            found[team_id] = best
+    yield from found.values()
+
+
+def finals(ground_truth: GroundTruth) -> dict[int, list[Best]]:
+    """Each team's final submissions, scored on the public split: the selected ones, else its best public ones."""
+    competition = ground_truth.competition
+    sign = sign_of(ground_truth)
+    scores = Score.objects.filter(
+        ground_truth=ground_truth,
+        split=Split.PUBLIC,
+        submission__team__isnull=False,
+        submission__status=Submission.Status.SCORED,
+        submission__is_late=False,
+    ).values_list(
+        "submission__team_id", "submission_id", "value", "submission__received_at", "submission__is_selected"
+    )
+    selected: dict[int, list[Best]] = defaultdict(list)
+    rest: dict[int, list[Best]] = defaultdict(list)
+    for team_id, submission_id, value, received_at, is_selected in scores.iterator(chunk_size=5000):
+        best = Best(team_id, submission_id, value, sign * value, received_at, not is_selected)
+        (selected if is_selected else rest)[team_id].append(best)
+    for team_id in rest.keys() - selected.keys():
+        selected[team_id] = sorted(rest[team_id], key=lambda best: best.order)[: competition.final_count]
+    return dict(selected)
+
+
+def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
+    """After the reveal: one submission per team on both boards, the final with the best private score."""
+    sign, picks = sign_of(ground_truth), finals(ground_truth)
+    private = dict(
+        Score.objects.filter(
+            ground_truth=ground_truth, split=Split.PRIVATE, submission__team__isnull=False
+        ).values_list("submission_id", "value")
+    )
+    for team_id, candidates in picks.items():
+        on_private = [
+            Best(team_id, c.submission_id, value, sign * value, c.received_at, c.is_picked_by_system)
+            for c in candidates
+            if (value := private.get(c.submission_id)) is not None
+        ]
+        if not on_private:
+            continue
+        chosen = min(on_private, key=lambda best: best.order)
+        yield Split.PRIVATE, chosen
+        yield Split.PUBLIC, next(c for c in candidates if c.submission_id == chosen.submission_id)
+
+
+def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
+    """What the standings must be, computed from scores and picks alone."""
+    if ground_truth.competition.revealed_at is not None:
+        yield from final_standings(ground_truth)
+    else:
+        for best in bests(ground_truth, Split.PUBLIC):
+            yield Split.PUBLIC, best
+
+
+def expected(ground_truth: GroundTruth) -> Iterator[Best]:
+    """What decides under a ground truth now: best public submissions, after the reveal best private finals."""
+    decisive = Split.PUBLIC if ground_truth.competition.revealed_at is None else Split.PRIVATE
+    return (best for split, best in expected_standings(ground_truth) if split == decisive)
+
+
+@transaction.atomic
+def rebuild(ground_truth: GroundTruth) -> int:
+    """Make the standings of a ground truth again from its scores; returns their number."""
+    Standing.objects.filter(ground_truth=ground_truth).delete()
+    made = [_standing(ground_truth, split, best) for split, best in expected_standings(ground_truth)]
+    Standing.objects.bulk_create(made, batch_size=2000)
+    ground_truth.competition.touch_board()
+    return len(made)
+
+
+def differences(ground_truth: GroundTruth) -> list[str]:
+    """Sentences about standings that do not equal the rebuild; empty when the shown board is right."""
+    expected = {
+        (split.value, best.team_id): (best.submission_id, best.value)
+        for split, best in expected_standings(ground_truth)
+    }
+    stored = {
+        (split, team_id): (submission_id, value)
+        for split, team_id, submission_id, value in Standing.objects.filter(
+            ground_truth=ground_truth
+        ).values_list("split", "team_id", "submission_id", "value")
+    }
+    return [
+        f"{split} standing of team {team_id}: stored {stored.get((split, team_id))}, "
+        f"scores say {expected.get((split, team_id))}"
+        for split, team_id in sorted(expected.keys() | stored.keys())
+        if expected.get((split, team_id)) != stored.get((split, team_id))
+    ]
+
+
+def note_score(submission: Submission, ground_truth: GroundTruth, public: float) -> bool:
+    """Let a new public score stand for its team if it is its best; part of the transaction that writes the score.
+
+    Returns whether the board changed. After the reveal, standings follow from finals, so they are rebuilt.
+    """
+    if submission.team_id is None or submission.is_late:
+        return submission.baseline_id is not None
+    if ground_truth.competition.revealed_at is not None:
+        rebuild(ground_truth)
+        return True
+    value = sign_of(ground_truth) * public
+    best = Best(submission.team_id, submission.pk, public, value, submission.received_at)
+    held = Standing.objects.filter(
+        ground_truth=ground_truth, team_id=submission.team_id, split=Split.PUBLIC
+    ).first()
+    if held is None:
+        _standing(ground_truth, Split.PUBLIC, best).save()
+    elif best.order < (held.sort_key, held.received_at):
+        Standing.objects.filter(pk=held.pk).update(
+            submission=submission, value=public, sort_key=value, received_at=submission.received_at
+        )
+    return True
+
+
+def _standing(ground_truth: GroundTruth, split: Split, best: Best) -> Standing:
+    return Standing(
+        ground_truth=ground_truth,
+        split=split,
+        team_id=best.team_id,
+        submission_id=best.submission_id,
+        value=best.value,
+        sort_key=best.sort_key,
+        received_at=best.received_at,
+        is_picked_by_system=best.is_picked_by_system,
+    )

@@ -1,0 +1,275 @@
+"""The worker's verb: measure one submission with one ground truth.
+
+The row in the database is the queue. A claim with a lease says who measures it; only the holder of the live claim
+may finish it, in one transaction that writes the status, both scores and the standing. Scoring twice equals once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import uuid
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import chain, zip_longest
+from typing import Any
+
+from django.db import close_old_connections, connection, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+import metrics
+
+from . import ranking
+from .models import Competition, DailyAttempts, GroundTruth, Refusal, Score, Split, Submission
+from .storage import path_of
+
+log = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=30)
+MOST_TRIES = 5
+PREPARED_AT_MOST = 8
+RESCORE_BATCH = 200
+
+DAMAGED = "The stored file is damaged. The host has been told, and your attempt was given back."
+OUR_FAULT = "Scoring failed through no fault of your file. The host has been told, and your attempt was given back."
+
+
+class Damaged(Exception):
+    """The stored file is missing or no longer has the hash of its receipt."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What measuring a file came to: a result, or all problems of the file, or our own failure."""
+
+    result: metrics.Result | None = None
+    problems: tuple[dict[str, Any], ...] = ()
+    failure: str = ""
+
+
+# --- one submission ---------------------------------------------------------------------------------------------
+
+
+def score(submission_id: uuid.UUID | str) -> str:
+    """Measure a pending submission with its competition's current ground truth.
+
+    Returns the status it ended with, `busy` when somebody else holds it or it is final, and `stale` when the ruler
+    was exchanged meanwhile: then it is pending again and the caller rings once more.
+    """
+    claim = uuid.uuid4()
+    if not _claim(submission_id, claim):
+        return "busy"
+    submission = Submission.objects.select_related("competition__ground_truth").get(pk=submission_id)
+    ruler = submission.competition.ground_truth
+    assert ruler is not None, "a competition without a ruler takes no submissions"
+    with _lease_kept(submission_id, claim):
+        outcome = measure(submission, ruler)
+    return _finish(submission, ruler, claim, outcome)
+
+
+def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
+    """Read the file and compute its scores; never raises for anything a file or a metric does."""
+    try:
+        return Outcome(result=prepared(ground_truth).evaluate(_whole_file(submission)))
+    except metrics.SubmissionError as error:
+        return Outcome(problems=tuple(problem.as_dict() for problem in error.problems))
+    except Damaged:
+        log.error("submission %s: the stored file is damaged", submission.pk)
+        return Outcome(failure=DAMAGED)
+    except Exception:
+        log.exception("submission %s under %s could not be measured", submission.pk, ground_truth.pk)
+        return Outcome(failure=OUR_FAULT)
+
+
+_prepared: OrderedDict[int, metrics.Truth] = OrderedDict()
+
+
+def prepared(ground_truth: GroundTruth) -> metrics.Truth:
+    """The parsed truth, kept per process for the rulers used last."""
+    if ground_truth.pk not in _prepared:
+        truth = metrics.prepare(
+            ground_truth.metric, path_of(ground_truth.file_key), ground_truth.params, ground_truth.id_column
+        )
+        _prepared[ground_truth.pk] = truth
+        while len(_prepared) > PREPARED_AT_MOST:
+            _prepared.popitem(last=False)
+    _prepared.move_to_end(ground_truth.pk)
+    return _prepared[ground_truth.pk]
+
+
+def _whole_file(submission: Submission) -> bytes:
+    try:
+        data = path_of(submission.file_key).read_bytes()
+    except OSError as error:
+        raise Damaged from error
+    if hashlib.sha256(data).hexdigest() != submission.sha256:
+        raise Damaged
+    return data
+
+
+def _free() -> Q:
+    """Rows whose measuring nobody has in hand, by the database's clock."""
+    return Q(status=Submission.Status.PENDING) & (Q(lease_until=None) | Q(lease_until__lt=Now()))
+
+
+def _claim(submission_id: uuid.UUID | str, claim: uuid.UUID) -> bool:
+    free = Submission.objects.filter(_free(), pk=submission_id, tries__lt=MOST_TRIES)
+    return bool(free.update(claim=claim, lease_until=Now() + LEASE, tries=F("tries") + 1))
+
+
+@contextmanager
+def _lease_kept(submission_id: uuid.UUID | str, claim: uuid.UUID) -> Iterator[None]:
+    """Extend the lease in the background for as long as the block runs."""
+    done = threading.Event()
+
+    def extend() -> None:
+        while not done.wait(LEASE.total_seconds() / 3):
+            try:
+                Submission.objects.filter(pk=submission_id, claim=claim).update(lease_until=Now() + LEASE)
+            except Exception:
+                log.exception("the lease of submission %s could not be extended", submission_id)
+            finally:
+                connection.close()
+
+    keeper = threading.Thread(target=extend, daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        done.set()
+        keeper.join()
+
+
+@transaction.atomic
+def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcome: Outcome) -> str:
+    """Write what became of the file, if the claim still holds and the ruler is still the current one."""
+    competition = Competition.objects.select_for_update().select_related("ground_truth").get(pk=ruler.competition_id)
+    mine = Submission.objects.filter(pk=submission.pk, claim=claim, status=Submission.Status.PENDING)
+    if competition.ground_truth_id != ruler.pk:
+        mine.update(claim=None, lease_until=None, tries=F("tries") - 1)
+        return "stale"
+    status = _status_of(outcome)
+    changed = mine.update(
+        status=status,
+        problems=list(outcome.problems),
+        failure=outcome.failure,
+        claim=None,
+        lease_until=None,
+        finished_at=Now(),
+    )
+    if not changed:
+        return "busy"
+    if outcome.result is None:
+        _give_back(submission, refused=bool(outcome.problems))
+        return status
+    _write_scores(submission, ruler, outcome.result)
+    assert outcome.result.public is not None
+    ruler.competition = competition
+    if ranking.note_score(submission, ruler, outcome.result.public):
+        competition.touch_board()
+    return status
+
+
+def _status_of(outcome: Outcome) -> str:
+    if outcome.result is not None:
+        return Submission.Status.SCORED.value
+    return (Submission.Status.INVALID if outcome.problems else Submission.Status.FAILED).value
+
+
+def _give_back(submission: Submission, *, refused: bool) -> None:
+    if submission.team_id is not None:
+        DailyAttempts.give_back(submission.team_id, submission.received_at.date(), refused=refused)
+
+
+def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Result) -> None:
+    values = {Split.PUBLIC: result.public, Split.PRIVATE: result.private}
+    Score.objects.bulk_create(
+        Score(
+            submission=submission,
+            ground_truth=ruler,
+            split=split,
+            value=value,
+            parts=dict(result.parts.get(split.value, {})),
+        )
+        for split, value in values.items()
+    )
+
+
+# --- rescoring --------------------------------------------------------------------------------------------------
+
+
+def unmeasured(ground_truth: GroundTruth) -> Any:
+    """Scored submissions that have neither scores nor a refusal under a ground truth."""
+    return (
+        Submission.objects.filter(competition=ground_truth.competition_id, status=Submission.Status.SCORED)
+        .exclude(pk__in=Score.objects.filter(ground_truth=ground_truth).values("submission"))
+        .exclude(pk__in=Refusal.objects.filter(ground_truth=ground_truth).values("submission"))
+        .order_by("received_at")
+    )
+
+
+def rescore(ground_truth_id: int) -> bool:
+    """Measure a batch of what a candidate ground truth has not measured yet; True when some may remain.
+
+    Adds scores under the new number and edits none; running it twice, or by two workers, changes nothing.
+    """
+    ruler = GroundTruth.objects.select_related("competition").filter(pk=ground_truth_id).first()
+    if ruler is None or ruler.competition.candidate_id != ruler.pk:
+        return False
+    batch = list(unmeasured(ruler)[:RESCORE_BATCH])
+    for submission in batch:
+        _rescore_one(submission, ruler)
+    return len(batch) == RESCORE_BATCH
+
+
+def _rescore_one(submission: Submission, ruler: GroundTruth) -> None:
+    outcome = measure(submission, ruler)
+    with transaction.atomic():
+        Competition.objects.select_for_update().get(pk=ruler.competition_id)
+        if not unmeasured(ruler).filter(pk=submission.pk).exists():
+            return
+        if outcome.result is not None:
+            _write_scores(submission, ruler, outcome.result)
+        else:
+            problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
+            Refusal.objects.create(submission=submission, ground_truth=ruler, problems=problems)
+
+
+# --- the sweep --------------------------------------------------------------------------------------------------
+
+
+def sweep(at_most: int = 200) -> tuple[list[tuple[str, int]], list[int]]:
+    """What to ring for again: (submission, ground truth) without a live lease, and candidates still to measure.
+
+    Gives up on rows that were tried too often: *failed*, attempt given back.
+    """
+    close_old_connections()
+    for submission in Submission.objects.filter(_free(), tries__gte=MOST_TRIES)[:at_most]:
+        _give_up(submission)
+    waiting = (
+        Submission.objects.filter(_free(), tries__lt=MOST_TRIES)
+        .order_by("received_at")
+        .values_list("competition", "pk", "competition__ground_truth")[:at_most]
+    )
+    by_competition: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for competition_id, submission_id, ruler_id in waiting:
+        if ruler_id is not None:
+            by_competition[competition_id].append((str(submission_id), ruler_id))
+    # Oldest first within a competition, one of each in turn, so that no class waits behind another's burst.
+    fair = [pair for pair in chain.from_iterable(zip_longest(*by_competition.values())) if pair is not None]
+    candidates = Competition.objects.filter(candidate__isnull=False).select_related("candidate")
+    rulers = [c.candidate.pk for c in candidates if c.candidate and unmeasured(c.candidate).exists()]
+    return fair, rulers
+
+
+@transaction.atomic
+def _give_up(submission: Submission) -> None:
+    log.error("submission %s was tried %s times without an end; it failed", submission.pk, MOST_TRIES)
+    gone = Submission.objects.filter(_free(), pk=submission.pk, tries__gte=MOST_TRIES)
+    if gone.update(status=Submission.Status.FAILED, failure=OUR_FAULT, claim=None, lease_until=None, finished_at=Now()):
+        _give_back(submission, refused=False)

@@ -1,0 +1,213 @@
+"""A student hands in a file."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+import metrics
+
+from . import child, tasks
+from .models import Competition, DailyAttempts, GroundTruth, Membership, Submission, User
+from .storage import StoredFile, clean_name, path_of, remove, store
+
+REFUSED_FILES_PER_DAY = 20
+HEAD_BYTES = 1_048_576
+
+
+class Refused(Exception):
+    """A file was not taken: `code` for programs, the text for the student. Nothing was stored, no attempt used."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What a team may still upload today (UTC)."""
+
+    limit: int
+    left: int
+    resets_at: datetime
+
+
+def allowance(membership: Membership, at: datetime) -> Allowance:
+    """Attempts left for a member's team on the day of `at`."""
+    limit = membership.competition.daily_attempts
+    day = at.astimezone(UTC).date()
+    count = DailyAttempts.objects.filter(team=membership.team_id, day=day).first()
+    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
+    return Allowance(limit, max(0, limit - (count.used if count else 0)), midnight)
+
+
+def reason_not_to(competition: Competition, membership: Membership | None, at: datetime) -> Refused | None:
+    """Why no file can be handed in now; None when one can."""
+    if competition.launched_at is None:
+        return Refused("draft", "This competition has not been launched yet.")
+    if at < competition.opens_at:
+        return Refused("not_open", "This competition has not opened yet.")
+    if at >= competition.closes_at and not competition.allows_late:
+        return Refused("closed", "The deadline has passed, so no more files are taken.")
+    if membership is None:
+        return Refused("not_joined", "Join the competition first.")
+    if not membership.has_accepted_rules():
+        return Refused("rules", "Accept the rules first.")
+    if allowance(membership, at).left == 0:
+        return Refused(
+            "attempts",
+            f"Your team has used all {competition.daily_attempts} attempts of today. "
+            "The count starts again at 00:00 UTC.",
+        )
+    return None
+
+
+def submit(
+    *,
+    competition: Competition,
+    user: User,
+    file_name: str,
+    chunks: Iterable[bytes],
+    note: str = "",
+    upload_key: str | None = None,
+) -> Submission:
+    """Store a file and queue it for scoring; raises `Refused` and then keeps nothing.
+
+    `upload_key` names this upload: handing in again under the same key (double click, browser retry) gives the same
+    submission and uses no second attempt. The receipt is taken when the last byte is stored. A file whose beginning
+    already shows that it cannot be read becomes *invalid* at once and uses no attempt.
+    """
+    membership = _membership(competition, user)
+    key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
+    if earlier := Submission.objects.filter(competition=competition, upload_key=key).first():
+        return earlier
+    if refusal := reason_not_to(competition, membership, timezone.now()):
+        raise refusal
+    assert membership is not None
+    stored = store(chunks, f"submissions/{competition.pk}", limit=competition.max_bytes)
+    try:
+        return _receive(competition, membership, stored, key, clean_name(file_name), note.strip()[:300])
+    except BaseException:
+        remove(stored.key)
+        raise
+
+
+def _receive(
+    competition: Competition, membership: Membership, stored: StoredFile, key: str, file_name: str, note: str
+) -> Submission:
+    received_at = timezone.now()
+    is_late = received_at >= competition.closes_at
+    if is_late and not competition.allows_late:
+        raise Refused("closed", "The deadline passed before your file had arrived.")
+    problems = check_beginning(stored, competition.ground_truth)
+    try:
+        with transaction.atomic():
+            _take_attempt(membership, received_at, competition.daily_attempts, is_refused=bool(problems))
+            submission = Submission(
+                competition=competition,
+                team_id=membership.team_id,
+                user_id=membership.user_id,
+                note=note,
+                file_name=file_name,
+                file_key=stored.key,
+                sha256=stored.sha256,
+                size=stored.size,
+                received_at=received_at,
+                is_late=is_late,
+                upload_key=key,
+            )
+            if problems:
+                submission.status = Submission.Status.INVALID
+                submission.problems = problems
+                submission.finished_at = received_at
+            submission.save(force_insert=True)
+            if not problems:
+                tasks.ring_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
+    except IntegrityError:
+        earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
+        if earlier is None:
+            raise
+        remove(stored.key)
+        return earlier
+    return submission
+
+
+def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
+    """All problems of a file, spending nothing and keeping nothing. The same conditions as handing in, attempts apart."""
+    refusal = reason_not_to(competition, _membership(competition, user), timezone.now())
+    if refusal and refusal.code != "attempts":
+        raise refusal
+    ruler = competition.ground_truth
+    assert ruler is not None
+    stored = store(chunks, "checks", limit=competition.max_bytes)
+    try:
+        problems = check_beginning(stored, ruler)
+        if problems:
+            return problems
+        answer = child.run(
+            "check_submission",
+            metric=ruler.metric,
+            truth=str(path_of(ruler.file_key)),
+            params=ruler.params,
+            id_column=ruler.id_column,
+            submission=str(path_of(stored.key)),
+        )
+        found: list[dict[str, Any]] = answer["problems"]
+        return found
+    finally:
+        remove(stored.key)
+
+
+def select_finals(*, competition: Competition, user: User, submission_ids: Sequence[str], at: datetime) -> None:
+    """Pick the submissions that decide; raises `Refused` after the deadline or for more than allowed."""
+    membership = _membership(competition, user)
+    if membership is None:
+        raise Refused("not_joined", "Join the competition first.")
+    if at >= competition.closes_at:
+        raise Refused("closed", "The deadline has passed; the final picks stand.")
+    with transaction.atomic():
+        mine = Submission.objects.select_for_update().filter(
+            team=membership.team_id, status=Submission.Status.SCORED, is_late=False
+        )
+        chosen = mine.filter(pk__in=submission_ids)
+        if len(chosen) > competition.final_count:
+            raise Refused("too_many", f"Pick at most {competition.final_count} submissions.")
+        mine.exclude(pk__in=submission_ids).update(is_selected=False)
+        chosen.update(is_selected=True)
+
+
+def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[str, Any]]:
+    """What the first megabyte already tells: container, encoding, header."""
+    with path_of(stored.key).open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    columns = ruler.submission_columns if ruler else None
+    return [problem.as_dict() for problem in metrics.sniff(head, stored.size, columns)]
+
+
+def _membership(competition: Competition, user: User) -> Membership | None:
+    return (
+        Membership.objects.select_related("competition", "team").filter(competition=competition, user=user).first()
+    )
+
+
+def _take_attempt(membership: Membership, at: datetime, limit: int, *, is_refused: bool) -> None:
+    count, _ = DailyAttempts.objects.get_or_create(team_id=membership.team_id, day=at.astimezone(UTC).date())
+    if count.refused >= REFUSED_FILES_PER_DAY:
+        raise Refused(
+            "refused_files",
+            f"{REFUSED_FILES_PER_DAY} files of your team could not be read today. Use “check only” first, "
+            "and try again after 00:00 UTC.",
+        )
+    if not count.take(limit):
+        raise Refused(
+            "attempts", f"Your team has used all {limit} attempts of today. The count starts again at 00:00 UTC."
+        )
+    if is_refused:
+        DailyAttempts.give_back(membership.team_id, count.day, refused=True)

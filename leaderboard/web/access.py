@@ -1,0 +1,122 @@
+"""Who may open which page. Every view declares its audience; the access matrix in the tests is made from it.
+
+| audience | who gets in | others get |
+|---|---|---|
+| `anyone` | everybody | – |
+| `signed_in` | every account | the sign-in page |
+| `site_hosts` | accounts that may host | 403 |
+| `visitors` | whoever may see the competition | 404 |
+| `members` | members of a team in it, and its hosts | sign-in, 404, or the overview with a word |
+| `hosts` | hosts of the competition | sign-in or 404 |
+
+Views of the last three take `(request, visit, …)` where the URL has a `slug`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property, wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils import timezone
+
+from ..models import Competition, Membership, Viewer
+
+View = Callable[..., HttpResponseBase]
+
+
+class Audience(StrEnum):
+    ANYONE = "anyone"
+    SIGNED_IN = "signed_in"
+    SITE_HOSTS = "site_hosts"
+    VISITORS = "visitors"
+    MEMBERS = "members"
+    HOSTS = "hosts"
+
+
+@dataclass
+class Visit:
+    """One person looking at one competition at one moment (`at`, used for every rule of this request)."""
+
+    competition: Competition
+    user: Viewer
+    at: datetime
+
+    @cached_property
+    def membership(self) -> Membership | None:
+        if self.user.is_anonymous:
+            return None
+        return (
+            Membership.objects.select_related("team", "competition")
+            .filter(competition=self.competition, user=self.user)
+            .first()
+        )
+
+    @cached_property
+    def is_host(self) -> bool:
+        return self.competition.is_hosted_by(self.user)
+
+    @property
+    def state(self) -> str:
+        return self.competition.state(self.at)
+
+    @property
+    def sees_private(self) -> bool:
+        return self.competition.private_is_visible_to(self.user, self.at)
+
+    @property
+    def has_data(self) -> bool:
+        """Data files are for hosts, and for members who accepted the rules once the competition has opened."""
+        if self.is_host:
+            return True
+        if self.membership is None or self.at < self.competition.opens_at:
+            return False
+        return self.membership.has_accepted_rules()
+
+
+def open_to(audience: Audience) -> Callable[[View], View]:
+    """Declare a view's audience and keep everybody else out."""
+
+    def declare(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if audience in (Audience.VISITORS, Audience.MEMBERS, Audience.HOSTS):
+                return _with_visit(view, audience, request, *args, **kwargs)
+            if audience is not Audience.ANYONE and request.user.is_anonymous:
+                return redirect_to_login(request.get_full_path())
+            if audience is Audience.SITE_HOSTS and not getattr(request.user, "is_host", False):
+                raise PermissionDenied("Ask the operator of this site for the right to host competitions.")
+            return view(request, *args, **kwargs)
+
+        guarded.audience = audience  # type: ignore[attr-defined]
+        return guarded
+
+    return declare
+
+
+def _with_visit(
+    view: View, audience: Audience, request: HttpRequest, *args: Any, slug: str, **kwargs: Any
+) -> HttpResponseBase:
+    user: Viewer = request.user
+    competition = Competition.objects.visible_to(user).select_related("ground_truth").filter(slug=slug).first()
+    if competition is None:
+        if user.is_anonymous and audience is not Audience.VISITORS:
+            return redirect_to_login(request.get_full_path())
+        raise Http404("No competition of this name is open to you.")
+    visit = Visit(competition, user, timezone.now())
+    if audience is not Audience.VISITORS and user.is_anonymous:
+        return redirect_to_login(request.get_full_path())
+    if audience is Audience.HOSTS and not visit.is_host:
+        raise Http404("No competition of this name is hosted by you.")
+    if audience is Audience.MEMBERS and visit.membership is None and not visit.is_host:
+        messages.info(request, "Join the competition first.")
+        return redirect("overview", slug=slug)
+    return view(request, visit, *args, **kwargs)

@@ -1,0 +1,20 @@
+"""What every answer carries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+
+class PrivatePagesMiddleware:
+    """Pages made for a signed-in person are kept by no cache on the way."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if not response.has_header("Cache-Control") and request.user.is_authenticated:
+            response["Cache-Control"] = "private, no-store"
+        return response

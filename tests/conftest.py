@@ -1,0 +1,145 @@
+"""The people of the tests: Ada hosts, Bo and Cy compete, Dee is a stranger, Olga operates the server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.utils import timezone
+
+from leaderboard import child, hosting, joining, scoring, submitting, tasks
+from leaderboard.models import Competition, Membership, Submission, User
+
+TRUTH = "id,label,Usage\n" + "".join(
+    f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)
+)
+ANSWERS = {i: "cat" if i % 3 else "dog" for i in range(1, 13)}
+
+
+def answers(**wrong: int) -> bytes:
+    """A submission for `TRUTH`: perfect, but for the first `wrong["public"]` and `wrong["private"]` rows."""
+    given = dict(ANSWERS)
+    odd, even = [i for i in given if i % 2], [i for i in given if i % 2 == 0]
+    for i in odd[: wrong.get("public", 0)] + even[: wrong.get("private", 0)]:
+        given[i] = "bird"
+    return ("id,label\n" + "".join(f"{i},{label}\n" for i, label in given.items())).encode()
+
+
+@pytest.fixture(autouse=True)
+def own_folder(settings: LazySettings, tmp_path: Path) -> None:
+    """Every test has its own files, and passwords that cost no time."""
+    settings.FILES_DIR = tmp_path / "files"
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests not marked `slow` do a child's work at home and ring no bell."""
+    if request.node.get_closest_marker("slow"):
+        return
+    monkeypatch.setattr(child, "run", lambda job, **arguments: child.JOBS[job](**arguments))
+    monkeypatch.setattr(tasks, "ring", lambda task, *arguments: None)
+
+
+def person(name: str, **fields: Any) -> User:
+    return User.objects.create_user(name, f"{name}@example.org", "correct horse", **fields)
+
+
+@pytest.fixture
+def ada(db: None) -> User:
+    return person("ada", can_host=True)
+
+
+@pytest.fixture
+def bo(db: None) -> User:
+    return person("bo")
+
+
+@pytest.fixture
+def cy(db: None) -> User:
+    return person("cy")
+
+
+@pytest.fixture
+def dee(db: None) -> User:
+    return person("dee")
+
+
+@pytest.fixture
+def olga(db: None) -> User:
+    return person("olga", is_staff=True, is_superuser=True, can_host=True)
+
+
+def make_competition(host: User, *, launched: bool = True, truth: str = TRUTH, **fields: Any) -> Competition:
+    """Ada's competition: accuracy on twelve rows, six public and six private."""
+    metric = fields.pop("metric", "accuracy")
+    params = fields.pop("params", {})
+    now = timezone.now()
+    competition = hosting.create(
+        user=host,
+        **{
+            "slug": "pets",
+            "title": "Cats or dogs",
+            "overview": "Which is it?",
+            "rules": "Be fair.",
+            "opens_at": now - timedelta(days=1),
+            "closes_at": now + timedelta(days=1),
+            **fields,
+        },
+    )
+    hosting.draft_truth(
+        competition=competition, metric=metric, params=params, file_name="truth.csv", chunks=[truth.encode()]
+    )
+    hosting.publish(competition=competition, user=host)
+    if launched:
+        hosting.launch(competition=competition)
+    return competition
+
+
+@pytest.fixture
+def pets(ada: User) -> Competition:
+    return make_competition(ada)
+
+
+def enter(competition: Competition, user: User) -> Membership:
+    """Join and accept the rules."""
+    membership = joining.enter(user=user, competition=competition)
+    joining.accept_rules(membership=membership)
+    return Membership.objects.select_related("team", "competition").get(pk=membership.pk)
+
+
+def hand_in(competition: Competition, user: User, data: bytes, **fields: Any) -> Submission:
+    """Hand in a file and let the worker measure it."""
+    name = fields.pop("file_name", "mine.csv")
+    submission = submitting.submit(competition=competition, user=user, file_name=name, chunks=[data], **fields)
+    scoring.score(submission.pk)
+    submission.refresh_from_db()
+    return submission
+
+
+def close(competition: Competition) -> None:
+    """Let the deadline pass."""
+    now = timezone.now()
+    Competition.objects.filter(pk=competition.pk).update(
+        opens_at=now - timedelta(days=2), closes_at=now - timedelta(seconds=1)
+    )
+    competition.refresh_from_db()
+
+
+@pytest.fixture
+def work(db: None) -> Iterator[Callable[[], int]]:
+    """Measure everything that waits, as the worker would; gives the number of rows."""
+
+    def measure_all() -> int:
+        waiting, rulers = scoring.sweep()
+        for submission_id, _ in waiting:
+            scoring.score(submission_id)
+        for ruler in rulers:
+            scoring.rescore(ruler)
+        return len(waiting)
+
+    yield measure_all
