@@ -1,0 +1,119 @@
+"""A student enters a competition and forms a team."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from leaderboard import joining
+from leaderboard.joining import CannotJoin
+from leaderboard.models import Competition, Membership, Team, User
+from tests.conftest import answers, close, enter, hand_in, make_competition
+
+
+def test_bo_joins_with_the_code_however_it_is_typed(pets: Competition, bo: User) -> None:
+    code = pets.join_code
+    membership = joining.by_code(user=bo, code=f" {code[:4].lower()}-{code[4:]} ")
+    assert membership.team.name == "bo"
+    assert membership.competition == pets
+
+
+def test_a_wrong_code_is_refused(pets: Competition, bo: User) -> None:
+    with pytest.raises(CannotJoin, match="No competition has this code"):
+        joining.by_code(user=bo, code="WRONG")
+
+
+def test_a_draft_cannot_be_joined(ada: User, bo: User) -> None:
+    draft = make_competition(ada, launched=False)
+    with pytest.raises(CannotJoin):
+        joining.by_code(user=bo, code=draft.join_code)
+
+
+def test_joining_twice_gives_the_same_membership(pets: Competition, bo: User) -> None:
+    assert joining.by_code(user=bo, code=pets.join_code) == joining.by_code(user=bo, code=pets.join_code)
+
+
+def test_a_competition_with_a_code_cannot_be_joined_without(pets: Competition, bo: User) -> None:
+    with pytest.raises(CannotJoin):
+        joining.openly(user=bo, competition=pets)
+
+
+def test_a_listed_competition_without_a_code_is_open(ada: User, bo: User) -> None:
+    open_one = make_competition(ada, is_listed=True, needs_code=False)
+    assert joining.openly(user=bo, competition=open_one).team.name == "bo"
+
+
+def test_nobody_joins_after_the_deadline(pets: Competition, bo: User) -> None:
+    close(pets)
+    with pytest.raises(CannotJoin, match="deadline"):
+        joining.by_code(user=bo, code=pets.join_code)
+
+
+def test_cy_follows_bos_invitation_and_leaves_no_empty_team(pets: Competition, bo: User, cy: User) -> None:
+    bos = enter(pets, bo)
+    enter(pets, cy)
+    joined = joining.by_invitation(user=cy, invitation=bos.team.invitation)
+    assert joined.team == bos.team
+    assert Team.objects.filter(competition=pets).count() == 1
+
+
+def test_cy_with_submissions_cannot_change_teams(pets: Competition, bo: User, cy: User) -> None:
+    bos = enter(pets, bo)
+    enter(pets, cy)
+    hand_in(pets, cy, answers())
+    with pytest.raises(CannotJoin, match="submissions already"):
+        joining.by_invitation(user=cy, invitation=bos.team.invitation)
+
+
+def test_a_full_team_takes_nobody(ada: User, bo: User, cy: User, dee: User) -> None:
+    pairs = make_competition(ada, team_size=2)
+    team = enter(pairs, bo).team
+    joining.by_invitation(user=cy, invitation=team.invitation)
+    with pytest.raises(CannotJoin, match="full"):
+        joining.by_invitation(user=dee, invitation=team.invitation)
+
+
+def test_a_renewed_invitation_makes_the_old_link_stop(pets: Competition, bo: User, cy: User) -> None:
+    membership = enter(pets, bo)
+    joining.renew_invitation(membership=membership)
+    with pytest.raises(CannotJoin, match="not valid"):
+        joining.by_invitation(user=cy, invitation=membership.team.invitation)
+
+
+def test_team_names_are_unique_whatever_their_case(pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, bo)
+    with pytest.raises(CannotJoin, match="already"):
+        joining.rename(membership=enter(pets, cy), name="  BO ")
+
+
+def test_team_names_lose_what_cannot_be_seen(pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    joining.rename(membership=membership, name="Over\u202efit \u200b &\nChill")
+    assert Team.objects.get(pk=membership.team_id).name == "Overfit & Chill"
+
+
+def test_a_person_who_leaves_stands_alone_and_the_team_keeps_its_files(pets: Competition, bo: User, cy: User) -> None:
+    team = enter(pets, bo).team
+    membership = joining.by_invitation(user=cy, invitation=team.invitation)
+    hand_in(pets, bo, answers())
+    assert joining.leave(membership=membership).team.name == "cy"
+    assert team.submissions.count() == 1
+
+
+def test_the_last_member_cannot_leave(pets: Competition, bo: User) -> None:
+    with pytest.raises(CannotJoin, match="only member"):
+        joining.leave(membership=enter(pets, bo))
+
+
+def test_the_captain_who_leaves_hands_over(pets: Competition, bo: User, cy: User) -> None:
+    membership = enter(pets, bo)
+    joining.by_invitation(user=cy, invitation=membership.team.invitation)
+    joining.leave(membership=membership)
+    assert Team.objects.get(invitation=Team.objects.get(captain=cy).invitation).captain == cy
+
+
+def test_the_database_refuses_a_second_team_for_one_person(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    other = Team.objects.create(competition=pets, name="other")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Membership.objects.create(team=other, competition=pets, user=bo)

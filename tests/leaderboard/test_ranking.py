@@ -1,0 +1,215 @@
+"""Boards by Kaggle's rules: best public score, ties by receipt, finals after the close."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from leaderboard import hosting, ranking, submitting
+from leaderboard.models import Competition, GroundTruth, Score, Split, Submission, Team, User
+from leaderboard.ranking.boards import merge, shared_ranks
+from tests.conftest import answers, close, enter, hand_in
+
+
+def scored(team: Team, public: float, private: float = 0.5, at: datetime | None = None) -> Submission:
+    """A scored row without a file, as if measured."""
+    ruler = team.competition.ground_truth
+    submission = Submission.objects.create(
+        competition=team.competition,
+        team=team,
+        file_name="a.csv",
+        file_key="none",
+        sha256="0" * 64,
+        size=1,
+        received_at=at or timezone.now(),
+        upload_key=str(random.random()),
+        status=Submission.Status.SCORED,
+        finished_at=timezone.now(),
+    )
+    assert ruler is not None
+    Score.objects.create(submission=submission, ground_truth=ruler, split=Split.PUBLIC, value=public)
+    Score.objects.create(submission=submission, ground_truth=ruler, split=Split.PRIVATE, value=private)
+    return submission
+
+
+def teams(competition: Competition, *names: str) -> list[Team]:
+    return [Team.objects.create(competition=competition, name=name) for name in names]
+
+
+def shown(competition: Competition, split: Split = Split.PUBLIC, page: int = 1) -> list[tuple[int | None, str]]:
+    competition.refresh_from_db()
+    ranking.rebuild(GroundTruth.objects.get(pk=competition.ground_truth_id))
+    board = ranking.board(competition, split, page=page, at=timezone.now())
+    return [(row.rank, row.name) for row in board.rows]
+
+
+def test_the_best_public_score_of_each_team_counts(pets: Competition) -> None:
+    one, two = teams(pets, "one", "two")
+    for value in (0.5, 0.9, 0.7):
+        scored(one, value)
+    scored(two, 0.8)
+    assert shown(pets) == [(1, "one"), (2, "two")]
+
+
+def test_equal_scores_go_to_the_earlier_receipt(pets: Competition) -> None:
+    now = timezone.now()
+    late, early = teams(pets, "late", "early")
+    scored(late, 0.5, at=now)
+    scored(early, 0.5, at=now - timedelta(seconds=1))
+    assert shown(pets) == [(1, "early"), (2, "late")]
+
+
+def test_equal_score_and_time_share_the_rank(pets: Competition) -> None:
+    now = timezone.now()
+    for team, value in zip(teams(pets, "a", "b", "c", "d"), (0.9, 0.8, 0.8, 0.7), strict=True):
+        scored(team, value, at=now)
+    assert shown(pets) == [(1, "a"), (2, "b"), (2, "c"), (4, "d")]
+
+
+def test_a_difference_in_the_last_digit_decides(pets: Competition) -> None:
+    low, high = teams(pets, "low", "high")
+    scored(low, 0.1 + 0.2)
+    scored(high, 0.30000000000000016)
+    assert [name for _, name in shown(pets)] == ["low", "high"] if 0.1 + 0.2 > 0.30000000000000016 else ["high", "low"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ranks_equal_counting_who_is_better(pets: Competition, seed: int) -> None:
+    """A rank is one more than the number of strictly better teams, whatever the ties, on every page."""
+    chance = random.Random(seed)
+    now = timezone.now()
+    for team in teams(pets, *(f"t{i}" for i in range(130))):
+        scored(team, chance.choice([0.1, 0.2, 0.3]), at=now - timedelta(seconds=chance.randrange(3)))
+    pages = shown(pets) + shown(pets, page=2)
+    places = {s.team.name: (s.sort_key, s.received_at) for s in ranking.in_order(GroundTruth.objects.get(), Split.PUBLIC)}
+    assert len(pages) == 130
+    for rank, name in pages:
+        better = sum(1 for place in places.values() if place < places[name])
+        assert rank == better + 1
+
+
+def test_shared_ranks_continue_a_tie_from_the_page_before() -> None:
+    assert shared_ranks([1, 1, 2, 3, 3], above=100, first=99) == [99, 99, 103, 104, 104]
+
+
+def test_late_files_never_rank(pets: Competition) -> None:
+    (team,) = teams(pets, "one")
+    submission = scored(team, 0.9)
+    Submission.objects.filter(pk=submission.pk).update(is_late=True)
+    assert shown(pets) == []
+
+
+def test_a_lower_value_leads_where_lower_is_better(ada: User) -> None:
+    from tests.conftest import make_competition
+
+    truth = "id,y,Usage\n" + "".join(f"{i},{i},{'Public' if i % 2 else 'Private'}\n" for i in range(8))
+    lengths = make_competition(ada, slug="lengths", metric="rmse", truth=truth)
+    one, two = teams(lengths, "far", "near")
+    scored(one, 3.0)
+    scored(two, 1.0)
+    assert shown(lengths) == [(1, "near"), (2, "far")]
+
+
+def test_movement_is_since_yesterday(pets: Competition) -> None:
+    now = timezone.now()
+    a, b = teams(pets, "a", "b")
+    scored(a, 0.5, at=now - timedelta(days=2))
+    scored(b, 0.4, at=now - timedelta(days=2))
+    scored(b, 0.6, at=now)
+    assert shown(pets) == [(1, "b"), (2, "a")]
+    rows = ranking.board(pets, Split.PUBLIC, at=now).rows
+    assert {row.name: row.movement for row in rows} == {"b": 1, "a": -1}
+
+
+def test_baselines_stand_among_the_teams_unranked(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    from leaderboard import scoring
+
+    baseline = hosting.add_baseline(
+        competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers(public=3)]
+    )
+    scoring.score(baseline.pk)
+    hand_in(pets, bo, answers())
+    assert shown(pets) == [(1, "bo"), (None, "Guess")]
+
+
+def test_merging_puts_each_baseline_on_exactly_one_page() -> None:
+    now = timezone.now()
+
+    def row(name: str, value: float, *, rank: int | None) -> ranking.Row:
+        return ranking.Row(rank, name, 1, value, None, "", now, is_baseline=rank is None)
+
+    ranked = [row(f"t{i}", 10 - i, rank=i + 1) for i in range(6)]
+    references = [row("best", 99, rank=None), row("middle", 6.5, rank=None), row("worst", 0, rank=None)]
+    first = merge(ranked[:3], references, -1, is_first=True, is_last=False)
+    last = merge(ranked[3:], references, -1, is_first=False, is_last=True)
+    assert [r.name for r in first + last].count("middle") == 1
+    assert [r.name for r in first] == ["best", "t0", "t1", "t2"]
+    assert [r.name for r in last][-1] == "worst"
+
+
+class TestAfterTheClose:
+    def reveal(self, competition: Competition) -> None:
+        close(competition)
+        hosting.reveal(competition=competition)
+
+    def test_the_best_private_final_decides_on_both_boards(self, pets: Competition, bo: User) -> None:
+        enter(pets, bo)
+        lucky = hand_in(pets, bo, answers(public=0, private=4))
+        solid = hand_in(pets, bo, answers(public=1, private=0))
+        self.reveal(pets)
+        for split in Split:
+            row = ranking.board(pets, split, at=timezone.now()).rows[0]
+            assert row.submission_id == str(solid.pk) != str(lucky.pk)
+            assert row.is_picked_by_system
+
+    def test_selected_finals_bind(self, pets: Competition, bo: User) -> None:
+        enter(pets, bo)
+        chosen = hand_in(pets, bo, answers(public=2, private=2))
+        hand_in(pets, bo, answers())
+        submitting.select_finals(competition=pets, user=bo, submission_ids=[str(chosen.pk)], at=timezone.now())
+        self.reveal(pets)
+        row = ranking.board(pets, Split.PRIVATE, at=timezone.now()).rows[0]
+        assert row.submission_id == str(chosen.pk)
+        assert not row.is_picked_by_system
+
+    def test_only_the_best_public_ones_are_taken_for_who_picked_nothing(self, pets: Competition, bo: User) -> None:
+        enter(pets, bo)
+        for wrong in (1, 2):
+            hand_in(pets, bo, answers(public=wrong, private=3))
+        hand_in(pets, bo, answers(public=3, private=0))
+        self.reveal(pets)
+        assert ranking.board(pets, Split.PRIVATE, at=timezone.now()).rows[0].value == 3 / 6
+
+    def test_the_private_board_opens_by_itself_once_all_files_have_scores(self, pets: Competition, bo: User) -> None:
+        enter(pets, bo)
+        waiting = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+        close(pets)
+        assert ranking.reveal_due(timezone.now()) == []
+        from leaderboard import scoring
+
+        scoring.score(waiting.pk)
+        assert ranking.reveal_due(timezone.now()) == [pets]
+        assert ranking.reveal_due(timezone.now()) == []
+
+    def test_it_stays_shut_where_ada_opens_it_herself(self, pets: Competition) -> None:
+        Competition.objects.filter(pk=pets.pk).update(reveals_itself=False)
+        close(pets)
+        assert ranking.reveal_due(timezone.now()) == []
+
+    def test_nobody_reveals_before_the_deadline(self, pets: Competition) -> None:
+        with pytest.raises(hosting.CannotHost, match="deadline"):
+            hosting.reveal(competition=pets)
+        assert ranking.reveal_due(timezone.now()) == []
+
+    def test_the_private_door(self, pets: Competition, ada: User, bo: User, dee: User, olga: User) -> None:
+        enter(pets, bo)
+        now = timezone.now()
+        assert [pets.private_is_visible_to(user, now) for user in (ada, olga, bo, dee)] == [True, True, False, False]
+        self.reveal(pets)
+        pets.refresh_from_db()
+        assert all(pets.private_is_visible_to(user, timezone.now()) for user in (ada, bo, dee))
+        assert not pets.private_is_visible_to(bo, now)

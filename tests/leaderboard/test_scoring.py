@@ -1,0 +1,250 @@
+"""The worker measures a file once, whoever rings and however often."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+import metrics
+from leaderboard import hosting, ranking, scoring, submitting
+from leaderboard.models import (
+    Competition,
+    DailyAttempts,
+    GroundTruth,
+    Immutable,
+    Refusal,
+    Score,
+    Split,
+    Standing,
+    Submission,
+    User,
+)
+from tests.conftest import TRUTH, answers, enter, hand_in
+
+
+def waiting_file(competition: Competition, user: User, data: bytes | None = None) -> Submission:
+    enter(competition, user)
+    return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[data or answers()])
+
+
+def test_both_scores_are_written_in_full_precision(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, answers(public=2, private=1))
+    values = dict(Score.objects.filter(submission=submission).values_list("split", "value"))
+    assert values == {"public": 4 / 6, "private": 5 / 6}
+    assert submission.status == Submission.Status.SCORED
+    assert submission.finished_at is not None
+
+
+def test_ringing_ten_times_scores_once(pets: Competition, bo: User) -> None:
+    submission = waiting_file(pets, bo)
+    assert [scoring.score(submission.pk) for _ in range(10)] == ["scored"] + ["busy"] * 9
+    assert Score.objects.count() == 2
+
+
+def test_a_bell_for_a_row_that_is_gone_harms_nobody(pets: Competition, bo: User) -> None:
+    assert scoring.score(uuid.uuid4()) == "busy"
+
+
+def test_a_row_in_somebodys_hands_is_left_alone(pets: Competition, bo: User) -> None:
+    submission = waiting_file(pets, bo)
+    Submission.objects.filter(pk=submission.pk).update(
+        claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20)
+    )
+    assert scoring.score(submission.pk) == "busy"
+    assert scoring.sweep() == ([], [])
+
+
+def test_a_lease_that_ran_out_is_taken_over(pets: Competition, bo: User) -> None:
+    submission = waiting_file(pets, bo)
+    Submission.objects.filter(pk=submission.pk).update(
+        claim=uuid.uuid4(), lease_until=timezone.now() - timedelta(seconds=1), tries=1
+    )
+    assert [pk for pk, _ in scoring.sweep()[0]] == [str(submission.pk)]
+    assert scoring.score(submission.pk) == "scored"
+
+
+def test_who_lost_the_claim_cannot_finish(
+    pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submission = waiting_file(pets, bo)
+    measure = scoring.measure
+
+    def slow(*arguments: object) -> scoring.Outcome:
+        Submission.objects.filter(pk=submission.pk).update(claim=uuid.uuid4())
+        return measure(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(scoring, "measure", slow)
+    assert scoring.score(submission.pk) == "busy"
+    assert not Score.objects.exists()
+
+
+def test_after_five_tries_a_row_fails_and_the_attempt_comes_back(pets: Competition, bo: User) -> None:
+    submission = waiting_file(pets, bo)
+    Submission.objects.filter(pk=submission.pk).update(tries=5)
+    assert scoring.score(submission.pk) == "busy"
+    scoring.sweep()
+    submission.refresh_from_db()
+    assert submission.status == Submission.Status.FAILED
+    assert DailyAttempts.objects.get().used == 0
+
+
+def test_a_bug_in_a_metric_is_our_fault_and_says_nothing_of_the_truth(
+    pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    submission = waiting_file(pets, bo)
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("truth is cat")
+
+    monkeypatch.setattr(metrics.Truth, "evaluate", broken)
+    assert scoring.score(submission.pk) == "failed"
+    submission.refresh_from_db()
+    assert "cat" not in submission.failure
+    assert DailyAttempts.objects.get().used == 0
+    assert "could not be measured" in caplog.text
+
+
+def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: pytest.LogCaptureFixture) -> None:
+    submission = waiting_file(pets, bo)
+    scoring.path_of(submission.file_key).unlink()
+    scoring.score(submission.pk)
+    submission.refresh_from_db()
+    assert submission.failure == scoring.DAMAGED
+
+
+def test_waiting_files_are_rung_in_turn_over_competitions(ada: User, bo: User, cy: User) -> None:
+    from tests.conftest import make_competition
+
+    first, second = make_competition(ada, slug="one"), make_competition(ada, slug="two")
+    enter(first, bo), enter(second, cy)
+    burst = [waiting_file(first, bo) for _ in range(3)]
+    late = waiting_file(second, cy)
+    rung = [pk for pk, _ in scoring.sweep()[0]]
+    assert rung == [str(burst[0].pk), str(late.pk), str(burst[1].pk), str(burst[2].pk)]
+
+
+def test_the_ruler_is_never_edited(pets: Competition) -> None:
+    ruler = GroundTruth.objects.get()
+    ruler.metric = "f1"
+    with pytest.raises(Immutable):
+        ruler.save()
+
+
+class TestRescoring:
+    """Ada corrects the truth: everything is measured again while the board stays as it is."""
+
+    CORRECTED = TRUTH.replace("1,cat,Public", "1,bird,Public", 1)
+
+    @pytest.fixture
+    def two_files(self, pets: Competition, bo: User, cy: User) -> tuple[Submission, Submission]:
+        enter(pets, bo), enter(pets, cy)
+        return hand_in(pets, bo, answers()), hand_in(pets, cy, answers(public=1))
+
+    def correct(self, competition: Competition, user: User, truth: str = CORRECTED) -> GroundTruth:
+        hosting.draft_truth(
+            competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()]
+        )
+        return hosting.publish(competition=competition, user=user)
+
+    def board(self, competition: Competition) -> list[tuple[int | None, str]]:
+        competition.refresh_from_db()
+        return [(r.rank, r.name) for r in ranking.board(competition, Split.PUBLIC, at=timezone.now()).rows]
+
+    def test_the_board_stays_until_she_applies(
+        self, pets: Competition, ada: User, two_files: object, work: Callable[[], int]
+    ) -> None:
+        self.correct(pets, ada)
+        assert self.board(pets) == [(1, "bo"), (2, "cy")]
+        with pytest.raises(hosting.CannotHost, match="still being measured"):
+            hosting.apply_candidate(competition=pets)
+        work()
+        assert self.board(pets) == [(1, "bo"), (2, "cy")]
+        preview = hosting.preview(pets)
+        assert preview is not None
+        assert preview.is_complete
+        assert [(m.team.name, m.rank_now, m.rank_then) for m in preview.moves] == [("cy", 2, 1), ("bo", 1, 2)]
+        hosting.apply_candidate(competition=pets)
+        assert self.board(pets) == [(1, "cy"), (2, "bo")]
+        assert pets.ground_truth is not None
+        assert pets.ground_truth.number == 2
+        assert ranking.differences(pets.ground_truth) == []
+
+    def test_discarding_changes_nothing(
+        self, pets: Competition, ada: User, two_files: object, work: Callable[[], int]
+    ) -> None:
+        self.correct(pets, ada)
+        work()
+        hosting.discard_candidate(competition=pets)
+        assert self.board(pets) == [(1, "bo"), (2, "cy")]
+        assert self.correct(pets, ada).number == 3
+
+    def test_earlier_scores_and_receipts_are_never_edited(
+        self, pets: Competition, ada: User, two_files: tuple[Submission, Submission], work: Callable[[], int]
+    ) -> None:
+        before = list(Score.objects.order_by("pk").values_list("pk", "value"))
+        receipts = list(Submission.objects.order_by("pk").values_list("pk", "received_at"))
+        self.correct(pets, ada)
+        work()
+        work()
+        hosting.apply_candidate(competition=pets)
+        assert list(Score.objects.order_by("pk").values_list("pk", "value"))[: len(before)] == before
+        assert Score.objects.count() == 2 * len(before)
+        assert list(Submission.objects.order_by("pk").values_list("pk", "received_at")) == receipts
+
+    def test_a_file_the_new_ruler_cannot_read_is_shown_to_ada(
+        self, pets: Competition, ada: User, two_files: object, work: Callable[[], int]
+    ) -> None:
+        self.correct(pets, ada, self.CORRECTED + "13,cat,Public\n")
+        work()
+        preview = hosting.preview(pets)
+        assert preview is not None
+        assert len(preview.refusals) == 2
+        assert Refusal.objects.count() == 2
+        assert Submission.objects.filter(status="scored").count() == 2
+
+    def test_a_file_measured_while_the_ruler_changed_is_measured_again(
+        self, pets: Competition, ada: User, cy: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        submission = waiting_file(pets, cy)
+        measure = scoring.measure
+
+        def meanwhile(*arguments: object) -> scoring.Outcome:
+            monkeypatch.setattr(scoring, "measure", measure)
+            self.correct(pets, ada)
+            hosting.apply_candidate(competition=pets)
+            return measure(*arguments)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(scoring, "measure", meanwhile)
+        assert scoring.score(submission.pk) == "stale"
+        assert scoring.score(submission.pk) == "scored"
+        assert set(Score.objects.values_list("ground_truth__number", flat=True)) == {2}
+
+
+def test_the_database_refuses_a_second_score_and_an_infinite_one(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, answers())
+    ruler = GroundTruth.objects.get()
+    for value, split in ((0.5, "public"), (float("inf"), "private"), (float("nan"), "private")):
+        Score.objects.filter(submission=submission, split="private").delete()
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Score.objects.create(submission=submission, ground_truth=ruler, split=split, value=value)
+
+
+def test_standings_are_what_the_scores_say(pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    for wrong in (3, 1, 2):
+        hand_in(pets, bo, answers(public=wrong))
+        hand_in(pets, cy, answers(public=wrong + 1))
+    ruler = GroundTruth.objects.get()
+    assert ranking.differences(ruler) == []
+    before = list(Standing.objects.order_by("team").values_list("team", "submission", "value"))
+    ranking.rebuild(ruler)
+    assert list(Standing.objects.order_by("team").values_list("team", "submission", "value")) == before
+    Standing.objects.update(value=0.123)
+    assert len(ranking.differences(ruler)) == 2

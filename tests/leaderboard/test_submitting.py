@@ -1,0 +1,226 @@
+"""A student hands in a file: what is taken, what is refused, what it costs."""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+
+import pytest
+from django.conf import LazySettings
+from django.utils import timezone
+
+from leaderboard import joining, scoring, submitting
+from leaderboard.models import Competition, DailyAttempts, Membership, Submission, User
+from leaderboard.storage import path_of
+from leaderboard.submitting import Refused
+from tests.conftest import answers, close, enter, hand_in, make_competition
+
+
+def used(membership: Membership) -> int:
+    return sum(DailyAttempts.objects.filter(team=membership.team).values_list("used", flat=True))
+
+
+def upload(competition: Competition, user: User, data: bytes = b"", **fields: str) -> Submission:
+    return submitting.submit(
+        competition=competition, user=user, file_name="mine.csv", chunks=[data or answers()], **fields
+    )
+
+
+def refusal(competition: Competition, user: User) -> str:
+    with pytest.raises(Refused) as caught:
+        upload(competition, user)
+    return caught.value.code
+
+
+def test_bo_hands_in_a_file_and_it_waits_with_its_receipt(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    before = timezone.now()
+    submission = upload(pets, bo, note=" first try ")
+    assert submission.status == Submission.Status.PENDING
+    assert before <= submission.received_at <= timezone.now()
+    assert path_of(submission.file_key).read_bytes() == answers()
+    assert submission.note == "first try"
+    assert not submission.is_late
+
+
+def test_dee_cannot_hand_in_without_joining(pets: Competition, dee: User) -> None:
+    assert refusal(pets, dee) == "not_joined"
+
+
+def test_bo_must_accept_the_rules_first(pets: Competition, bo: User) -> None:
+    joining.enter(user=bo, competition=pets)
+    assert refusal(pets, bo) == "rules"
+
+
+def test_new_rules_must_be_accepted_again(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    Competition.objects.filter(pk=pets.pk).update(rules_version=2)
+    assert refusal(pets, bo) == "rules"
+
+
+def test_nothing_is_taken_before_the_opening(ada: User, bo: User) -> None:
+    later = timezone.now() + timedelta(hours=1)
+    competition = make_competition(ada, opens_at=later)
+    enter(competition, bo)
+    assert refusal(competition, bo) == "not_open"
+
+
+def test_nothing_is_taken_after_the_deadline(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    close(pets)
+    assert refusal(pets, bo) == "closed"
+    assert not Submission.objects.exists()
+
+
+def test_a_file_whose_last_byte_comes_after_the_deadline_is_refused(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+
+    def slow_chunks() -> object:
+        yield answers()
+        close(pets)
+
+    with pytest.raises(Refused, match="before your file had arrived"):
+        submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=slow_chunks())  # type: ignore[arg-type]
+    assert not Submission.objects.exists()
+    assert not [p for p in path_of("").rglob("submissions/**/*") if p.is_file()]
+
+
+def test_late_files_are_taken_where_ada_allows_them_and_never_ranked(pets: Competition, ada: User, bo: User) -> None:
+    membership = enter(pets, bo)
+    Competition.objects.filter(pk=pets.pk).update(allows_late=True)
+    close(pets)
+    submission = hand_in(pets, bo, answers())
+    assert submission.is_late
+    assert submission.status == Submission.Status.SCORED
+    assert not membership.team.standings.exists()
+
+
+def test_the_sixth_file_of_a_day_is_refused(pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    for _ in range(5):
+        upload(pets, bo)
+    assert refusal(pets, bo) == "attempts"
+    assert used(membership) == 5
+
+
+def test_attempts_start_again_at_midnight_utc(pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    yesterday = (timezone.now() - timedelta(days=1)).astimezone(UTC).date()
+    DailyAttempts.objects.create(team=membership.team, day=yesterday, used=5)
+    assert submitting.allowance(membership, timezone.now()).left == 5
+    upload(pets, bo)
+    allowed = submitting.allowance(membership, timezone.now())
+    assert allowed.left == 4
+    assert allowed.resets_at - timezone.now() <= timedelta(days=1)
+
+
+def test_attempts_belong_to_the_team(pets: Competition, bo: User, cy: User) -> None:
+    membership = enter(pets, bo)
+    joining.accept_rules(membership=joining.by_invitation(user=cy, invitation=membership.team.invitation))
+    for _ in range(5):
+        upload(pets, bo)
+    assert refusal(pets, cy) == "attempts"
+
+
+def test_a_bad_file_shows_its_problems_and_uses_no_attempt(pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    submission = hand_in(pets, bo, b"id,label\n1,cat\n1,cat\n77,dog\n")
+    assert submission.status == Submission.Status.INVALID
+    codes = {problem["code"] for problem in submission.problems}
+    assert len(codes) >= 3, submission.problems
+    assert used(membership) == 0
+    assert submitting.allowance(membership, timezone.now()).left == 5
+
+
+def test_a_file_that_is_no_table_is_invalid_at_once(pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    submission = upload(pets, bo, b"%PDF-1.7 not a table")
+    assert submission.status == Submission.Status.INVALID
+    assert submission.problems
+    assert used(membership) == 0
+
+
+def test_twenty_unreadable_files_a_day_are_enough(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    for _ in range(20):
+        upload(pets, bo, b"%PDF-1.7")
+    assert refusal(pets, bo) == "refused_files"
+
+
+def test_the_same_upload_twice_is_one_submission(pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    first = upload(pets, bo, upload_key="k1")
+    second = upload(pets, bo, upload_key="k1")
+    assert first.pk == second.pk
+    assert used(membership) == 1
+
+
+def test_cy_cannot_reach_bos_submission_by_guessing_its_upload_key(pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, bo)
+    enter(pets, cy)
+    assert upload(pets, bo, upload_key="k1").pk != upload(pets, cy, upload_key="k1").pk
+
+
+def test_a_file_over_the_limit_leaves_nothing_behind(pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    Competition.objects.filter(pk=pets.pk).update(max_bytes=2000)
+    pets.refresh_from_db()
+    with pytest.raises(Exception, match="larger than"):
+        upload(pets, bo, b"id,label\n" + b"1,cat\n" * 1000)
+    assert used(membership) == 0
+    assert not [p for p in path_of("").rglob("submissions/**/*") if p.is_file()]
+
+
+def test_checking_only_spends_nothing_and_keeps_nothing(pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    assert submitting.check_only(competition=pets, user=bo, chunks=[answers()]) == []
+    problems = submitting.check_only(competition=pets, user=bo, chunks=[b"id,label\n1,cat\n"])
+    assert problems
+    assert used(membership) == 0
+    assert not Submission.objects.exists()
+    assert not [p for p in path_of("checks").rglob("*") if p.is_file()]
+
+
+def test_bo_picks_at_most_two_finals(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    files = [str(hand_in(pets, bo, answers(public=n)).pk) for n in range(3)]
+    with pytest.raises(Refused, match="at most 2"):
+        submitting.select_finals(competition=pets, user=bo, submission_ids=files, at=timezone.now())
+    submitting.select_finals(competition=pets, user=bo, submission_ids=files[:2], at=timezone.now())
+    submitting.select_finals(competition=pets, user=bo, submission_ids=files[1:], at=timezone.now())
+    assert {str(pk) for pk in Submission.objects.filter(is_selected=True).values_list("pk", flat=True)} == set(files[1:])
+
+
+def test_cy_cannot_pick_bos_submission(pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, bo)
+    enter(pets, cy)
+    submission = hand_in(pets, bo, answers())
+    submitting.select_finals(competition=pets, user=cy, submission_ids=[str(submission.pk)], at=timezone.now())
+    submission.refresh_from_db()
+    assert not submission.is_selected
+
+
+def test_picks_stand_after_the_deadline(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    close(pets)
+    with pytest.raises(Refused, match="deadline"):
+        submitting.select_finals(competition=pets, user=bo, submission_ids=[], at=timezone.now())
+
+
+def test_a_file_name_cannot_carry_folders_or_hidden_characters(pets: Competition, bo: User, settings: LazySettings) -> None:
+    enter(pets, bo)
+    hidden = chr(0x202E)
+    submission = submitting.submit(
+        competition=pets, user=bo, file_name=f"..\\..\\etc/pass{hidden}wd\n.csv", chunks=[answers()]
+    )
+    assert submission.file_name == "passwd.csv"
+    assert path_of(submission.file_key).is_relative_to(settings.FILES_DIR)
+
+
+def test_a_failed_file_gives_the_attempt_back(pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    submission = upload(pets, bo)
+    path_of(submission.file_key).write_bytes(b"bit rot")
+    assert scoring.score(submission.pk) == Submission.Status.FAILED
+    submission.refresh_from_db()
+    assert "damaged" in submission.failure
+    assert used(membership) == 0
