@@ -18,11 +18,10 @@ from datetime import timedelta
 from itertools import chain, zip_longest
 from typing import Any
 
+import metrics
 from django.db import close_old_connections, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
-
-import metrics
 
 from . import ranking
 from .models import Competition, DailyAttempts, GroundTruth, Refusal, Score, Split, Submission
@@ -86,20 +85,20 @@ def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
         return Outcome(failure=OUR_FAULT)
 
 
-_prepared: OrderedDict[int, metrics.Truth] = OrderedDict()
+_prepared: OrderedDict[tuple[int, str], metrics.Truth] = OrderedDict()
 
 
 def prepared(ground_truth: GroundTruth) -> metrics.Truth:
     """The parsed truth, kept per process for the rulers used last."""
-    if ground_truth.pk not in _prepared:
-        truth = metrics.prepare(
+    key = (ground_truth.pk, ground_truth.sha256)
+    if key not in _prepared:
+        _prepared[key] = metrics.prepare(
             ground_truth.metric, path_of(ground_truth.file_key), ground_truth.params, ground_truth.id_column
         )
-        _prepared[ground_truth.pk] = truth
         while len(_prepared) > PREPARED_AT_MOST:
             _prepared.popitem(last=False)
-    _prepared.move_to_end(ground_truth.pk)
-    return _prepared[ground_truth.pk]
+    _prepared.move_to_end(key)
+    return _prepared[key]
 
 
 def _whole_file(submission: Submission) -> bytes:

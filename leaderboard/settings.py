@@ -151,7 +151,10 @@ WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_MAX_AGE = 3600
 
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": VAR_DIR / "files"}},
+    "default": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": VAR_DIR / "files"},
+    },
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 FILES_DIR = VAR_DIR / "files"
@@ -198,7 +201,11 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "run" / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "leaderboard.tasks.sweep", "schedule": timedelta(seconds=5), "options": {"expires": 5}},
-    "reveal": {"task": "leaderboard.tasks.reveal_due", "schedule": timedelta(seconds=5), "options": {"expires": 5}},
+    "reveal": {
+        "task": "leaderboard.tasks.reveal_due",
+        "schedule": timedelta(seconds=5),
+        "options": {"expires": 5},
+    },
 }
 
 CONTENT_SECURITY_POLICY = {

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import metrics
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-
-import metrics
 
 from . import child, tasks
 from .models import Competition, DailyAttempts, GroundTruth, Membership, Submission, User
@@ -192,9 +191,7 @@ def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[
 
 
 def _membership(competition: Competition, user: User) -> Membership | None:
-    return (
-        Membership.objects.select_related("competition", "team").filter(competition=competition, user=user).first()
-    )
+    return Membership.objects.select_related("competition", "team").filter(competition=competition, user=user).first()
 
 
 def _take_attempt(membership: Membership, at: datetime, limit: int, *, is_refused: bool) -> None:
@@ -207,7 +204,8 @@ def _take_attempt(membership: Membership, at: datetime, limit: int, *, is_refuse
         )
     if not count.take(limit):
         raise Refused(
-            "attempts", f"Your team has used all {limit} attempts of today. The count starts again at 00:00 UTC."
+            "attempts",
+            f"Your team has used all {limit} attempts of today. The count starts again at 00:00 UTC.",
         )
     if is_refused:
         DailyAttempts.give_back(membership.team_id, count.day, refused=True)

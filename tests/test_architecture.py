@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = [p for folder in ("leaderboard", "metrics") for p in (ROOT / folder).rglob("*.py") if "migrations" not in p.parts]
+SOURCES = [
+    p for folder in ("leaderboard", "metrics") for p in (ROOT / folder).rglob("*.py") if "migrations" not in p.parts
+]
 
 
 def python(code: str) -> str:

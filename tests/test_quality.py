@@ -23,6 +23,10 @@ TOOLS = {
 def test_the_tool_finds_nothing(tool: str) -> None:
     program, *arguments = TOOLS[tool]
     run = subprocess.run(
-        [str(Path(sys.executable).parent / program), *arguments], capture_output=True, text=True, cwd=ROOT, check=False
+        [str(Path(sys.executable).parent / program), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr

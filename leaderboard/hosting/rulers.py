@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import metrics
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
-
-import metrics
 
 from .. import child, ranking, scoring, tasks
 from ..models import Competition, GroundTruth, Refusal, Score, Split, Submission, Team, TruthDraft, User
@@ -92,7 +91,10 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         truth, problems = _with_split(draft, Path(folder))
         if problems:
-            return {"ok": False, "findings": [{**problem, "blocking": True, "why": ""} for problem in problems]}
+            return {
+                "ok": False,
+                "findings": [{**problem, "blocking": True, "why": ""} for problem in problems],
+            }
         report = child.run(
             "check_truth",
             metric=draft.metric,

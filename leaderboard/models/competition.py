@@ -77,7 +77,9 @@ class Competition(models.Model):
     launched_at = models.DateTimeField(null=True, blank=True, editable=False)
     revealed_at = models.DateTimeField(null=True, blank=True, editable=False)
     reveals_itself = models.BooleanField(
-        "reveal at the deadline", default=True, help_text="Open the private board by itself after the deadline."
+        "reveal at the deadline",
+        default=True,
+        help_text="Open the private board by itself after the deadline.",
     )
 
     daily_attempts = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1), MaxValueValidator(1000)])

@@ -41,8 +41,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         if user.is_superuser:
             return self
         return self.filter(
-            Q(team__in=user.memberships.values("team"))
-            | Q(competition__in=user.hosted_competitions.values("pk"))
+            Q(team__in=user.memberships.values("team")) | Q(competition__in=user.hosted_competitions.values("pk"))
         )
 
 
@@ -89,10 +88,12 @@ class Submission(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["competition", "upload_key"], name="an_upload_is_stored_once"),
             models.CheckConstraint(
-                name="submission_of_a_team_or_a_baseline", condition=Q(team__isnull=True) ^ Q(baseline__isnull=True)
+                name="submission_of_a_team_or_a_baseline",
+                condition=Q(team__isnull=True) ^ Q(baseline__isnull=True),
             ),
             models.CheckConstraint(
-                name="submission_status_known", condition=Q(status__in=["pending", "scored", "invalid", "failed"])
+                name="submission_status_known",
+                condition=Q(status__in=["pending", "scored", "invalid", "failed"]),
             ),
             models.CheckConstraint(
                 name="submission_final_has_a_time",
@@ -100,7 +101,9 @@ class Submission(models.Model):
                 | (~Q(status="pending") & Q(finished_at__isnull=False)),
             ),
             models.CheckConstraint(name="submission_tries_at_most_five", condition=Q(tries__lte=5)),
-            models.CheckConstraint(name="only_a_ranked_file_is_selected", condition=Q(is_selected=False) | Q(is_late=False)),
+            models.CheckConstraint(
+                name="only_a_ranked_file_is_selected", condition=Q(is_selected=False) | Q(is_late=False)
+            ),
         ]
         indexes: ClassVar = [
             models.Index(fields=["team", "-received_at"], name="submission_by_team"),
@@ -124,7 +127,8 @@ class Score(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["submission", "ground_truth", "split"], name="score_once_per_submission_ruler_and_split"
+                fields=["submission", "ground_truth", "split"],
+                name="score_once_per_submission_ruler_and_split",
             ),
             models.CheckConstraint(
                 name="score_is_finite", condition=Q(value__gte=-LARGEST_FLOAT, value__lte=LARGEST_FLOAT)

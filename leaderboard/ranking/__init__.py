@@ -6,7 +6,19 @@ equal receipt share it. Standings are derived from scores; `rebuild` makes them 
 
 from __future__ import annotations
 
-from .boards import PAGE_SIZE, Board, Placing, Row, baselines, board, in_order, lines, placing, rank_of, ranks_of
+from .boards import (
+    PAGE_SIZE,
+    Board,
+    Placing,
+    Row,
+    baselines,
+    board,
+    in_order,
+    lines,
+    placing,
+    rank_of,
+    ranks_of,
+)
 from .revealing import reveal, reveal_due
 from .standings import Best, bests, differences, expected, finals, note_score, rebuild, sign_of
 

@@ -73,9 +73,7 @@ def board(competition: Competition, split: Split, *, page: int = 1, at: datetime
     first = (page - 1) * PAGE_SIZE
     standings = list(ordered.select_related("team")[first : first + PAGE_SIZE])
     rows = _rows(ruler, split, standings, first, at)
-    merged = merge(
-        rows, baselines(ruler, split), sign_of(ruler), is_first=page == 1, is_last=page == pages
-    )
+    merged = merge(rows, baselines(ruler, split), sign_of(ruler), is_first=page == 1, is_last=page == pages)
     return Board(ruler, split, tuple(merged), page, pages, total)
 
 
@@ -87,9 +85,7 @@ def in_order(ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
 
 def rank_of(standing: Standing) -> int:
     """One more than the number of strictly better standings."""
-    better = Q(sort_key__lt=standing.sort_key) | Q(
-        sort_key=standing.sort_key, received_at__lt=standing.received_at
-    )
+    better = Q(sort_key__lt=standing.sort_key) | Q(sort_key=standing.sort_key, received_at__lt=standing.received_at)
     return 1 + in_order(standing.ground_truth, Split(standing.split)).filter(better).count()
 
 
@@ -123,9 +119,7 @@ def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None 
 def ranks_of(found: Iterable[Best]) -> dict[int, int]:
     """Team → rank."""
     ordered = sorted(found, key=lambda best: best.order)
-    return dict(
-        zip((best.team_id for best in ordered), shared_ranks([best.order for best in ordered]), strict=True)
-    )
+    return dict(zip((best.team_id for best in ordered), shared_ranks([best.order for best in ordered]), strict=True))
 
 
 _earlier: dict[tuple[int, datetime], dict[int, int]] = {}
@@ -143,13 +137,13 @@ def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
     return _earlier[key]
 
 
-def movements(ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], ranks: Sequence[int], at: datetime) -> dict[int, int]:
+def movements(
+    ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], ranks: Sequence[int], at: datetime
+) -> dict[int, int]:
     """Team → ranks gained (negative: lost): since yesterday while live, from public to private after the reveal."""
     if split == Split.PRIVATE:
         public = list(in_order(ground_truth, Split.PUBLIC).values_list("team_id", "sort_key", "received_at"))
-        earlier = dict(
-            zip((row[0] for row in public), shared_ranks([row[1:] for row in public]), strict=True)
-        )
+        earlier = dict(zip((row[0] for row in public), shared_ranks([row[1:] for row in public]), strict=True))
     elif ground_truth.competition.revealed_at is not None:
         return {}
     else:
@@ -205,9 +199,7 @@ def _histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict
         submission__team__in=[standing.team_id for standing in standings],
         submission__is_late=False,
     ).order_by()
-    for team_id, received_at, value in scores.values_list(
-        "submission__team_id", "submission__received_at", "value"
-    ):
+    for team_id, received_at, value in scores.values_list("submission__team_id", "submission__received_at", "value"):
         assert team_id is not None
         found[team_id].append((received_at, value))
     for history in found.values():
@@ -217,9 +209,9 @@ def _histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict
 
 def _members(standings: Sequence[Standing]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = defaultdict(list)
-    for team_id, name in Membership.objects.filter(
-        team__in=[standing.team_id for standing in standings]
-    ).values_list("team_id", "user__username"):
+    for team_id, name in Membership.objects.filter(team__in=[standing.team_id for standing in standings]).values_list(
+        "team_id", "user__username"
+    ):
         found[team_id].append(name)
     return found
 
@@ -255,11 +247,7 @@ def merge(rows: Sequence[Row], references: Sequence[Row], sign: float, *, is_fir
     if not rows:
         return list(references) if is_first else []
     low, high = sign * rows[0].value, sign * rows[-1].value
-    here = [
-        row
-        for row in references
-        if (is_first or low <= sign * row.value) and (is_last or sign * row.value < high)
-    ]
+    here = [row for row in references if (is_first or low <= sign * row.value) and (is_last or sign * row.value < high)]
     return sorted([*rows, *here], key=lambda row: (sign * row.value, row.is_baseline, row.rank or 0))
 
 

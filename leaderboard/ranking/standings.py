@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db import transaction
-
 import metrics
+from django.db import transaction
 
 from ..models import GroundTruth, Score, Split, Standing, Submission
 
@@ -66,9 +65,7 @@ def finals(ground_truth: GroundTruth) -> dict[int, list[Best]]:
         submission__team__isnull=False,
         submission__status=Submission.Status.SCORED,
         submission__is_late=False,
-    ).values_list(
-        "submission__team_id", "submission_id", "value", "submission__received_at", "submission__is_selected"
-    )
+    ).values_list("submission__team_id", "submission_id", "value", "submission__received_at", "submission__is_selected")
     selected: dict[int, list[Best]] = defaultdict(list)
     rest: dict[int, list[Best]] = defaultdict(list)
     for team_id, submission_id, value, received_at, is_selected in scores.iterator(chunk_size=5000):
@@ -133,9 +130,9 @@ def differences(ground_truth: GroundTruth) -> list[str]:
     }
     stored = {
         (split, team_id): (submission_id, value)
-        for split, team_id, submission_id, value in Standing.objects.filter(
-            ground_truth=ground_truth
-        ).values_list("split", "team_id", "submission_id", "value")
+        for split, team_id, submission_id, value in Standing.objects.filter(ground_truth=ground_truth).values_list(
+            "split", "team_id", "submission_id", "value"
+        )
     }
     return [
         f"{split} standing of team {team_id}: stored {stored.get((split, team_id))}, "
@@ -157,9 +154,7 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
         return True
     value = sign_of(ground_truth) * public
     best = Best(submission.team_id, submission.pk, public, value, submission.received_at)
-    held = Standing.objects.filter(
-        ground_truth=ground_truth, team_id=submission.team_id, split=Split.PUBLIC
-    ).first()
+    held = Standing.objects.filter(ground_truth=ground_truth, team_id=submission.team_id, split=Split.PUBLIC).first()
     if held is None:
         _standing(ground_truth, Split.PUBLIC, best).save()
     elif best.order < (held.sort_key, held.received_at):

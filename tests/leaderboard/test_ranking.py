@@ -84,7 +84,9 @@ def test_ranks_equal_counting_who_is_better(pets: Competition, seed: int) -> Non
     for team in teams(pets, *(f"t{i}" for i in range(130))):
         scored(team, chance.choice([0.1, 0.2, 0.3]), at=now - timedelta(seconds=chance.randrange(3)))
     pages = shown(pets) + shown(pets, page=2)
-    places = {s.team.name: (s.sort_key, s.received_at) for s in ranking.in_order(GroundTruth.objects.get(), Split.PUBLIC)}
+    places = {
+        s.team.name: (s.sort_key, s.received_at) for s in ranking.in_order(GroundTruth.objects.get(), Split.PUBLIC)
+    }
     assert len(pages) == 130
     for rank, name in pages:
         better = sum(1 for place in places.values() if place < places[name])
@@ -208,7 +210,12 @@ class TestAfterTheClose:
     def test_the_private_door(self, pets: Competition, ada: User, bo: User, dee: User, olga: User) -> None:
         enter(pets, bo)
         now = timezone.now()
-        assert [pets.private_is_visible_to(user, now) for user in (ada, olga, bo, dee)] == [True, True, False, False]
+        assert [pets.private_is_visible_to(user, now) for user in (ada, olga, bo, dee)] == [
+            True,
+            True,
+            False,
+            False,
+        ]
         self.reveal(pets)
         pets.refresh_from_db()
         assert all(pets.private_is_visible_to(user, timezone.now()) for user in (ada, bo, dee))

@@ -6,11 +6,11 @@ import uuid
 from collections.abc import Callable
 from datetime import timedelta
 
+import metrics
 import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-import metrics
 from leaderboard import hosting, ranking, scoring, submitting
 from leaderboard.models import (
     Competition,
@@ -69,9 +69,7 @@ def test_a_lease_that_ran_out_is_taken_over(pets: Competition, bo: User) -> None
     assert scoring.score(submission.pk) == "scored"
 
 
-def test_who_lost_the_claim_cannot_finish(
-    pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_lost_the_claim_cannot_finish(pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     submission = waiting_file(pets, bo)
     measure = scoring.measure
 

@@ -187,7 +187,9 @@ def test_bo_picks_at_most_two_finals(pets: Competition, bo: User) -> None:
         submitting.select_finals(competition=pets, user=bo, submission_ids=files, at=timezone.now())
     submitting.select_finals(competition=pets, user=bo, submission_ids=files[:2], at=timezone.now())
     submitting.select_finals(competition=pets, user=bo, submission_ids=files[1:], at=timezone.now())
-    assert {str(pk) for pk in Submission.objects.filter(is_selected=True).values_list("pk", flat=True)} == set(files[1:])
+    assert {str(pk) for pk in Submission.objects.filter(is_selected=True).values_list("pk", flat=True)} == set(
+        files[1:]
+    )
 
 
 def test_cy_cannot_pick_bos_submission(pets: Competition, bo: User, cy: User) -> None:
@@ -206,7 +208,9 @@ def test_picks_stand_after_the_deadline(pets: Competition, bo: User) -> None:
         submitting.select_finals(competition=pets, user=bo, submission_ids=[], at=timezone.now())
 
 
-def test_a_file_name_cannot_carry_folders_or_hidden_characters(pets: Competition, bo: User, settings: LazySettings) -> None:
+def test_a_file_name_cannot_carry_folders_or_hidden_characters(
+    pets: Competition, bo: User, settings: LazySettings
+) -> None:
     enter(pets, bo)
     hidden = chr(0x202E)
     submission = submitting.submit(
