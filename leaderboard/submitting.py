@@ -139,7 +139,7 @@ def _receive(
 
 
 def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
-    """All problems of a file, spending nothing and keeping nothing. The same conditions as handing in, attempts apart."""
+    """All problems of a file, spending and keeping nothing; the conditions of handing in, attempts apart."""
     refusal = reason_not_to(competition, _membership(competition, user), timezone.now())
     if refusal and refusal.code != "attempts":
         raise refusal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -133,7 +133,7 @@ def close(competition: Competition) -> None:
 
 
 @pytest.fixture
-def work(db: None) -> Iterator[Callable[[], int]]:
+def work(db: None) -> Callable[[], int]:
     """Measure everything that waits, as the worker would; gives the number of rows."""
 
     def measure_all() -> int:

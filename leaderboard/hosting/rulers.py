@@ -1,4 +1,4 @@
-"""Ground truths: an uploaded answer file is checked as a draft, published as a numbered ruler, exchanged by rescoring."""
+"""Ground truths: a draft is checked, published as a numbered ruler, exchanged by rescoring."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ class GroundTruth(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Insert only: scores of a ruler would silently mean something else after an edit."""
-        if self.pk is not None:
+        if not self._state.adding:
             raise Immutable(f"{self} is published; publish a new ground truth instead.")
         super().save(*args, **kwargs)
 

@@ -46,7 +46,8 @@ def bests(ground_truth: GroundTruth, split: Split, *, before: datetime | None = 
     )
     if before is not None:
         scores = scores.filter(submission__received_at__lt=before)
-    sign, found = sign_of(ground_truth), {}
+    sign = sign_of(ground_truth)
+    found: dict[int, Best] = {}
     rows = scores.values_list("submission__team_id", "submission_id", "value", "submission__received_at")
     for team_id, submission_id, value, received_at in rows.iterator(chunk_size=5000):
         best = Best(team_id, submission_id, value, sign * value, received_at)

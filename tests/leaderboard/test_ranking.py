@@ -41,7 +41,7 @@ def teams(competition: Competition, *names: str) -> list[Team]:
 
 def shown(competition: Competition, split: Split = Split.PUBLIC, page: int = 1) -> list[tuple[int | None, str]]:
     competition.refresh_from_db()
-    ranking.rebuild(GroundTruth.objects.get(pk=competition.ground_truth_id))
+    ranking.rebuild(GroundTruth.objects.get())
     board = ranking.board(competition, split, page=page, at=timezone.now())
     return [(row.rank, row.name) for row in board.rows]
 

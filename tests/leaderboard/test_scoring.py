@@ -24,6 +24,7 @@ from leaderboard.models import (
     Submission,
     User,
 )
+from leaderboard.storage import path_of
 from tests.conftest import TRUTH, answers, enter, hand_in
 
 
@@ -110,7 +111,7 @@ def test_a_bug_in_a_metric_is_our_fault_and_says_nothing_of_the_truth(
 
 def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: pytest.LogCaptureFixture) -> None:
     submission = waiting_file(pets, bo)
-    scoring.path_of(submission.file_key).unlink()
+    path_of(submission.file_key).unlink()
     scoring.score(submission.pk)
     submission.refresh_from_db()
     assert submission.failure == scoring.DAMAGED
