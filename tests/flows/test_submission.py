@@ -1,0 +1,99 @@
+"""The way of a submission with the real broker and a real worker: upload over HTTP, score, rank on the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import answers
+from tests.site import Site, running_site, until
+
+pytestmark = pytest.mark.slow
+
+SET_UP = """
+from tests.conftest import make_competition, enter, person
+from leaderboard.models import ApiToken
+ada = person("ada", can_host=True)
+pets = make_competition(ada, is_listed=True)
+for name in ("bo", "cy"):
+    user = person(name)
+    enter(pets, user)
+    print(ApiToken.issue(user, "test")[1])
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with running_site(tmp_path_factory.mktemp("site") / "var") as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def tokens(site: Site) -> list[str]:
+    return site.shell(SET_UP).splitlines()
+
+
+def final(site: Site, token: str, submission: dict[str, object]) -> dict[str, object]:
+    """What became of a submission, once it is no longer pending."""
+
+    def look() -> dict[str, object] | None:
+        found: dict[str, object] = json.loads(site.get(f"/api/v1/submissions/{submission['id']}", token)[1])
+        return found if found["status"] != "pending" else None
+
+    return until(look, what="the score")
+
+
+def test_bo_and_cy_hand_in_files_and_see_their_ranks(site: Site, tokens: list[str]) -> None:
+    bo, cy = tokens
+    status, first = site.upload("pets", bo, answers(public=1))
+    assert status == 201, first
+    status, second = site.upload("pets", cy, answers())
+    assert status == 201, second
+    assert final(site, bo, first)["status"] == "scored"
+    assert final(site, cy, second)["status"] == "scored"
+    board = json.loads(site.get("/api/v1/competitions/pets/leaderboard?board=public", bo)[1])
+    rows = [(row["rank"], row["team"]) for row in board["rows"]]
+    assert rows == [(1, "cy"), (2, "bo")]
+    page = site.get("/c/pets/leaderboard/")[1]
+    assert page.index("cy") < page.index("bo</") if "bo</" in page else page.index("cy")
+
+
+def test_a_bad_file_comes_back_with_its_problems(site: Site, tokens: list[str]) -> None:
+    status, submission = site.upload("pets", tokens[0], b"id,label\n1,cat\n1,cat\n99,dog\n")
+    assert status == 201
+    result = final(site, tokens[0], submission)
+    assert result["status"] == "invalid"
+    assert len(result["errors"]) >= 3  # type: ignore[arg-type]
+
+
+def test_a_message_that_was_lost_is_rung_again_by_the_sweep(site: Site, tokens: list[str]) -> None:
+    """The row is stored and the bell never rings: the beat's sweep finds it."""
+    lost = site.shell(
+        "from unittest import mock\n"
+        "from leaderboard import tasks, submitting\n"
+        "from leaderboard.models import Competition, User\n"
+        "from tests.conftest import answers\n"
+        "with mock.patch.object(tasks, 'ring'):\n"
+        "    print(submitting.submit(competition=Competition.objects.get(), user=User.objects.get(username='cy'),"
+        " file_name='lost.csv', chunks=[answers()]).pk)"
+    )
+    assert final(site, tokens[1], {"id": lost})["status"] == "scored"
+
+
+def test_the_deadline_passes_and_the_private_board_opens_by_itself(site: Site, tokens: list[str]) -> None:
+    private = "/api/v1/competitions/pets/leaderboard?board=private"
+    assert site.get(private, tokens[0])[0] == 403
+    site.shell(
+        "from tests.conftest import close\nfrom leaderboard.models import Competition\nclose(Competition.objects.get())"
+    )
+    until(lambda: site.get(private, tokens[0])[0] == 200, what="the reveal")
+    assert json.loads(site.get(private, tokens[0])[1])["rows"][0]["rank"] == 1
+
+
+def test_the_folder_is_where_everything_is(site: Site) -> None:
+    assert (site.folder / "leaderboard.sqlite3").exists()
+    assert oct(site.folder.stat().st_mode)[-3:] == "700"
+    assert not (Path.cwd() / "dump.rdb").exists()

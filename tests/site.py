@@ -1,0 +1,140 @@
+"""A whole site in a folder of its own: `manage.py up` with its real broker, worker and web server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+ROOT = Path(__file__).resolve().parent.parent
+PASSWORD = "a-long-one-for-tests-4711"
+Found = TypeVar("Found")
+
+
+def until(condition: Callable[[], Found | None], *, seconds: float = 30, every: float = 0.02, what: str = "") -> Found:
+    """Wait for a condition to hold and give what it gave."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := condition():
+            return found
+        time.sleep(every)
+    raise AssertionError(f"not within {seconds} s: {what or condition}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass
+class Site:
+    """A running site; `shell` runs Python with its models, `stop` is Ctrl-C."""
+
+    address: str
+    folder: Path
+    process: subprocess.Popen[str]
+    environment: dict[str, str]
+
+    def shell(self, code: str) -> str:
+        """Run Python in a process that has the site's database; gives what it prints."""
+        run = subprocess.run(
+            [sys.executable, "-c", "import django; django.setup()\n" + code],
+            env=self.environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if run.returncode:
+            raise AssertionError(run.stderr)
+        return run.stdout.strip()
+
+    def get(self, path: str, token: str = "") -> tuple[int, str]:
+        """Status and body of a GET."""
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        try:
+            with urllib.request.urlopen(
+                urllib.request.Request(self.address + path, headers=headers), timeout=30
+            ) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def upload(self, slug: str, token: str, data: bytes, name: str = "mine.csv") -> tuple[int, dict[str, object]]:
+        """Hand in a file through the API."""
+        boundary = "----leaderboard-test"
+        head = (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+            "Content-Type: text/csv\r\n\r\n"
+        )
+        body = head.encode() + data + f"\r\n--{boundary}--\r\n".encode()
+        request = urllib.request.Request(
+            f"{self.address}/api/v1/competitions/{slug}/submissions",
+            data=body,
+            headers={
+                "Authorization": f"Bearer {token}",
+                "Content-Type": f"multipart/form-data; boundary={boundary}",
+            },
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read())
+
+    def stop(self) -> float:
+        """Ctrl-C; gives the seconds until everything had stopped."""
+        begun = time.monotonic()
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(timeout=20)
+        return time.monotonic() - begun
+
+
+@contextmanager
+def running_site(folder: Path, **variables: str) -> Iterator[Site]:
+    """Start everything in `folder` and stop it at the end."""
+    port = free_port()
+    environment = {
+        **{name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "DATABASE_URL")},
+        "VAR_DIR": str(folder),
+        "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
+        "ADMIN_USERNAME": "olga",
+        "ADMIN_PASSWORD": PASSWORD,
+        "ADMIN_EMAIL": "olga@example.org",
+        **variables,
+    }
+    log = folder.parent / f"{folder.name}.up.log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "up", "--no-browser", "--port", str(port)],
+            cwd=ROOT,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+    site = Site(f"http://127.0.0.1:{port}", folder, process, environment)
+    try:
+
+        def is_up() -> bool:
+            assert process.poll() is None, log.read_text()
+            return site.address in log.read_text()
+
+        until(is_up, seconds=60, what="the box with the address")
+        yield site
+    finally:
+        if process.poll() is None:
+            site.stop()

@@ -1,0 +1,93 @@
+"""What is written is true: commands exist, paths exist, the example is the real file, variables are read."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text()
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+OWN_COMMANDS = {"test"}
+
+
+def shell_lines(text: str) -> list[str]:
+    """Lines of the shell blocks and of inline code that start a command of ours."""
+    blocks = "\n".join(re.findall(r"```sh\n(.*?)```", text, flags=re.S)).replace("\\\n", " ")
+    inline = "\n".join(re.findall(r"`([^`\n]+)`", text))
+    return [line.strip() for line in f"{blocks}\n{inline}".splitlines() if re.search(r"manage\.py \w|-m metrics", line)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_exists_with_its_options(page: Path) -> None:
+    for line in shell_lines(page.read_text()):
+        words = [word for word in shlex.split(line) if "=" not in word or word.startswith("-")]
+        if "metrics" in words:
+            continue
+        name, options = words[2], [word.split("=")[0] for word in words[3:] if word.startswith("--")]
+        if name in OWN_COMMANDS:
+            continue
+        assert name in get_commands(), line
+        parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)  # type: ignore[arg-type]
+        assert set(options) <= set(parser._option_string_actions), line
+
+
+def test_the_options_of_up_that_the_readme_names_exist() -> None:
+    named = re.search(r"^Options: (.*?)\. Stop", README, flags=re.S | re.M)
+    assert named
+    parser = load_command_class("leaderboard", "up").create_parser("manage.py", "up")
+    for option in re.findall(r"`(--[a-z-]+)", named.group(1)):
+        assert option in parser._option_string_actions
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_path_exists(page: Path) -> None:
+    text = page.read_text()
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
+    named = re.findall(r"`((?:leaderboard|metrics|templates|tests|docs|bench)/[\w./]*)`", text)
+    missing = [path for path in links + named if not (ROOT / path).exists()]
+    assert missing == []
+
+
+def test_the_whole_metric_of_the_readme_is_the_file_itself() -> None:
+    shown = re.search(r"```python\n# metrics/(\w+\.py)\n(.*?)```", README, flags=re.S)
+    assert shown
+    assert shown.group(2) == (ROOT / "metrics" / shown.group(1)).read_text()
+
+
+def test_every_variable_of_the_readme_is_read() -> None:
+    sources = (
+        "\n".join(path.read_text() for path in (ROOT / "leaderboard").rglob("*.py")) + (ROOT / "manage.py").read_text()
+    )
+    names = re.findall(r"^\| (`[A-Z_`, ]+`) \|", README, flags=re.M)
+    variables = [name for row in names for name in re.findall(r"[A-Z_]{4,}", row)]
+    assert len(variables) >= 8
+    assert [name for name in variables if f'"{name}"' not in sources] == []
+
+
+def test_the_home_scorer_commands_of_the_readme_run(tmp_path: Path) -> None:
+    (tmp_path / "truth.csv").write_text("id,label,Usage\n1,a,Public\n2,b,Private\n")
+    (tmp_path / "submission.csv").write_text("id,label\n1,a\n2,a\n")
+    lines = [line for line in shell_lines(README) if line.startswith("python -m metrics") and "…" not in line]
+    assert len(lines) >= 3
+    for line in lines:
+        run = subprocess.run(
+            [sys.executable, *shlex.split(line)[1:]],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, (line, run.stderr)
+
+
+def test_no_page_names_a_machine() -> None:
+    words = re.compile(r"(^|[^A-Za-z0-9_.])/(home|root|tmp|work)/")
+    assert [page.name for page in PAGES if words.search(page.read_text())] == []
