@@ -1,1 +1,1 @@
-from __future__ import annotations
+"""JSON for programs, under `/api/v1/`: a bearer token in, allow-listed fields out."""

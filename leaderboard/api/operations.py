@@ -1,0 +1,253 @@
+"""The operations. Whatever is not visible to the token's owner does not exist: 404."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal, cast
+from uuid import UUID
+
+from django.http import Http404, HttpRequest
+from django.utils import timezone
+from ninja import File, Form, Header, NinjaAPI, Query, Status
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.files import UploadedFile
+from ninja.security import HttpBearer
+
+from .. import ranking, submitting
+from ..models import ApiToken, Membership, Split, Submission, User
+from ..storage import TooLarge
+from .errors import ApiError, refuse
+from .reading import competition_of, competitions_of, line_of, metric_of, page_of, submission_out, submissions_of
+from .schemas import (
+    BoardPage,
+    BoardRow,
+    CompetitionLine,
+    CompetitionOut,
+    CompetitionPage,
+    Errors,
+    SubmissionOut,
+    SubmissionPage,
+)
+
+HOW_REFUSED = {"attempts": 429, "refused_files": 429, "not_joined": 403, "rules": 403}
+PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a page has at most 100 items.")]
+
+
+class Token(HttpBearer):
+    """A token from the account page; sessions and cookies are not looked at, so there is nothing to forge."""
+
+    def authenticate(self, request: HttpRequest, token: str) -> User | None:
+        return ApiToken.owner_of(token)
+
+
+def answers(*others: int, **success: Any) -> dict[int, Any]:
+    """The declared answers: the success, those that every operation may give, and `others`."""
+    good = {int(name.removeprefix("s")): shape for name, shape in success.items()}
+    return good | {status: Errors for status in sorted({401, 500, *others})}
+
+
+api = NinjaAPI(
+    title="Leaderboard API",
+    version="1",
+    description="Read competitions and boards, hand in files and read what they scored.",
+    openapi_url=None,
+    docs_url=None,
+    urls_namespace="api",
+    auth=Token(),
+)
+for kind in (Exception, ApiError, Http404, HttpError, AuthenticationError, ValidationError):
+    api.add_exception_handler(kind, refuse)
+
+
+# --- competitions -----------------------------------------------------------------------------------------------
+
+
+@api.get(
+    "competitions",
+    response=answers(404, 422, s200=CompetitionPage),
+    operation_id="list_competitions",
+    url_name="api_competitions",
+)
+def list_competitions(request: HttpRequest, page: PageNumber = 1) -> CompetitionPage:
+    """The competitions you may open, newest first."""
+    at = timezone.now()
+    items, pages, total = page_of(competitions_of(_user(request)), page)
+    lines = [CompetitionLine(**line_of(competition, at)) for competition in items]
+    return CompetitionPage(page=page, pages=pages, total=total, items=lines)
+
+
+@api.get(
+    "competitions/{slug:slug}",
+    response=answers(404, s200=CompetitionOut),
+    operation_id="read_competition",
+    url_name="api_competition",
+)
+def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
+    """One competition: its texts, times, limits and metric."""
+    user, at = _user(request), timezone.now()
+    competition = competition_of(user, slug)
+    membership = Membership.objects.select_related("competition").filter(competition=competition, user=user).first()
+    ruler = competition.ground_truth
+    left = submitting.allowance(membership, at).left if membership else None
+    names = ("overview", "rules", "contact", "zone", "daily_attempts", "final_count", "team_size", "max_bytes")
+    return CompetitionOut(
+        **line_of(competition, at),
+        **{name: getattr(competition, name) for name in names},
+        allows_late=competition.allows_late,
+        revealed_at=competition.revealed_at,
+        scored_by=metric_of(ruler.metric, ruler.params) if ruler else None,
+        submission_columns=list(ruler.submission_columns) if ruler else [],
+        public_share=ruler.public_share if ruler else None,
+        attempts_left=left,
+    )
+
+
+@api.get(
+    "competitions/{slug:slug}/leaderboard",
+    response=answers(403, 404, 409, 422, s200=BoardPage),
+    operation_id="read_leaderboard",
+    url_name="api_leaderboard",
+)
+def read_leaderboard(
+    request: HttpRequest, slug: str, board: Literal["public", "private"] = "public", page: PageNumber = 1
+) -> BoardPage:
+    """A page of a board in its order, baselines between the teams. The private board opens with the reveal."""
+    user, at = _user(request), timezone.now()
+    competition = competition_of(user, slug)
+    if board == "private" and not competition.private_is_visible_to(user, at):
+        raise ApiError(403, "The private board opens after the deadline, when the host reveals it.")
+    if competition.ground_truth is None:
+        raise ApiError(409, "This competition has no ground truth yet, so nothing is scored.")
+    found = ranking.board(competition, Split(board), page=page, at=at)
+    if page > found.pages:
+        raise ApiError(404, f"This board has {found.pages} page(s).")
+    rows = [
+        BoardRow(
+            rank=row.rank,
+            team=row.name,
+            is_baseline=row.is_baseline,
+            score=row.value,
+            movement=row.movement,
+            submissions=row.attempts,
+            received_at=row.received_at,
+        )
+        for row in found.rows
+    ]
+    return BoardPage(
+        competition=slug,
+        board=board,
+        ground_truth=found.ground_truth.number,
+        page=page,
+        pages=found.pages,
+        total=found.total,
+        items=rows,
+    )
+
+
+# --- submissions ------------------------------------------------------------------------------------------------
+
+
+@api.post(
+    "competitions/{slug:slug}/submissions",
+    response=answers(400, 403, 404, 409, 413, 422, 429, s201=SubmissionOut),
+    operation_id="hand_in",
+    url_name="api_submissions",
+)
+def hand_in(
+    request: HttpRequest,
+    slug: str,
+    file: Annotated[UploadedFile, File(description="CSV, plain or as .gz or .zip.")],
+    note: Annotated[str, Form(max_length=300)] = "",
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            alias="Idempotency-Key",
+            min_length=1,
+            max_length=40,
+            description="Sending the same file again under the same key gives the first submission.",
+        ),
+    ] = None,
+) -> Status[SubmissionOut]:
+    """Hand in a file. It is stored and queued; ask for the submission again until its status is not `pending`."""
+    user = _user(request)
+    competition = competition_of(user, slug)
+    try:
+        submission = submitting.submit(
+            competition=competition,
+            user=user,
+            file_name=file.name or "",
+            chunks=file.chunks(),
+            note=note.replace("\0", ""),
+            upload_key=idempotency_key,
+        )
+    except submitting.Refused as refused:
+        raise _refusal(refused) from refused
+    except TooLarge as error:
+        raise ApiError(413, str(error)) from error
+    if idempotency_key and submission.sha256 != _sha256(file):
+        raise ApiError(409, "Another file was handed in under this Idempotency-Key.")
+    return Status(201, _shown(submissions_of(user).get(pk=submission.pk), user))
+
+
+@api.get(
+    "competitions/{slug:slug}/submissions",
+    response=answers(404, 422, s200=SubmissionPage),
+    operation_id="list_submissions",
+    url_name="api_submissions",
+)
+def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> SubmissionPage:
+    """Your team's submissions in a competition, newest first; for its hosts, everybody's."""
+    user = _user(request)
+    competition = competition_of(user, slug)
+    if not (competition.is_member or competition.is_hosted_by(user)):
+        raise Http404("You are not a member of this competition.")
+    items, pages, total = page_of(submissions_of(user).filter(competition=competition), page)
+    sees_private = competition.private_is_visible_to(user, timezone.now())
+    shown = [submission_out(item, sees_private=sees_private) for item in items]
+    return SubmissionPage(page=page, pages=pages, total=total, items=shown)
+
+
+@api.get(
+    "submissions/{uuid:submission_id}",
+    response=answers(404, s200=SubmissionOut),
+    operation_id="read_submission",
+    url_name="api_submission",
+)
+def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
+    """One submission: what became of it, and every problem of a file that was not scored."""
+    user = _user(request)
+    submission = submissions_of(user).filter(pk=submission_id).first()
+    if submission is None:
+        raise Http404("No submission of this id is open to you.")
+    return _shown(submission, user)
+
+
+# --- helpers ----------------------------------------------------------------------------------------------------
+
+
+def _user(request: HttpRequest) -> User:
+    return cast(User, request.auth)  # type: ignore[attr-defined]
+
+
+def _shown(submission: Submission, user: User) -> SubmissionOut:
+    sees_private = submission.competition.private_is_visible_to(user, timezone.now())
+    return submission_out(submission, sees_private=sees_private)
+
+
+def _refusal(refused: submitting.Refused) -> ApiError:
+    """Which status a refusal is: 429 come back tomorrow, 403 not you, 409 not now."""
+    status = HOW_REFUSED.get(refused.code, 409)
+    headers = {}
+    if status == 429:
+        now = timezone.now()
+        midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        headers["Retry-After"] = str(int((midnight - now).total_seconds()) + 1)
+    return ApiError(status, refused.message, [{"code": refused.code, "message": refused.message}], headers)
+
+
+def _sha256(file: UploadedFile) -> str:
+    digest = hashlib.sha256()
+    for chunk in file.chunks():
+        digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,96 @@
+"""From rows to the shapes of the API: what a token's owner may see, and no more."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import metrics
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, QuerySet
+from django.http import Http404
+
+from .. import ranking
+from ..models import Competition, Membership, Score, Split, Submission, User
+from .errors import ApiError
+from .schemas import MetricOut, Problem, SubmissionOut
+
+PAGE_SIZE = ranking.PAGE_SIZE
+
+
+def competitions_of(user: User) -> QuerySet[Any]:
+    """Those a person may open, with `metric`, `team_count`, `is_member` and `is_host`."""
+    mine = Membership.objects.filter(competition=OuterRef("pk"), user=user)
+    hosted = Competition.objects.hosted_by(user).filter(pk=OuterRef("pk"))
+    return (
+        Competition.objects.visible_to(user)
+        .select_related("ground_truth")
+        .annotate(team_count=Count("teams", distinct=True), is_member=Exists(mine), is_host=Exists(hosted))
+    )
+
+
+def competition_of(user: User, slug: str) -> Any:
+    competition = competitions_of(user).filter(slug=slug).first()
+    if competition is None:
+        raise Http404("No competition of this name is open to you.")
+    return competition
+
+
+def line_of(competition: Any, at: datetime) -> dict[str, Any]:
+    names = ("slug", "title", "subtitle", "course", "opens_at", "closes_at", "is_member", "is_host")
+    return {name: getattr(competition, name) for name in names} | {
+        "state": competition.state(at),
+        "metric": competition.ground_truth.metric if competition.ground_truth else None,
+        "teams": competition.team_count,
+    }
+
+
+def metric_of(key: str, params: dict[str, Any]) -> MetricOut:
+    metric = metrics.get(key)
+    return MetricOut(key=key, title=metric.title, direction=metric.direction, params=params)
+
+
+def submissions_of(user: User) -> QuerySet[Submission]:
+    """A person's submissions with the scores of the current ground truth in `current_scores`."""
+    current = Score.objects.filter(ground_truth=F("submission__competition__ground_truth"))
+    return (
+        Submission.objects.for_user(user)
+        .select_related("competition__ground_truth", "team", "baseline", "user")
+        .prefetch_related(Prefetch("scores", current, to_attr="current_scores"))
+    )
+
+
+def submission_out(submission: Submission, *, sees_private: bool) -> SubmissionOut:
+    """One of `submissions_of`; `sees_private` is the answer of the competition's `private_is_visible_to`."""
+    competition = submission.competition
+    scores = {score.split: score.value for score in submission.current_scores}  # type: ignore[attr-defined]
+    if not sees_private:
+        scores.pop(Split.PRIVATE, None)
+    names = ("id", "file_name", "size", "sha256", "note", "status", "received_at", "finished_at", "is_late")
+    return SubmissionOut(
+        **{name: getattr(submission, name) for name in names},
+        is_selected=submission.is_selected,
+        competition=competition.slug,
+        team=submission.team.name if submission.team else None,
+        baseline=submission.baseline.name if submission.baseline else None,
+        uploaded_by=submission.user.get_username() if submission.user else None,
+        ground_truth=competition.ground_truth.number if scores and competition.ground_truth else None,
+        public_score=scores.get(Split.PUBLIC),
+        private_score=scores.get(Split.PRIVATE),
+        errors=_errors(submission),
+    )
+
+
+def _errors(submission: Submission) -> list[Problem]:
+    problems = [Problem.model_validate(problem) for problem in submission.problems]
+    if submission.failure:
+        problems.append(Problem(code="failed", message=submission.failure))
+    return problems
+
+
+def page_of(found: QuerySet[Any], page: int) -> tuple[list[Any], int, int]:
+    """The items of a page, the number of pages, the number of items."""
+    total = found.count()
+    pages = max(1, -(-total // PAGE_SIZE))
+    if page > pages:
+        raise ApiError(404, f"This list has {pages} page(s).")
+    return list(found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]), pages, total

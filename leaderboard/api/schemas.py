@@ -1,0 +1,122 @@
+"""What the API says: allow-lists, so that a new column of a model stays inside until it is named here."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from ninja import Schema
+from pydantic import Field
+
+State = Literal["draft", "upcoming", "live", "closed", "revealed"]
+
+
+class Problem(Schema):
+    """One thing that is wrong: with a request, or with a row of a file."""
+
+    code: str
+    message: str
+    column: str | None = None
+    line: int | None = None
+    id: str | None = None
+    count: int | None = None
+
+
+class Errors(Schema):
+    """Every answer that is not a success."""
+
+    detail: str
+    errors: list[Problem]
+
+
+class MetricOut(Schema):
+    key: str
+    title: str
+    direction: Literal["maximize", "minimize"]
+    params: dict[str, bool | int | float | str | None]
+
+
+class CompetitionLine(Schema):
+    slug: str
+    title: str
+    subtitle: str
+    course: str
+    state: State
+    opens_at: datetime
+    closes_at: datetime
+    metric: str | None
+    teams: int
+    is_member: bool
+    is_host: bool
+
+
+class CompetitionOut(CompetitionLine):
+    overview: str
+    rules: str
+    contact: str
+    zone: str
+    revealed_at: datetime | None
+    scored_by: MetricOut | None
+    submission_columns: list[str]
+    public_share: Annotated[float | None, Field(description="Share of the ranked rows on the public board, 0–1.")]
+    daily_attempts: int
+    attempts_left: Annotated[int | None, Field(description="Of your team today (UTC); null for who has no team.")]
+    final_count: int
+    team_size: int
+    max_bytes: int
+    allows_late: bool
+
+
+class SubmissionOut(Schema):
+    id: UUID
+    competition: str
+    team: str | None
+    baseline: str | None
+    uploaded_by: str | None
+    file_name: str
+    size: int
+    sha256: str
+    note: str
+    status: Literal["pending", "scored", "invalid", "failed"]
+    received_at: datetime
+    finished_at: datetime | None
+    is_late: bool
+    is_selected: bool
+    ground_truth: Annotated[int | None, Field(description="Number of the ground truth behind the scores.")]
+    public_score: float | None
+    private_score: Annotated[float | None, Field(description="Null until the private board is open to you.")]
+    errors: Annotated[list[Problem], Field(description="Why the file was not scored.")]
+
+
+class BoardRow(Schema):
+    rank: Annotated[int | None, Field(description="Null for a baseline, which is never ranked.")]
+    team: str
+    is_baseline: bool
+    score: float
+    movement: Annotated[int | None, Field(description="Ranks gained, negative when lost.")]
+    submissions: int
+    received_at: datetime
+
+
+class Page(Schema):
+    page: int
+    pages: int
+    total: int
+
+
+class CompetitionPage(Page):
+    items: list[CompetitionLine]
+
+
+class SubmissionPage(Page):
+    items: list[SubmissionOut]
+
+
+class BoardPage(Page):
+    """`total` counts the ranked teams of all pages; baselines come on top of it."""
+
+    competition: str
+    board: Literal["public", "private"]
+    ground_truth: int
+    items: list[BoardRow]
