@@ -15,10 +15,15 @@ class CannotJoin(Exception):
     """Why a person did not get in, or a team did not change; the text is for them."""
 
 
+def competition_of(code: str) -> Competition | None:
+    """The launched competition of a join code, however it was typed."""
+    cleaned = code.strip().upper().replace("-", "").replace(" ", "")
+    return Competition.objects.filter(join_code__iexact=cleaned, launched_at__isnull=False).first()
+
+
 def by_code(*, user: User, code: str) -> Membership:
     """Join the competition of a code, as a team of one."""
-    cleaned = code.strip().upper().replace("-", "").replace(" ", "")
-    competition = Competition.objects.filter(join_code__iexact=cleaned, launched_at__isnull=False).first()
+    competition = competition_of(code)
     if competition is None:
         raise CannotJoin("No competition has this code. Check it with your teacher.")
     return enter(user=user, competition=competition)
@@ -49,20 +54,35 @@ def enter(*, user: User, competition: Competition) -> Membership:
 def by_invitation(*, user: User, invitation: str) -> Membership:
     """Join the team of an invitation link. A team of one without submissions is given up for it."""
     with transaction.atomic():
-        team = Team.objects.select_for_update().select_related("competition").filter(invitation=invitation).first()
+        team = (
+            Team.objects.select_for_update(of=("self",))
+            .select_related("competition")
+            .filter(invitation=invitation)
+            .first()
+        )
         if team is None:
             raise CannotJoin("This invitation is not valid any more. Ask your team for a new link.")
         competition = team.competition
-        if timezone.now() >= competition.closes_at:
-            raise CannotJoin("The deadline of this competition has passed.")
         held = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
         if held and held.team_id == team.pk:
             return held
-        if team.memberships.count() >= competition.team_size:
-            raise CannotJoin(f"“{team}” is full: a team has at most {competition.team_size} members here.")
+        if obstacle := obstacle_to(team, held):
+            raise CannotJoin(obstacle)
         if held:
             return _move(held, team)
         return Membership.objects.create(team=team, competition=competition, user=user)
+
+
+def obstacle_to(team: Team, held: Membership | None) -> str:
+    """Why somebody who holds this membership (or none) cannot move into a team; empty when they can."""
+    competition = team.competition
+    if timezone.now() >= competition.closes_at:
+        return "The deadline of this competition has passed."
+    if team.memberships.count() >= competition.team_size:
+        return f"“{team}” is full: a team has at most {competition.team_size} members here."
+    if held and held.team.submissions.exists():
+        return "Your present team has submissions already, so you cannot change to another one."
+    return ""
 
 
 def accept_rules(*, membership: Membership) -> None:
@@ -73,7 +93,8 @@ def accept_rules(*, membership: Membership) -> None:
 
 
 def rename(*, membership: Membership, name: str) -> None:
-    """Give the team another name, unique in the competition."""
+    """Give the team another name, unique in the competition. The deadline fixes names: grades go by them."""
+    _refuse_after_the_deadline(membership.competition)
     cleaned = clean_team_name(name)
     if not cleaned:
         raise CannotJoin("A team needs a name.")
@@ -92,6 +113,7 @@ def renew_invitation(*, membership: Membership) -> None:
 
 def leave(*, membership: Membership) -> Membership:
     """Leave a team for a team of one; the team keeps its submissions. The last member cannot leave them behind."""
+    _refuse_after_the_deadline(membership.competition)
     with transaction.atomic():
         team = Team.objects.select_for_update().get(pk=membership.team_id)
         if team.memberships.count() == 1:
@@ -115,10 +137,13 @@ def clean_team_name(name: str) -> str:
     return " ".join(visible.split())[:60].strip()
 
 
+def _refuse_after_the_deadline(competition: Competition) -> None:
+    if timezone.now() >= competition.closes_at:
+        raise CannotJoin("The deadline has passed; teams stay as they are.")
+
+
 def _move(held: Membership, team: Team) -> Membership:
     left = held.team
-    if left.submissions.exists():
-        raise CannotJoin("Your present team has submissions already, so you cannot change to another one.")
     held.team = team
     held.save(update_fields=["team"])
     if not left.memberships.exists():

@@ -11,7 +11,7 @@ from uuid import UUID
 import metrics
 from django.db import transaction
 
-from ..models import GroundTruth, Score, Split, Standing, Submission
+from ..models import GroundTruth, Score, Split, Standing, Submission, Team
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,11 @@ def bests(ground_truth: GroundTruth, split: Split, *, before: datetime | None = 
     yield from found.values()
 
 
-def finals(ground_truth: GroundTruth) -> dict[int, list[Best]]:
-    """Each team's final submissions, scored on the public split: the selected ones, else its best public ones."""
+def finals(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, list[Best]]:
+    """Each team's final submissions, scored on the public split: the selected ones, else its best public ones.
+
+    With `team`, of that team alone.
+    """
     competition = ground_truth.competition
     sign = sign_of(ground_truth)
     scores = Score.objects.filter(
@@ -66,10 +69,15 @@ def finals(ground_truth: GroundTruth) -> dict[int, list[Best]]:
         submission__team__isnull=False,
         submission__status=Submission.Status.SCORED,
         submission__is_late=False,
-    ).values_list("submission__team_id", "submission_id", "value", "submission__received_at", "submission__is_selected")
+    )
+    if team is not None:
+        scores = scores.filter(submission__team=team)
+    rows = scores.values_list(
+        "submission__team_id", "submission_id", "value", "submission__received_at", "submission__is_selected"
+    )
     selected: dict[int, list[Best]] = defaultdict(list)
     rest: dict[int, list[Best]] = defaultdict(list)
-    for team_id, submission_id, value, received_at, is_selected in scores.iterator(chunk_size=5000):
+    for team_id, submission_id, value, received_at, is_selected in rows.iterator(chunk_size=5000):
         best = Best(team_id, submission_id, value, sign * value, received_at, not is_selected)
         (selected if is_selected else rest)[team_id].append(best)
     for team_id in rest.keys() - selected.keys():
