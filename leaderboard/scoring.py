@@ -19,7 +19,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 import metrics
-from django.db import close_old_connections, connection, transaction
+from django.db import connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
@@ -147,7 +147,9 @@ def _lease_kept(submission_id: uuid.UUID | str, claim: uuid.UUID) -> Iterator[No
 @transaction.atomic
 def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcome: Outcome) -> str:
     """Write what became of the file, if the claim still holds and the ruler is still the current one."""
-    competition = Competition.objects.select_for_update().select_related("ground_truth").get(pk=ruler.competition_id)
+    competition = (
+        Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=ruler.competition_id)
+    )
     mine = Submission.objects.filter(pk=submission.pk, claim=claim, status=Submission.Status.PENDING)
     if competition.ground_truth_id != ruler.pk:
         mine.update(claim=None, lease_until=None, tries=F("tries") - 1)
@@ -247,7 +249,6 @@ def sweep(at_most: int = 200) -> tuple[list[tuple[str, int]], list[int]]:
 
     Gives up on rows that were tried too often: *failed*, attempt given back.
     """
-    close_old_connections()
     for submission in Submission.objects.filter(_free(), tries__gte=MOST_TRIES)[:at_most]:
         _give_up(submission)
     waiting = (
