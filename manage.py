@@ -6,7 +6,7 @@
     python3 manage.py test     the whole test suite; what follows goes to pytest
     python3 manage.py COMMAND  any command of Django
 
-Only the standard library and the syntax of Python 3.6: an old Python must get far enough to say that it is old.
+Only the standard library and the syntax of Python 3.6, so that an old Python can say that it is old.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ SIGNS_OF_NO_NETWORK = (
 SIGNS_OF_FULL_DISK = r"no space left|os error 28\b|errno 28\b|disk quota exceeded"
 
 
-class Trouble(Exception):  # noqa: N818 - it need not be a fault of the program
+class Trouble(Exception):
     """What is wrong, where, and what to do, in words for the person at the terminal."""
 
 
@@ -182,23 +182,23 @@ def explain_installer(output: str, command: str) -> str:
     if re.search("do not match the hashes|hash mismatch", output, re.IGNORECASE):
         return (
             "A downloaded package is not the one that the lock file names (its hash differs), so it was not "
-            "used. Run the same command again; if it happens again, a mirror or proxy in between changes files."
+            "used. Run the same command again; if it happens again, a mirror or proxy changes files."
         )
     tail = "\n".join("    " + line for line in output.strip().splitlines()[-12:])
     return f"Installing failed. The installer's last words:\n{tail}\n    (of {command})"
 
 
-def explain_os(error: OSError) -> str:
+def explain_os(error: OSError, folder: Path = BASE) -> str:
     """A full disk or a folder that cannot be written, in words."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        free = shutil.disk_usage(str(BASE)).free // 2**20
+        free = shutil.disk_usage(str(folder)).free // 2**20
         return (
-            f"The disk is full: {free} MB are left where {BASE} lies, and about 1 GB is needed. "
+            f"The disk is full: {free} MB are left where {folder} lies, and about 1 GB is needed. "
             "Make room and run the same command again; nothing half-made will be used."
         )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return (
-            f"{error.filename or BASE} cannot be written by this user, but `.venv` and `var` are made there. "
+            f"{error.filename or folder} cannot be written by this user, but `.venv` and `var` are made there. "
             "Give yourself the right to write there, or copy the folder to a place of your own."
         )
     return f"The system refused: {error}."

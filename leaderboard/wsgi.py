@@ -6,6 +6,9 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from . import lifeline
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+lifeline.die_with_leader()
 
 application = get_wsgi_application()

@@ -1,0 +1,41 @@
+"""Processes that end with the one that started them, also after `kill -9`.
+
+The kernel sees to it (`PR_SET_PDEATHSIG`), so no process has to watch another. The promise holds on Linux; on macOS
+these functions do nothing and only an orderly stop takes everybody along.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from pathlib import Path
+
+UNDER_UP = "LEADERBOARD_UP"  # set for everything that `manage.py up` starts
+READY_FILE = "LEADERBOARD_READY_FILE"  # where such a process leaves word that it is ready
+
+_PR_SET_PDEATHSIG = 1
+_prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+
+
+def die_with(parent: int) -> None:
+    """Ask the kernel to kill this process when `parent` dies; for a fresh fork, called first thing."""
+    if _prctl is None:
+        return
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it died before the kernel was asked
+        os._exit(1)
+
+
+def die_with_leader() -> None:
+    """The same for the children of what `up` started: each of those leads a process group of its own."""
+    if UNDER_UP in os.environ and os.getpgrp() != os.getpid():
+        die_with(os.getpgrp())
+
+
+def tell_ready() -> None:
+    """Leave word for `up` that this process is at work."""
+    path = os.environ.get(READY_FILE)
+    if path:
+        Path(path).touch(mode=0o600)

