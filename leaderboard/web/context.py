@@ -7,10 +7,16 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
+from .. import __version__
+
 THEMES = ("light", "dark")
 
 
-def frame(request: HttpRequest) -> dict[str, Any]:
-    """`theme` is empty while the viewer follows their system."""
+def theme_of(request: HttpRequest) -> str:
+    """What the viewer chose; empty while they follow their system."""
     theme = request.COOKIES.get("theme", "")
-    return {"theme": theme if theme in THEMES else "", "now": timezone.now()}
+    return theme if theme in THEMES else ""
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    return {"theme": theme_of(request), "now": timezone.now(), "version": __version__}

@@ -1,0 +1,91 @@
+// Comfort only: every page works without this file.
+(() => {
+  "use strict";
+
+  const absolute = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  const relative = new Intl.RelativeTimeFormat(document.documentElement.lang || "en", { numeric: "auto", style: "narrow" });
+  const units = [["day", 86400], ["hour", 3600], ["minute", 60]];
+
+  const since = (seconds) => {
+    const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
+    return unit === "second" ? "now" : relative.format(Math.trunc(seconds / size), unit);
+  };
+
+  const remaining = (seconds) => {
+    if (seconds <= 0) return "now";
+    const days = Math.floor(seconds / 86400), hours = Math.floor(seconds / 3600) % 24, minutes = Math.floor(seconds / 60) % 60;
+    return days ? `${days} d ${hours} h` : hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min` : "less than a minute";
+  };
+
+  const showTimes = (root) => {
+    for (const time of root.querySelectorAll("time[data-moment]")) {
+      const then = new Date(time.dateTime), seconds = (then - Date.now()) / 1000;
+      if (Number.isNaN(then.getTime())) continue;
+      const words = { ago: since(seconds), left: remaining(seconds) }[time.dataset.moment] ?? absolute.format(then);
+      if (time.textContent !== words) time.textContent = words;
+      if (!time.dataset.utc) {
+        time.dataset.utc = time.title;
+        time.title = `${absolute.format(then)} (${time.title})`;
+      }
+    }
+  };
+
+  const focusErrors = (root) => root.querySelector(".errors")?.focus();
+
+  const begin = (root) => {
+    showTimes(root);
+    focusErrors(root);
+  };
+
+  setInterval(() => showTimes(document), 30_000);
+  document.addEventListener("DOMContentLoaded", () => begin(document));
+  document.addEventListener("htmx:afterSettle", (event) => begin(event.target));
+
+  // A poll says which version it has, and an unchanged one is not swapped in again.
+  document.addEventListener("htmx:configRequest", (event) => {
+    const etag = event.detail.elt.dataset.etag;
+    if (etag) event.detail.headers["If-None-Match"] = etag;
+  });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.xhr.status === 304) event.detail.shouldSwap = false;
+  });
+  // Nobody's place in the table is taken from under them while they use it.
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const { elt } = event.detail;
+    if (elt.dataset.etag && (document.hidden || elt.contains(document.activeElement))) event.preventDefault();
+  });
+
+  document.addEventListener("htmx:xhr:progress", (event) => {
+    const bar = event.target.querySelector?.("progress");
+    if (!bar || !event.detail.lengthComputable) return;
+    bar.hidden = false;
+    bar.max = event.detail.total;
+    bar.value = event.detail.loaded;
+  });
+
+  document.addEventListener("change", (event) => {
+    const zone = event.target.closest?.(".drop-zone");
+    const name = zone?.querySelector("[data-file-name]");
+    if (name) name.textContent = [...event.target.files].map((file) => file.name).join(", ");
+    if (event.target.matches?.("[data-autosubmit]")) event.target.form.requestSubmit();
+  });
+  for (const [type, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
+    document.addEventListener(type, (event) => event.target.closest?.(".drop-zone")?.classList.toggle("is-over", over));
+  }
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest?.("button[data-copy]");
+    if (!button) return;
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent.trim());
+    say("Copied.");
+    const label = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = label; }, 1500);
+  });
+
+  const say = (words) => {
+    const region = document.getElementById("announcements");
+    if (region) region.textContent = words;
+  };
+  document.addEventListener("announce", (event) => say(event.detail?.value ?? ""));
+})();

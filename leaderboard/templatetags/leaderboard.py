@@ -1,0 +1,183 @@
+"""Tags of the frame: moments, scores, Markdown, form fields, what a competition shows about itself."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms, template
+from django.core.cache import cache
+from django.forms import BoundField
+from django.template import Context
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+import metrics
+
+from ..models import Competition, GroundTruth
+from ..web import charts, prose
+
+register = template.Library()
+
+STATES = {
+    "draft": ("draft", "Draft"),
+    "upcoming": ("upcoming", "Upcoming"),
+    "live": ("live", "Live"),
+    "closed": ("ended", "Closed"),
+    "revealed": ("ended", "Ended"),
+}
+ICONS = {
+    "sun": '<circle cx="12" cy="12" r="4"/><path d="M12 2v2m0 16v2M4.9 4.9l1.4 1.4m11.4 11.4 1.4 1.4M2 12h2m16 0h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4"/>',  # noqa: E501
+    "moon": '<path d="M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5Z"/>',
+    "lock": '<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
+}
+
+
+@register.simple_tag
+def moment(when: datetime | None, style: str = "") -> SafeString:
+    """A moment: UTC here, the viewer's zone once the script ran. Styles: `ago`, `left` (a countdown)."""
+    if when is None:
+        return format_html("{}", "–")
+    utc = when.astimezone(UTC)
+    text = f"{utc.day} {utc:%b %Y, %H:%M} UTC"
+    if style == "left":
+        shown = remaining((utc - datetime.now(UTC)).total_seconds())
+    else:
+        shown = f"{utc.day} {utc:%b, %H:%M}" if style == "ago" else text
+    iso = utc.isoformat(timespec="seconds")
+    return format_html('<time datetime="{}" data-moment="{}" title="{}">{}</time>', iso, style, text, shown)
+
+
+def remaining(seconds: float) -> str:
+    """A span in words, as the script says it."""
+    if seconds <= 0:
+        return "now"
+    minutes = int(seconds // 60)
+    days, hours = minutes // 1440, minutes // 60 % 24
+    if days:
+        return f"{days} d {hours} h"
+    if hours:
+        return f"{hours} h {minutes % 60} min"
+    return f"{minutes} min" if minutes else "less than a minute"
+
+
+def score_text(value: float | None) -> str:
+    return "–" if value is None or not math.isfinite(value) else charts.number_text(value)
+
+
+@register.filter(name="score")
+def score_filter(value: float | None) -> str:
+    """A score with five decimals."""
+    return score_text(value)
+
+
+@register.simple_tag
+def score(value: float | None) -> SafeString:
+    """A score with five decimals that shows all its digits on hover."""
+    if value is None:
+        return format_html('<span class="score">{}</span>', "–")
+    return format_html('<span class="score" title="{}">{}</span>', repr(value), score_text(value))
+
+
+@register.filter
+def markdown(text: str | None) -> SafeString:
+    return prose.markdown(text or "")
+
+
+@register.filter
+def formula(latex: str | None) -> SafeString:
+    return prose.formula(latex or "")
+
+
+@register.simple_tag
+def sparkline(values: Any) -> SafeString:
+    return charts.sparkline(values)
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    return mark_safe(  # noqa: S308 - constants of this file
+        '<svg aria-hidden="true" width="18" height="18" viewBox="0 0 24 24" fill="none" stroke="currentColor"'
+        f' stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round">{ICONS[name]}</svg>'
+    )
+
+
+@register.simple_tag(takes_context=True)
+def current(context: Context, *names: str) -> SafeString:
+    """`aria-current="page"` on the link of the page shown; the names are URL names."""
+    match = getattr(context.get("request"), "resolver_match", None)
+    return mark_safe(' aria-current="page"') if match and match.url_name in names else mark_safe("")  # noqa: S308
+
+
+@register.simple_tag(takes_context=True)
+def next_here(context: Context) -> str:
+    """`?next=` this page, for links to sign-in pages; nothing where one is there already."""
+    request = context.get("request")
+    if request is None or request.path == "/":
+        return ""
+    here = request.GET.get("next", "") if request.path.startswith("/accounts/") else request.get_full_path()
+    return "?" + urlencode({"next": here}) if here else ""
+
+
+@register.simple_tag
+def state_badge(state: str) -> SafeString:
+    kind, text = STATES[state]
+    return format_html('<span class="badge {}">{}</span>', kind, text)
+
+
+@register.simple_tag
+def metric_of(ruler: GroundTruth | None) -> metrics.Metric | None:
+    """A ruler's metric; None without a ruler, or when its file is gone."""
+    if ruler is None:
+        return None
+    try:
+        return metrics.get(ruler.metric)
+    except KeyError:
+        return None
+
+
+@register.filter
+def better(metric: metrics.Metric) -> str:
+    return "higher is better" if metric.direction == "maximize" else "lower is better"
+
+
+@register.simple_tag
+def competition_size(competition: Competition) -> str:
+    """Teams and submissions. Counted anew after each change of the board, and at least every half minute."""
+    key = f"size:{competition.pk}:{competition.board_version}"
+    text: str | None = cache.get(key)
+    if text is None:
+        teams, files = competition.teams.count(), competition.submissions.filter(team__isnull=False).count()
+        text = f"{plural(teams, 'team')} · {plural(files, 'submission')}"
+        cache.set(key, text, 30)
+    return text
+
+
+def plural(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+@register.filter
+def kind(field: BoundField) -> str:
+    """How a form field is laid out: `check`, `group` (several inputs) or `plain`."""
+    widget = field.field.widget
+    if isinstance(widget, forms.CheckboxInput):
+        return "check"
+    if isinstance(widget, (forms.RadioSelect, forms.CheckboxSelectMultiple)):
+        return "group"
+    return "plain"
+
+
+@register.filter
+def control(field: BoundField) -> SafeString:
+    """A field's control with its hint and its first error tied to it."""
+    described = [f"{field.auto_id}_helptext"] if field.help_text else []
+    attrs: dict[str, Any] = {}
+    if field.errors:
+        described.append(f"{field.auto_id}_error")
+        attrs["aria-invalid"] = "true"
+    if described:
+        attrs["aria-describedby"] = " ".join(described)
+    return field.as_widget(attrs=attrs)

@@ -1,0 +1,53 @@
+"""Small charts as SVG made on the server, each with its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+WIDTH, HEIGHT, MARGIN = 66, 20, 2
+
+
+def number_text(value: float) -> str:
+    """A score as people compare it: five decimals, or scientific where those would say nothing."""
+    if value == 0 or 1e-4 <= abs(value) < 1e7:
+        return f"{value:.5f}"
+    return f"{value:.4e}"
+
+
+def polyline(values: Sequence[float], width: float, height: float, margin: float) -> str:
+    """Points of a line through values from left to right, scaled to fill the box."""
+    low, high = min(values), max(values)
+    # Halving first keeps the span of two huge scores of opposite sign finite.
+    span = high / 2 - low / 2
+    step = (width - 2 * margin) / max(1, len(values) - 1)
+    points = []
+    for index, value in enumerate(values):
+        share = (value / 2 - low / 2) / span if span else 0.5
+        points.append(f"{margin + index * step:.1f},{height - margin - share * (height - 2 * margin):.1f}")
+    return " ".join(points)
+
+
+def sparkline(values: Sequence[float]) -> SafeString:
+    """A team's scores in order of receipt; one score is a dot."""
+    if not values:
+        return format_html("<span>{}</span>", "–")
+    words = (
+        f"{len(values)} scores from {number_text(values[0])} to {number_text(values[-1])}"
+        if len(values) > 1
+        else f"One score, {number_text(values[0])}"
+    )
+    if len(values) == 1:
+        shape = format_html('<circle cx="{}" cy="{}" r="2" fill="currentColor"/>', MARGIN + 2, HEIGHT / 2)
+    else:
+        shape = format_html(
+            '<polyline points="{}" fill="none" stroke="currentColor" stroke-width="1.5"'
+            ' stroke-linejoin="round" stroke-linecap="round"/>',
+            polyline(values, WIDTH, HEIGHT, MARGIN),
+        )
+    return format_html(
+        '<svg class="spark" viewBox="0 0 {} {}" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
+        WIDTH, HEIGHT, WIDTH, HEIGHT, words, shape,
+    )  # fmt: skip

@@ -1,0 +1,97 @@
+"""Markdown and formulas as safe HTML. Both are cached: the same text gives the same HTML."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import nh3
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+
+LONGEST_FORMULA = 600
+MOST_FORMULAS = 60
+# Private-use characters hold a formula's place through Markdown and the sanitizer; nobody's text may contain them.
+OPEN, CLOSE = "\ue000", "\ue001"
+PLACE = re.compile(f"{OPEN}(\\d+){CLOSE}")
+TAGS = nh3.ALLOWED_TAGS - {"img", "details", "summary", "area", "map"}
+
+
+@lru_cache(maxsize=512)
+def formula(latex: str, *, is_block: bool = True) -> SafeString:
+    """A formula as SVG that carries its LaTeX as text alternative; the plain LaTeX if it cannot be drawn."""
+    svg = _draw(latex) if len(latex) <= LONGEST_FORMULA else None
+    if svg is None:
+        return format_html("<code>{}</code>", latex)
+    kind = "math block" if is_block else "math"
+    return format_html('<span class="{}" role="img" aria-label="{}">{}</span>', kind, latex.strip(), svg)
+
+
+def _draw(latex: str) -> SafeString | None:
+    # ziamath loads its font on import, which pages without formulas need not wait for.
+    import ziamath
+
+    ziamath.config.svg2 = False
+    try:
+        svg: str = ziamath.Latex(latex.strip(), size=18, color="currentColor").svg()
+    except Exception:
+        # The LaTeX is a person's; whatever it trips over, the page must stand.
+        return None
+    if "<script" in svg or "style=" in svg or re.search(r"\son\w+\s*=", svg):
+        return None
+    svg = svg.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+    return mark_safe(svg)  # noqa: S308 - drawn by us from glyph outlines and checked above
+
+
+@lru_cache(maxsize=256)
+def markdown(text: str) -> SafeString:
+    """Markdown with `$$…$$` formulas as HTML without scripts, images or inline styles; headings start at `h2`."""
+    found: list[str] = []
+    clean = text.replace(OPEN, "").replace(CLOSE, "")
+    html = nh3.clean(_parser().render(clean, {"formulas": found}), tags=TAGS)
+
+    def put_back(match: re.Match[str]) -> str:
+        number = int(match.group(1))
+        if number >= MOST_FORMULAS:
+            return f"<code>{escape(found[number])}</code>"
+        return formula(found[number])
+
+    return mark_safe(PLACE.sub(put_back, html))  # noqa: S308 - sanitized by nh3; formulas are drawn by us
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
+    parser.disable(["image", "html_block", "html_inline"])
+    parser.inline.ruler.before("escape", "formula", _formula_rule)
+    parser.add_render_rule("formula", _formula_place)
+    parser.add_render_rule("heading_open", _lower_heading)
+    parser.add_render_rule("heading_close", _lower_heading)
+    return parser
+
+
+def _formula_rule(state: StateInline, silent: bool) -> bool:
+    if not state.src.startswith("$$", state.pos):
+        return False
+    end = state.src.find("$$", state.pos + 2)
+    if end <= state.pos + 2:
+        return False
+    if not silent:
+        token = state.push("formula", "", 0)
+        token.content = state.src[state.pos + 2 : end]
+    state.pos = end + 2
+    return True
+
+
+def _formula_place(_: Any, tokens: Any, index: int, options: Any, env: dict[str, list[str]]) -> str:
+    env["formulas"].append(tokens[index].content)
+    return f"{OPEN}{len(env['formulas']) - 1}{CLOSE}"
+
+
+def _lower_heading(_: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
+    token = tokens[index]
+    level = min(int(token.tag[1]) + 1, 6)
+    return f"</h{level}>\n" if token.nesting == -1 else f"<h{level}>"
