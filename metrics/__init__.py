@@ -1,0 +1,56 @@
+"""Metrics that are never a mystery: each one a file that says what it computes and shows a worked example.
+
+>>> import metrics
+>>> truth = b"id,label\\n1,cat\\n2,dog\\n"
+>>> metrics.evaluate("accuracy", truth, b"id,label\\n2,dog\\n1,dog\\n").overall
+0.5
+
+The library knows nothing of the site. Importing it and reading the catalogue loads numpy and no more.
+"""
+
+from __future__ import annotations
+
+from metrics._checks import Finding, TruthReport, check_truth
+from metrics._containers import read_container
+from metrics._contract import Contributions, Example, Metric
+from metrics._errors import (
+    GroundTruthError,
+    MetricError,
+    ParameterError,
+    Problem,
+    SubmissionError,
+    UnknownMetric,
+)
+from metrics._evaluate import Result
+from metrics._parameters import Parameter, Range
+from metrics._registry import catalogue, clean_params, get
+from metrics._sniff import sniff
+from metrics._splits import add_split
+from metrics._truth import Truth, evaluate, prepare
+
+__all__ = [
+    "Contributions",
+    "Example",
+    "Finding",
+    "GroundTruthError",
+    "Metric",
+    "MetricError",
+    "Parameter",
+    "ParameterError",
+    "Problem",
+    "Range",
+    "Result",
+    "SubmissionError",
+    "Truth",
+    "TruthReport",
+    "UnknownMetric",
+    "add_split",
+    "catalogue",
+    "check_truth",
+    "clean_params",
+    "evaluate",
+    "get",
+    "prepare",
+    "read_container",
+    "sniff",
+]

@@ -1,0 +1,218 @@
+"""What a file is by its first bytes, and the CSV inside a .gz or a .zip, within limits.
+
+Nothing is ever unpickled, and no container but gzip and zip is opened. A zip may hold one plain CSV; the path of
+its member is never used, because the bytes go to memory.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+import zlib
+from pathlib import Path
+
+from metrics._errors import Problem, Refused, counted, shown
+
+LIMIT = 500_000_000
+"""Bytes a CSV may have after unpacking, unless the caller says otherwise."""
+
+RATIO = 100
+"""A compressed file may grow by this factor."""
+
+_CHUNK = 1 << 20
+_SLACK = 1 << 16  # tiny archives may compress better than the ratio
+
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel or Word file (.xls, .doc)"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ\x00", "an xz archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"PAR1", "a Parquet file"),
+    (b"ARROW1", "an Arrow (Feather) file"),
+    (b"FEA1", "a Feather file"),
+    (b"\x93NUMPY", "a NumPy file (.npy)"),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"%PDF-", "a PDF document"),
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"{\\rtf", "an RTF document"),
+    (b"#!", "a script"),
+    (b"\x7fELF", "a program"),
+)
+_MARKUP = (b"<!doctype", b"<html", b"<head", b"<?xml", b"<body")
+
+
+def container_of(head: bytes) -> str | None:
+    """``"gzip"``, ``"zip"``, ``None`` for plain text, else a readable name of what the file is instead."""
+    if head.startswith(b"\x1f\x8b"):
+        return "gzip"
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "an Excel or Office file (.xlsx, .docx, …)" if _is_office(head) else "zip"
+    for magic, name in _MAGIC:
+        if head.startswith(magic):
+            return name
+    if len(head) > 2 and head[0] == 0x80 and head[1] in (2, 3, 4, 5):
+        return "a Python pickle"
+    return _text_that_is_no_csv(head)
+
+
+def _is_office(head: bytes) -> bool:
+    return b"[Content_Types].xml" in head[:4096] or b"xl/" in head[:4096] or b"word/" in head[:4096]
+
+
+def _text_that_is_no_csv(head: bytes) -> str | None:
+    start = head[:512].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.lower().startswith(_MARKUP):
+        return "a web page (HTML or XML), perhaps a log-in page that was saved in place of the file"
+    if start.startswith((b"{", b"[")):
+        return "a JSON file"
+    return None
+
+
+def refuse_container(name: str) -> Problem:
+    """The message for a file that is something else than a CSV."""
+    return Problem("container", f"This is {name}, not a CSV file. Save or export it as CSV (UTF-8, comma).")
+
+
+def read_container(data: bytes | str | os.PathLike[str], limit: int = LIMIT) -> bytes:
+    """The CSV bytes of a plain file, a ``.gz`` or a ``.zip`` with one CSV.
+
+    At most ``limit`` bytes come out, and a compressed file may not grow by more than 100. Raises
+    ``SubmissionError`` for anything that is too large, broken or another kind of file.
+    """
+    from metrics._errors import SubmissionError
+
+    try:
+        return unpack(data if isinstance(data, bytes) else _load(Path(data), limit), limit)
+    except Refused as refused:
+        raise SubmissionError(refused.problems) from None
+
+
+def _load(path: Path, limit: int) -> bytes:
+    with path.open("rb") as stream:
+        data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise Refused(_too_large(limit))
+    return data
+
+
+def unpack(data: bytes, limit: int = LIMIT) -> bytes:
+    """As ``read_container``, for bytes at hand, raising ``Refused``."""
+    kind = container_of(data[:4096])
+    if kind is None:
+        if len(data) > limit:
+            raise Refused(_too_large(limit))
+        return data
+    if kind == "gzip":
+        inner = _gunzip(data, limit)
+    elif kind == "zip":
+        inner = _unzip(data, limit)
+    else:
+        raise Refused(refuse_container(kind))
+    nested = container_of(inner[:4096])
+    if nested is not None:
+        what = {"gzip": "a gzip file", "zip": "a zip archive"}.get(nested, nested)
+        raise Refused(Problem("container", f"Inside the archive is {what}, not a CSV file."))
+    return inner
+
+
+def peek(head: bytes, limit: int = _CHUNK) -> bytes:
+    """The first bytes of the CSV in a gzip or zip of which only ``head`` is known; never more than ``limit``."""
+    kind = container_of(head[:4096])
+    if kind == "gzip":
+        return _inflate_some(zlib.decompressobj(wbits=31), head, limit)
+    if kind != "zip" or len(head) < 30 or head[:4] != b"PK\x03\x04":
+        return b""
+    method = int.from_bytes(head[8:10], "little")
+    start = 30 + int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
+    if method == 0:
+        size = int.from_bytes(head[18:22], "little")
+        return head[start : start + min(size, limit)]
+    return _inflate_some(zlib.decompressobj(wbits=-15), head[start:], limit) if method == 8 else b""
+
+
+def _inflate_some(inflater: zlib._Decompress, data: bytes, limit: int) -> bytes:
+    try:
+        return inflater.decompress(data, limit)
+    except zlib.error:
+        return b""
+
+
+def _gunzip(data: bytes, limit: int) -> bytes:
+    parts: list[bytes] = []
+    total, rest = 0, data
+    inflater = zlib.decompressobj(wbits=31)
+    try:
+        while True:
+            part = inflater.decompress(rest, _CHUNK)
+            total += len(part)
+            _hold(total, len(data), limit)
+            parts.append(part)
+            rest = inflater.unconsumed_tail
+            if inflater.eof:
+                break
+            if not part and not rest:
+                raise Refused(Problem("container", "The gzip file is cut off: its end is missing."))
+    except zlib.error:
+        raise Refused(Problem("container", "The gzip file is damaged and cannot be unpacked.")) from None
+    if inflater.unused_data.strip(b"\x00"):
+        raise Refused(Problem("container", "The gzip file holds more than one member; one CSV is expected."))
+    return b"".join(parts)
+
+
+def _unzip(data: bytes, limit: int) -> bytes:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            member = _only_member(archive.infolist())
+            return _stream(archive, member, len(data), limit)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError):
+        raise Refused(Problem("container", "The zip archive is damaged or encrypted.")) from None
+
+
+def _only_member(members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
+    # Macs add a folder of resource forks to every archive; it is no second file.
+    found = [m for m in members if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+    if len(found) != 1:
+        names = ", ".join(shown(m.filename) for m in found[:5])
+        message = f"The zip archive holds {counted(len(found), 'file')}; exactly one CSV is expected."
+        raise Refused(Problem("container", f"{message} Found: {names}." if names else message))
+    member = found[0]
+    if (member.external_attr >> 16) & 0o170000 == 0o120000:
+        raise Refused(Problem("container", "The zip archive holds a link instead of a CSV file."))
+    name = member.filename.replace("\\", "/")
+    if name.startswith("/") or ".." in name.split("/") or ":" in name:
+        raise Refused(Problem("container", f"The path {shown(member.filename)} in the zip archive is not allowed."))
+    if member.flag_bits & 1:
+        raise Refused(Problem("container", "The zip archive is encrypted; send it without a password."))
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise Refused(Problem("container", "The zip archive uses an unusual compression; use plain 'deflate'."))
+    return member
+
+
+def _stream(archive: zipfile.ZipFile, member: zipfile.ZipInfo, packed: int, limit: int) -> bytes:
+    parts: list[bytes] = []
+    total = 0
+    with archive.open(member) as stream:
+        while part := stream.read(_CHUNK):
+            total += len(part)
+            _hold(total, packed, limit)
+            parts.append(part)
+    return b"".join(parts)
+
+
+def _hold(total: int, packed: int, limit: int) -> None:
+    if total > limit:
+        raise Refused(_too_large(limit))
+    if total > packed * RATIO + _SLACK:
+        message = f"The archive unpacks to more than {RATIO} times its size and was not read further."
+        raise Refused(Problem("container", message))
+
+
+def _too_large(limit: int) -> Problem:
+    size = f"{limit / 1e6:,.0f} MB" if limit >= 10**6 else f"{limit:,} bytes"
+    return Problem("too_large", f"The file is larger than {size}.")

@@ -1,0 +1,191 @@
+"""What a metric file provides: one ``Metric`` value named like the file, made of functions and kinds of column.
+
+A metric is either a **sum over rows** (``rows`` tells what each row contributes, ``total`` makes the score of the
+added contributions) or it needs the **whole column** (``score``). A metric may give all three; ``total`` then
+returns ``None`` for the parameters under which ``score`` has to be asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from metrics._parameters import Parameter, parameters_of
+from metrics._sums import exact_sum
+
+if TYPE_CHECKING:
+    from metrics._inputs import Kind
+    from metrics._tables import Source
+
+_FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A worked example: two tiny CSV texts and the score they must get."""
+
+    truth: str
+    submission: str
+    score: float
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What rows contribute, where many rows contribute the same: row i adds ``table[of_row[i]]``.
+
+    ``table`` has shape (distinct, k), ``of_row`` shape (n,).
+    """
+
+    table: np.ndarray
+    of_row: np.ndarray
+
+    def dense(self) -> np.ndarray:
+        """Shape (n, k)."""
+        return self.table[self.of_row]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric as its file declares it. Callable: ``accuracy(truth_csv, submission_csv)`` is the overall value.
+
+    ``truth`` and ``submission`` name the kinds of column on both sides; ``submission_names`` overrides the rule that
+    both files use the same column names; ``aliases`` are further names a submission may use for its one column.
+    ``perfect`` turns the truth into the cells of a perfect submission where copying the truth is not enough.
+    ``unscorable(truth, **params)`` says in a sentence why a part of the truth cannot be scored, or returns ``""``.
+    ``parts`` names the columns that ``rows`` returns.
+    """
+
+    title: str
+    group: str
+    direction: Literal["maximize", "minimize"]
+    best: float
+    truth: Kind
+    submission: Kind
+    example: Example
+    rows: Callable[..., np.ndarray | Contributions] | None = None
+    total: Callable[..., float | None] | None = None
+    score: Callable[..., float] | None = None
+    parts: tuple[str, ...] = ()
+    submission_names: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    may_miss_ids: bool = False
+    unscorable: Callable[..., str] | None = None
+    perfect: Callable[..., list[str]] | None = None
+    confirm: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+
+    @property
+    def _module(self) -> Any:
+        function = self.rows or self.score
+        assert function is not None, "a metric needs rows or score"
+        return sys.modules[function.__module__]
+
+    @property
+    def key(self) -> str:
+        """The name: of the file, in the database, in addresses."""
+        return str(self._module.__name__).rpartition(".")[2]
+
+    @cached_property
+    def _documentation(self) -> tuple[str, str]:
+        head, _, rest = (self._module.__doc__ or "").strip().partition("\n")
+        return head.strip(), rest.strip()
+
+    @property
+    def summary(self) -> str:
+        """The sentence in the chooser."""
+        return self._documentation[0]
+
+    @property
+    def description(self) -> str:
+        """Definition, edge cases and source: Markdown with LaTeX between double dollars."""
+        return self._documentation[1]
+
+    @property
+    def formula(self) -> str:
+        """The first formula of the description as LaTeX, or ``""``."""
+        found = _FORMULA.search(self.description)
+        return " ".join(found[1].split()) if found else ""
+
+    @property
+    def columns(self) -> str:
+        """Which kinds of column the metric reads, in words."""
+        return f"{self.truth.words} → {self.submission.words}"
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What the host may set, in the order of the functions' keyword-only arguments."""
+        return parameters_of([function for function in (self.rows, self.total, self.score) if function])
+
+    @property
+    def source_path(self) -> Path:
+        """The metric's file."""
+        return Path(self._module.__file__)
+
+    @cached_property
+    def version(self) -> str:
+        """Twelve hexadecimal digits of the SHA-256 of the metric's file."""
+        return hashlib.sha256(self.source_path.read_bytes()).hexdigest()[:12]
+
+    def confirmation(self, params: Mapping[str, Any]) -> str:
+        """What the host must confirm before publishing with these parameters; ``""`` if nothing."""
+        from metrics._parameters import complete
+
+        full = complete(self.parameters, params)
+        return " ".join(words[full[name]] for name, words in self.confirm.items() if full.get(name) in words)
+
+    def __call__(self, truth: Source, submission: Source, **params: Any) -> float:
+        from metrics._truth import evaluate
+
+        return evaluate(self.key, truth, submission, params).overall
+
+
+def each_pair(
+    truth: Any, prediction: Any, contribution: Callable[[Any, Any], Sequence[float]]
+) -> Contributions:
+    """Apply ``contribution`` once to each distinct pair of a true and a predicted cell.
+
+    Real columns have few distinct pairs, so this is what makes text metrics fast.
+    """
+    width = max(1, len(prediction.values))
+    pairs = truth.codes.astype(np.int64) * width + prediction.codes
+    distinct, of_row = _distinct(pairs, len(truth.values) * width)
+    table = np.array(
+        [contribution(truth.values[t], prediction.values[p]) for t, p in zip(*divmod(distinct, width), strict=True)],
+        np.float64,
+    )
+    return Contributions(table, of_row)
+
+
+def _distinct(pairs: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    if size > 4 * len(pairs) + 1024:
+        distinct, of_row = np.unique(pairs, return_inverse=True)
+        return distinct, of_row
+    seen = np.zeros(size, bool)
+    seen[pairs] = True
+    distinct = np.flatnonzero(seen)
+    place = np.zeros(size, np.int32)
+    place[distinct] = np.arange(len(distinct), dtype=np.int32)
+    return distinct, place[pairs]
+
+
+def ratio(over: float, under: float, *, empty: float = 0.0) -> float:
+    """``over / under``, and ``empty`` where nothing can be divided."""
+    return float(over) / float(under) if under else float(empty)
+
+
+def sums_of(contributions: np.ndarray | Contributions, rows: np.ndarray | None) -> list[Any]:
+    """The exact column sums (fractions) over the given rows, or over all."""
+    if isinstance(contributions, Contributions):
+        of_row = contributions.of_row if rows is None else contributions.of_row[rows]
+        counts = np.bincount(of_row, minlength=len(contributions.table))
+        return [exact_sum(column * counts) for column in contributions.table.T]
+    dense = contributions if rows is None else contributions[rows]
+    return [exact_sum(column) for column in dense.T]

@@ -1,0 +1,114 @@
+"""Every complaint the library can make, sorted by who may read it.
+
+::
+
+    MetricError
+    ├── SubmissionError      the student's file is at fault; may quote that file, never a truth value
+    ├── GroundTruthError     the host's answer file is at fault; may quote it, only the host sees it
+    ├── ParameterError       a parameter of the metric is at fault (``.errors``: name → sentence)
+    └── UnknownMetric        no metric has this key (also a ``KeyError``)
+
+Anything else that escapes from here is a bug of ours, never of the reader's file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+EXAMPLES = 5
+"""How many cases of one kind a message names."""
+
+SHOWN = 40
+"""How many characters of a file's value a message quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One kind of fault in a file: what is wrong, where it was met first, and how often.
+
+    ``line`` counts from 1 and includes the header; ``column``, ``line`` and ``id`` are ``None`` where the fault
+    has no such place; ``count`` is the number of cases behind this message.
+    """
+
+    code: str
+    message: str
+    column: str | None = None
+    line: int | None = None
+    id: str | None = None
+    count: int = 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON-safe form of the home scorer and the API."""
+        return asdict(self)
+
+
+class MetricError(Exception):
+    """The root: whatever this library refuses."""
+
+
+class _FileError(MetricError):
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: list[Problem] = list(problems)
+        super().__init__("\n".join(problem.message for problem in self.problems))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problems,)
+
+
+class SubmissionError(_FileError):
+    """The submission cannot be scored; ``problems`` holds every reason at once."""
+
+
+class GroundTruthError(_FileError):
+    """The answer file cannot be a ground truth; ``problems`` holds every reason at once."""
+
+
+class ParameterError(MetricError):
+    """A parameter is unknown, unreadable or out of its domain; ``errors`` maps its name to a sentence."""
+
+    def __init__(self, errors: Mapping[str, str]) -> None:
+        self.errors: dict[str, str] = dict(errors)
+        super().__init__("\n".join(f"{name}: {message}" for name, message in self.errors.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.errors,)
+
+
+class UnknownMetric(MetricError, KeyError):
+    """No metric has this key."""
+
+    def __str__(self) -> str:
+        return f"No metric is called {shown(self.args[0])}." if self.args else "No such metric."
+
+
+class Refused(Exception):
+    """A reader gave up on a file; the caller decides whose file it was and raises the public error."""
+
+    def __init__(self, *problems: Problem) -> None:
+        self.problems = list(problems)
+        super().__init__("\n".join(problem.message for problem in problems))
+
+
+def shown(value: object) -> str:
+    """The value as a message quotes it: in quotes, escaped, cut at 40 characters."""
+    text = str(value)
+    cut = text[:SHOWN]
+    escaped = "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii", "replace")
+        for character in cut.encode("utf-8", "backslashreplace").decode("utf-8")
+    )
+    return f'"{escaped}…"' if len(text) > SHOWN else f'"{escaped}"'
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """``counted(3, "row")`` → ``3 rows``; thousands are separated by commas."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def listed(examples: Sequence[str], count: int) -> str:
+    """Up to five examples in one line, with the number of those left out."""
+    text = ", ".join(examples[:EXAMPLES])
+    left = count - min(len(examples), EXAMPLES)
+    return f"{text} and {left:,} more" if left > 0 else text

@@ -1,0 +1,127 @@
+"""The first line of a CSV: which columns it names and what is wrong with them. Needs no CSV library."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+
+from metrics._errors import EXAMPLES, Problem, Refused, counted, listed, shown
+
+TRIMMED = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+"""White space around an id, a label or a name: what Python's ``str.strip`` removes."""
+
+_INVISIBLE = TRIMMED + "\u200b\u200c\u200d\u2060\ufeff"
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
+
+
+def header_of(data: bytes) -> tuple[list[str], int, int]:
+    """Trimmed names, the header's line and the offset behind it. Raises ``Refused`` if it cannot be read.
+
+    ``data`` has ``\\n`` line ends; blank lines before the header are skipped.
+    """
+    start = len(data) - len(data.lstrip(b"\n"))
+    end = data.find(b"\n", start)
+    end = len(data) if end < 0 else end
+    raw = data[start:end].decode("utf-8", "replace")
+    line = start + 1
+    if '"' in raw:
+        try:
+            names = next(csv.reader([raw], strict=True))
+        except csv.Error:
+            message = f"Line {line}: the quotes of the header are broken."
+            raise Refused(Problem("quote", message, line=line)) from None
+    else:
+        names = raw.split(",")
+    return [name.strip(_INVISIBLE) for name in names], line, min(end + 1, len(data))
+
+
+def check_separator(names: Sequence[str], line: int) -> list[Problem]:
+    """A header in one piece that another separator would cut."""
+    if len(names) > 1 or not names:
+        return []
+    for separator, word in _SEPARATORS.items():
+        if separator in names[0]:
+            message = f"The columns are separated by {word}. Save the file with commas."
+            return [Problem("separator", message, line=line)]
+    return []
+
+
+def check_header(
+    names: Sequence[str], expected: Sequence[str], line: int = 1, known_ids: bool = False
+) -> list[Problem]:
+    """All that is wrong with a submission's header, given the exact names it needs.
+
+    >>> [problem.message for problem in check_header(["id", "Y"], ["id", "y"])]
+    ['The column "y" is missing; the header has "Y" instead. Names are compared exactly.']
+    """
+    if separator := check_separator(names, line):
+        return separator
+    found = set(names)
+    if not found & set(expected) and any(_NUMBER.fullmatch(name) for name in names):
+        message = f"The header is missing. The first line must be: {','.join(expected)}"
+        return [Problem("header_missing", message, line=line)]
+    problems = repeated_names(names, line)
+    extra = [name for name in names if name and name not in expected]
+    missing = [name for name in expected if name not in found]
+    problems += _unnamed(names, line)
+    for name in missing:
+        twin = next((other for other in extra if _alike(other, name)), None)
+        if twin is not None:
+            extra.remove(twin)
+        problems.append(_missing(name, twin, line))
+    if extra:
+        problems.append(_extra(extra, expected, line))
+    return problems
+
+
+def _alike(one: str, other: str) -> bool:
+    def plain(text: str) -> str:
+        return re.sub(r"[\W_]+", "", text).casefold()
+
+    return plain(one) == plain(other)
+
+
+def _missing(name: str, twin: str | None, line: int) -> Problem:
+    message = f"The column {shown(name)} is missing"
+    if twin is not None:
+        message += f"; the header has {shown(twin)} instead. Names are compared exactly."
+    else:
+        message += "."
+    return Problem("column_missing", message, column=name, line=line)
+
+
+def _extra(extra: Sequence[str], expected: Sequence[str], line: int) -> Problem:
+    if extra[0].startswith("Unnamed: "):
+        message = f'The column {shown(extra[0])} looks like an exported index: write with "index=False".'
+    else:
+        names = listed([shown(name) for name in extra[:EXAMPLES]], len(extra))
+        verb = "is" if len(extra) == 1 else "are"
+        message = f"{counted(len(extra), 'column')} {verb} not expected: {names}. Expected: {','.join(expected)}"
+    return Problem("column_extra", message, column=extra[0][:200], line=line, count=len(extra))
+
+
+def repeated_names(names: Sequence[str], line: int) -> list[Problem]:
+    """One problem for each name that the header holds more than once."""
+    found: list[Problem] = []
+    for name in dict.fromkeys(names):
+        if name and (times := names.count(name)) > 1:
+            message = f"The column {shown(name)} is there {times} times."
+            found.append(Problem("column_repeated", message, column=name, line=line, count=times))
+            if len(found) == EXAMPLES:
+                break
+    return found
+
+
+def _unnamed(names: Sequence[str], line: int) -> list[Problem]:
+    if "" not in names:
+        return []
+    place = list(names).index("")
+    if place == 0:
+        message = 'The first column has no name. If it is the index of pandas, write with "index=False".'
+    elif place == len(names) - 1:
+        message = "The header ends with a comma: its last column has no name."
+    else:
+        message = f"Column {place + 1} of the header has no name."
+    return [Problem("column_unnamed", message, line=line, count=list(names).count(""))]

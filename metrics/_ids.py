@@ -1,0 +1,193 @@
+"""Rows of a submission by the ids of the truth: found, missing, unknown, repeated."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from metrics._errors import EXAMPLES, Problem, counted, listed, shown
+from metrics._tables import Table, raw_cells
+
+_CANONICAL = r"^(0|-?[1-9][0-9]{0,14})$"
+_WITH_POINT = r"^(0|-?[1-9][0-9]{0,14})\.0+$"
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Where each truth row is in the submission (-1: nowhere)."""
+
+    places: np.ndarray
+    is_identity: bool
+
+
+class Ids:
+    """The ids of a truth, kept for thousands of submissions."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @cached_property
+    def are_integers(self) -> bool:
+        """Whether all ids are canonical integers below 10¹⁵: only then is ``7.0`` taken as ``7``."""
+        import pyarrow.compute as pc
+
+        return bool(pc.all(pc.match_substring_regex(self.array, _CANONICAL)).as_py())
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The ids as Python strings, for messages."""
+        texts: list[str] = self.array.to_pylist()
+        return texts
+
+    def find(self, ids: Any) -> np.ndarray:
+        """The truth row of each given id, -1 where it is unknown."""
+        import pyarrow.compute as pc
+
+        found = pc.index_in(ids, value_set=self.array)
+        if found.null_count and self.are_integers:
+            found = pc.coalesce(found, pc.index_in(_without_point(ids), value_set=self.array))
+        places: np.ndarray = found.fill_null(-1).to_numpy(zero_copy_only=False)
+        return places
+
+    def align(self, table: Table, column: str, *, may_miss: bool) -> tuple[Alignment, list[Problem]]:
+        """Find every truth row in the submission; all complaints about ids, except that a file with faulty rows is
+        not accused of missing the ids on them."""
+        ids = table.column(column)
+        if len(ids) == len(self) and ids.equals(self.array):
+            return Alignment(np.arange(len(self)), True), []
+        found = self.find(ids)
+        counts = np.bincount(found[found >= 0], minlength=len(self))
+        places = np.full(len(self), -1, np.int64)
+        places[found[found >= 0]] = np.flatnonzero(found >= 0)
+        problems = _faulty(self, table, column, found, counts)
+        if not may_miss and not table.problems and (counts == 0).any():
+            problems.append(self._missing(np.flatnonzero(counts == 0), column))
+        return Alignment(places, False), problems
+
+    def _missing(self, rows: np.ndarray, column: str) -> Problem:
+        names = [shown(self.array[int(row)].as_py()) for row in rows[:EXAMPLES]]
+        message = f"{counted(len(rows), 'id')} of {len(self):,} missing: {listed(names, len(rows))}."
+        first = self.array[int(rows[0])].as_py()
+        return Problem("missing_ids", message, column=column, id=first, count=len(rows))
+
+
+def _without_point(ids: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.if_else(pc.match_substring_regex(ids, _WITH_POINT), pc.replace_substring_regex(ids, r"\.0+$", ""), ids)
+
+
+def _faulty(truth: Ids, table: Table, column: str, found: np.ndarray, counts: np.ndarray) -> list[Problem]:
+    ids = table.column(column)
+    problems = blank_ids(table, column)
+    unknown = np.flatnonzero(found < 0)
+    if problems:
+        places, _ = raw_cells(ids)
+        unknown = unknown[places[unknown + 1] > places[unknown]]
+    if len(unknown):
+        problems.append(_unknown(truth, table, column, unknown))
+    if (counts > 1).any():
+        problems.append(_repeated(table, column, found, counts))
+    return problems
+
+
+def blank_ids(table: Table, column: str) -> list[Problem]:
+    """Ids that are empty, or that run over several lines because a quote is missing."""
+    ids = table.column(column)
+    offsets, data = raw_cells(ids)
+    problems = []
+    blank = np.flatnonzero(offsets[1:] == offsets[:-1])
+    if len(blank):
+        lines = [f"line {table.lines[row]:,}" for row in blank[:EXAMPLES]]
+        message = f"{counted(len(blank), 'row')} without an id: {listed(lines, len(blank))}."
+        problems.append(Problem("blank_id", message, column=column, line=int(table.lines[blank[0]]), count=len(blank)))
+    used = data[offsets[0] : offsets[-1]]
+    if (used == 10).any():
+        long = np.unique(np.searchsorted(offsets, np.flatnonzero(used == 10) + offsets[0], side="right") - 1)
+        problems.append(over_several_lines(table, column, long))
+    return problems
+
+
+def over_several_lines(table: Table, column: str, rows: np.ndarray) -> Problem:
+    """Cells with a line break where none can be: almost always a missing quote."""
+    array = table.column(column)
+    spans = []
+    for row in rows[:EXAMPLES]:
+        line = int(table.lines[row])
+        spans.append(f"lines {line:,}–{line + array[int(row)].as_py().count(chr(10)):,}")
+    message = f"A cell of {shown(column)} runs over several lines, a quote is missing: {listed(spans, len(rows))}."
+    return Problem("line_break", message, column=column, line=int(table.lines[rows[0]]), count=len(rows))
+
+
+def _unknown(truth: Ids, table: Table, column: str, rows: np.ndarray) -> Problem:
+    ids = table.column(column)
+    texts = [ids[int(row)].as_py() for row in rows[:EXAMPLES]]
+    names = [f"{shown(text)} (line {table.lines[row]:,})" for text, row in zip(texts, rows, strict=False)]
+    message = f"{counted(len(rows), 'id')} unknown: {listed(names, len(rows))}."
+    if len(rows) == len(ids) > 1:
+        message += " No id of the file is known: are these the rows of another data set?"
+    message += hint(truth.texts, texts[0])
+    line = int(table.lines[rows[0]])
+    return Problem("unknown_ids", message, column=column, line=line, id=texts[0], count=len(rows))
+
+
+def _repeated(table: Table, column: str, found: np.ndarray, counts: np.ndarray) -> Problem:
+    ids = table.column(column)
+    _, firsts = np.unique(found, return_index=True)
+    is_first = np.zeros(len(found), bool)
+    is_first[firsts] = True
+    again = np.flatnonzero(~is_first & (found >= 0))
+    names = []
+    for row in again[:EXAMPLES]:
+        first = int(np.flatnonzero(found == found[row])[0])
+        names.append(f"{shown(ids[int(row)].as_py())} (line {table.lines[row]:,}, first on {table.lines[first]:,})")
+    many = int((counts > 1).sum())
+    message = f"{counted(many, 'id')} repeated: {listed(names, len(again))}."
+    row = int(again[0])
+    return Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), many)
+
+
+def hint(known: list[str], text: str) -> str:
+    """Why an id that looks right is none of the known ones; empty if nothing comes to mind."""
+    for says, plain in _TWINS:
+        wanted = plain(text)
+        twin = next((other for other in known if plain(other) == wanted), None)
+        if twin is not None:
+            return f" {says}: the file has {shown(text)}, expected is {shown(twin)}."
+    if any(_is_odd(character) for character in text):
+        return f" The id {shown(text)} holds invisible or unusual characters."
+    return ""
+
+
+def _is_odd(character: str) -> bool:
+    return unicodedata.category(character) in ("Cf", "Cc", "Co", "Cn")
+
+
+def _number(text: str) -> object:
+    if re.fullmatch(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?", text):
+        return float(text)
+    return text
+
+
+def _visible(text: str) -> str:
+    return "".join(character for character in text if not _is_odd(character))
+
+
+_LOOKALIKES = str.maketrans("АВЕКМНОРСТХаеорсухіΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXaeopcyxiABEZHIKMNOPTYX")
+
+_TWINS = (
+    ("Leading zeros differ", lambda text: re.sub(r"(?<![0-9])0+(?=[0-9])", "", text)),
+    ("Upper and lower case differ", str.casefold),
+    ("Ids are compared as text, not as numbers", _number),
+    ("Invisible characters differ", _visible),
+    ("The same letters are written with other code points", lambda text: unicodedata.normalize("NFKC", text)),
+    ("Letters of another alphabet look alike", lambda text: text.translate(_LOOKALIKES)),
+)

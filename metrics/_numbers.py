@@ -1,0 +1,125 @@
+"""The number grammar: ``[+-]?digits[.digits][e±dd]``, finite. Everything else is refused with a reason."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from metrics._tables import raw_cells
+
+if TYPE_CHECKING:
+    from metrics._inputs import Cells, Coded
+
+GRAMMAR = r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,9})?"
+_NUMBER = re.compile(GRAMMAR)
+_MISSING = {"nan", "na", "n/a", "#n/a", "null", "none", "-", "", "nil", "<na>", "missing"}
+_INFINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
+_REASONS = (
+    ("missing_value", "missing", lambda text: text.lower() in _MISSING),
+    ("not_finite", "not finite", _INFINITE.fullmatch),
+    ("decimal_comma", "with a decimal comma (write 0.5, not 0,5)", re.compile(r"[+-]?\d+,\d+").fullmatch),
+    ("not_a_number", "true or false instead of a number (write 1 and 0)", re.compile("(?i)true|false").fullmatch),
+    ("not_a_number", "with another minus sign or digits than ASCII has", re.compile(r"[−–]?[\d.]+").fullmatch),
+    ("not_a_number", "without a digit on each side of the point (write 0.5)", re.compile(r"[+-]?(\.\d+|\d+\.)").match),
+    ("not_a_number", "no plain number", lambda text: True),
+)
+
+
+def to_decimal(text: str) -> Decimal | None:
+    """The exact number a text stands for, or ``None`` if it is none."""
+    return Decimal(text) if len(text) < 1000 and _NUMBER.fullmatch(text) else None
+
+
+def read_numbers(cells: Cells) -> np.ndarray:
+    """The column as finite float64; NaN where a cell was complained about."""
+    values = _fast(cells.array)
+    return values if values is not None else _slow(cells)
+
+
+def _fast(array: Any) -> np.ndarray | None:
+    """Arrow's own parser, for columns in which it cannot meet what our grammar refuses."""
+    import pyarrow as pa
+
+    if not len(array) or _has_loose_points(array):
+        return None
+    try:
+        values: np.ndarray = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        return None
+    return values if np.isfinite(values).all() else None
+
+
+def _has_loose_points(array: Any) -> bool:
+    """Whether some number may begin or end with its point, which Arrow takes and we do not."""
+    offsets, data = raw_cells(array)
+    starts, ends = offsets[:-1], offsets[1:]
+    if len(data) == 0 or (starts == ends).any():
+        return True
+    if (data[starts] == 46).any() or (data[ends - 1] == 46).any():
+        return True
+    text = data[offsets[0] : offsets[-1]].tobytes()
+    return b".e" in text or b".E" in text or b"-." in text
+
+
+def _slow(cells: Cells) -> np.ndarray:
+    """Cell by cell where needed; distinct texts are looked at once."""
+    coded = cells.coded()
+    numbers = np.full(max(1, len(coded.values)), np.nan)
+    bad: dict[tuple[str, str], list[int]] = {}
+    for code, text in enumerate(coded.values):
+        if _NUMBER.fullmatch(text):
+            numbers[code] = float(text)
+            if not np.isfinite(numbers[code]):
+                bad.setdefault(("not_finite", "not finite"), []).append(code)
+        else:
+            bad.setdefault(reason(text), []).append(code)
+    for (kind, what), codes in bad.items():
+        numbers[codes] = np.nan
+        cells.refuse(kind, what, np.flatnonzero(np.isin(coded.codes, codes)), quote=kind != "missing_value")
+    return numbers[coded.codes]
+
+
+def reason(text: str) -> tuple[str, str]:
+    """Code and words for a text that is no number."""
+    return next((code, words) for code, words, fits in _REASONS if fits(text))
+
+
+def read_ranked(cells: Cells) -> tuple[Coded, np.ndarray]:
+    """Labels and confidences of ``label confidence`` cells; an empty cell has the label ``""``."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from metrics._inputs import Coded
+
+    array = cells.array
+    parts = pc.utf8_split_whitespace(array)
+    widths = pc.list_value_length(parts).to_numpy(zero_copy_only=False)
+    offsets, _ = raw_cells(array)
+    filled = offsets[1:] > offsets[:-1]
+    wrong = np.flatnonzero(filled & (widths != 2))
+    if len(wrong):
+        cells.refuse("not_label_and_confidence", 'not "label confidence"', wrong)
+    fine = np.flatnonzero(filled & (widths == 2))
+    flat = parts.take(pa.array(fine)).flatten()
+    coded = flat.take(pa.array(np.arange(0, len(flat), 2))).dictionary_encode()
+    values = _confidences(cells, fine, flat.take(pa.array(np.arange(1, len(flat), 2))))
+    codes = np.zeros(len(array), np.int64)
+    codes[fine] = coded.indices.to_numpy() + 1
+    confidence = np.zeros(len(array))
+    confidence[fine] = values
+    return Coded(codes, ["", *coded.dictionary.to_pylist()]), confidence
+
+
+def _confidences(cells: Cells, fine: np.ndarray, texts: Any) -> np.ndarray:
+    values = _fast(texts)
+    if values is not None or not len(texts):
+        return values if values is not None else np.zeros(0)
+    numbers = [float(text) if _NUMBER.fullmatch(text) else np.nan for text in texts.to_pylist()]
+    values = np.array(numbers)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        cells.refuse("not_a_number", "whose confidence is no finite number", fine[bad])
+    return values

@@ -1,0 +1,165 @@
+"""The parameters of a metric, read from the ``Annotated`` keyword-only arguments of its functions."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from metrics._errors import ParameterError, shown
+
+KindName = Literal["float", "int", "choice", "bool", "text"]
+
+
+@dataclass(frozen=True)
+class Range:
+    """The domain of a number; ends belong to it unless ``exclusive_minimum``."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+    exclusive_minimum: bool = False
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: enough to draw its form field, check its value and document it."""
+
+    name: str
+    kind: KindName
+    default: Any
+    minimum: float | None = None
+    maximum: float | None = None
+    exclusive_minimum: bool = False
+    choices: tuple[Any, ...] = ()
+    optional: bool = False
+    help: str = ""
+
+    def clean(self, value: object) -> Any:
+        """The value in its type; reads texts of forms and command lines. Raises ``ValueError`` with a sentence."""
+        if isinstance(value, str) and self.kind != "text":
+            value = value.strip()
+        if value is None or value == "" or (isinstance(value, str) and not value.strip()):
+            if self.optional:
+                return None
+            raise ValueError("A value is needed.")
+        return _CLEANERS[self.kind](self, value)
+
+    def _clean_float(self, value: object) -> float:
+        try:
+            number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+        except (ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise ValueError(f"{shown(value)} is not a finite number.")
+        return self._within(number)
+
+    def _clean_int(self, value: object) -> int:
+        number = self._clean_float(value)
+        if number != int(number) or abs(number) > 2**53:
+            raise ValueError(f"{shown(value)} is not a whole number.")
+        return int(number)
+
+    def _within(self, number: float) -> float:
+        if self.minimum is not None and (number < self.minimum or (self.exclusive_minimum and number == self.minimum)):
+            raise ValueError(f"Must be {'over' if self.exclusive_minimum else 'at least'} {self.minimum:g}.")
+        if self.maximum is not None and number > self.maximum:
+            raise ValueError(f"Must be at most {self.maximum:g}.")
+        return number
+
+    def _clean_choice(self, value: object) -> Any:
+        for choice in self.choices:
+            if value == choice or str(value) == str(choice):
+                return choice
+        raise ValueError(f"{shown(value)} is not one of {', '.join(map(str, self.choices))}.")
+
+    def _clean_bool(self, value: object) -> bool:
+        words = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False, "no": False}
+        found = words.get(str(value).lower())
+        if found is None:
+            raise ValueError(f"{shown(value)} is neither true nor false.")
+        return found
+
+    def _clean_text(self, value: object) -> str:
+        if not isinstance(value, str):
+            raise ValueError(f"{shown(value)} is not a text.")
+        if len(value) > 100:
+            raise ValueError("At most 100 characters.")
+        return value
+
+
+_CLEANERS: dict[KindName, Callable[[Parameter, object], Any]] = {
+    "float": Parameter._clean_float,
+    "int": Parameter._clean_int,
+    "choice": Parameter._clean_choice,
+    "bool": Parameter._clean_bool,
+    "text": Parameter._clean_text,
+}
+_TYPES: dict[Any, KindName] = {float: "float", int: "int", bool: "bool", str: "text"}
+
+
+def parameters_of(functions: Sequence[Callable[..., Any]]) -> tuple[Parameter, ...]:
+    """The keyword-only arguments of all functions together; an argument means the same wherever it occurs."""
+    found: dict[str, Parameter] = {}
+    for function in functions:
+        hints = typing.get_type_hints(function, include_extras=True)
+        for argument in inspect.signature(function).parameters.values():
+            if argument.kind is not inspect.Parameter.KEYWORD_ONLY:
+                continue
+            parameter = _parameter(argument, hints[argument.name])
+            if found.setdefault(argument.name, parameter) != parameter:
+                raise TypeError(f"{function.__module__}: {argument.name} is declared in two ways")
+    return tuple(found.values())
+
+
+def _parameter(argument: inspect.Parameter, hint: Any) -> Parameter:
+    base, *extras = typing.get_args(hint) if typing.get_origin(hint) is typing.Annotated else (hint,)
+    domain = next((extra for extra in extras if isinstance(extra, Range)), Range())
+    text = next((extra for extra in extras if isinstance(extra, str)), "")
+    optional = False
+    if typing.get_origin(base) in (types.UnionType, typing.Union):
+        optional = type(None) in typing.get_args(base)
+        (base,) = (one for one in typing.get_args(base) if one is not type(None))
+    is_choice = typing.get_origin(base) is Literal
+    return Parameter(
+        name=argument.name,
+        kind="choice" if is_choice else _TYPES[base],
+        default=argument.default,
+        minimum=domain.minimum,
+        maximum=domain.maximum,
+        exclusive_minimum=domain.exclusive_minimum,
+        choices=typing.get_args(base) if is_choice else (),
+        optional=optional,
+        help=text,
+    )
+
+
+def complete(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters with defaults for those not given. Raises ``ParameterError`` with every fault."""
+    errors: dict[str, str] = {}
+    known = {parameter.name for parameter in parameters}
+    for name in given:
+        if name not in known:
+            names = ", ".join(sorted(known)) or "it has none"
+            errors[str(name)] = f"The metric has no such parameter ({names})."
+    values: dict[str, Any] = {}
+    for parameter in parameters:
+        if parameter.name not in given:
+            values[parameter.name] = parameter.default
+            continue
+        try:
+            values[parameter.name] = parameter.clean(given[parameter.name])
+        except ValueError as error:
+            errors[parameter.name] = str(error)
+    if errors:
+        raise ParameterError(errors)
+    return values
+
+
+def chosen(function: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Those parameters that a function takes."""
+    names = inspect.signature(function).parameters
+    return {name: value for name, value in params.items() if name in names}

@@ -1,0 +1,154 @@
+"""CSV bytes → clean UTF-8 text with known lines, without any CSV library.
+
+Whatever a table reader might misread in silence is found here first: other encodings, control characters, lines of
+absurd length, quotes that are not where a quote may stand.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from metrics._containers import container_of, refuse_container
+from metrics._errors import Problem, Refused
+
+LONGEST_LINE = 65_536
+
+_CONTROL = bytes(set(range(32)) - {9, 10, 13}) + b"\x7f"
+_NOT_CONTROL = bytes(set(range(256)) - set(_CONTROL))
+_HIGH_CONTROL = re.compile(b"\xc2[\x80-\x84\x86-\x9f]")  # U+0085, "next line", is white space
+_BLANK_LINE = re.compile(rb"^[ \t]+$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A CSV file with ``\\n`` line ends and no byte-order mark; ``has_quotes`` tells if any cell is quoted."""
+
+    data: bytes
+    has_quotes: bool
+
+    def line_of(self, offset: int) -> int:
+        """The number of the line that holds this byte, from 1."""
+        return self.data.count(b"\n", 0, offset) + 1
+
+    def record_starts(self, start: int = 0) -> np.ndarray:
+        """Offsets at which the non-blank records from ``start`` on begin; a quoted cell may span lines."""
+        buffer = np.frombuffer(self.data, np.uint8)[start:]
+        ends = np.flatnonzero(buffer == 10)
+        if self.has_quotes:
+            ends = ends[np.searchsorted(np.flatnonzero(buffer == 34), ends) % 2 == 0]
+        starts = np.concatenate(([0], ends + 1))
+        stops = np.concatenate((ends, [len(buffer)]))
+        return starts[stops > starts] + start
+
+    def lines_of(self, starts: np.ndarray) -> np.ndarray:
+        """The line numbers of record starts."""
+        ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == 10)
+        return np.searchsorted(ends, starts) + 1
+
+
+def scan(data: bytes) -> Text:
+    """Check a whole file's bytes and normalise its line ends. Raises ``Refused``."""
+    if not data:
+        raise Refused(Problem("empty_file", "The file is empty (0 bytes)."))
+    check_encoding(data)
+    clean = plain_lines(data)
+    if not clean.strip():
+        raise Refused(Problem("no_rows", "The file has no rows: it holds only blank lines."))
+    check_characters(clean)
+    check_line_lengths(clean)
+    return Text(clean, b'"' in clean)
+
+
+def plain_lines(data: bytes) -> bytes:
+    """Without byte-order mark, every line end as ``\\n``, lines of blanks emptied (line numbers stay)."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\n " in data or b"\n\t" in data or data[:1] in b" \t":
+        data = _BLANK_LINE.sub(b"", data)
+    return data
+
+
+def check_encoding(data: bytes, *, is_cut: bool = False) -> None:
+    """Refuse other containers, UTF-16 and broken UTF-8; ``is_cut`` forgives a character cut off at the end."""
+    name = container_of(data[:4096])
+    if name is not None:
+        raise Refused(refuse_container(name))
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        message = 'The file is UTF-16 text (Excel\'s "Unicode text"). Save it as "CSV UTF-8".'
+        raise Refused(Problem("encoding", message, line=1))
+    if data.isascii():
+        return
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if not (is_cut and error.start >= len(data) - 3):
+            raise Refused(_not_utf8(data, error)) from None
+
+
+def _not_utf8(data: bytes, error: UnicodeDecodeError) -> Problem:
+    line = plain_lines(data[: error.start]).count(b"\n") + 1
+    where = error.start - max(data.rfind(b"\n", 0, error.start), data.rfind(b"\r", 0, error.start))
+    if b"\x00" in data[:4096]:
+        message = 'The file holds NUL bytes, probably because it is UTF-16. Save it as "CSV UTF-8".'
+        return Problem("encoding", message, line=line)
+    if 0xD8 <= data[error.start] == 0xED and error.reason == "invalid continuation byte":
+        what = "half of a surrogate pair"
+    else:
+        what = f"byte 0x{data[error.start]:02X}"
+    message = f'Line {line:,}, byte {where}: {what} is not UTF-8. Save the file as "CSV UTF-8".'
+    return Problem("encoding", message, line=line)
+
+
+def check_characters(data: bytes) -> None:
+    """Refuse NUL and other control characters but tab and line ends."""
+    if not data.translate(None, _NOT_CONTROL) and (data.isascii() or not _HIGH_CONTROL.search(data)):
+        return
+    found = [match.start() for match in re.finditer(b"[" + re.escape(_CONTROL) + b"]", data)]
+    found = found or [match.start() for match in _HIGH_CONTROL.finditer(data)]
+    first = found[0]
+    line, place = data.count(b"\n", 0, first) + 1, first - data.rfind(b"\n", 0, first)
+    number = data[first] if data[first] < 128 else data[first + 1]
+    if number == 0:
+        message = f"Line {line:,}, byte {place}: NUL byte. Is the file UTF-16 or damaged? Save it as CSV UTF-8."
+    elif number == 0x1A and not data[first + 1 :].strip():
+        message = f"Line {line:,}: the file ends with Ctrl-Z (0x1A), an old end-of-file mark. Remove it."
+    else:
+        message = f"Line {line:,}, byte {place}: control character 0x{number:02X}. Remove it."
+    raise Refused(Problem("control_character", message, line=line, count=len(found)))
+
+
+def check_line_lengths(data: bytes) -> None:
+    """Refuse lines over 65,536 bytes; hops from line end to line end, so the cost is small."""
+    start, size = 0, len(data)
+    while size - start > LONGEST_LINE:
+        end = data.rfind(b"\n", start, start + LONGEST_LINE + 1)
+        if end < 0:
+            line = data.count(b"\n", 0, start) + 1
+            message = f"Line {line:,} is longer than {LONGEST_LINE:,} bytes."
+            raise Refused(Problem("long_line", message, line=line))
+        start = end + 1
+
+
+def quotes_are_regular(data: bytes) -> bool:
+    """Whether each quote opens a cell, closes one or is doubled inside one, and none stays open.
+
+    A reader that meets anything else guesses, and readers guess differently.
+    """
+    buffer = np.frombuffer(data, np.uint8)
+    places = np.flatnonzero(buffer == 34)
+    if len(places) % 2:
+        return False
+    opening, closing = places[::2], places[1::2]
+    padded = np.concatenate(([10], buffer, [10])).astype(np.uint8)
+    before, after = padded[opening], padded[closing + 2]
+    opens_well = (before == 44) | (before == 10)
+    closes_well = (after == 44) | (after == 10)
+    doubled = np.zeros(len(opening), bool)
+    doubled[1:] = opening[1:] == closing[:-1] + 1
+    doubled_after = np.zeros(len(closing), bool)
+    doubled_after[:-1] = doubled[1:]
+    return bool((opens_well | doubled).all() and (closes_well | doubled_after).all())

@@ -1,0 +1,50 @@
+"""What the first megabyte of an upload already tells, without reading the table and without pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from metrics._containers import container_of, peek, refuse_container
+from metrics._errors import Problem, Refused
+from metrics._headers import check_header, check_separator, header_of
+from metrics._scan import check_characters, check_encoding, check_line_lengths, plain_lines
+
+
+def sniff(head: bytes, size: int, columns: Sequence[str] | None) -> list[Problem]:
+    """Problems visible in ``head``, the first bytes of a file of ``size`` bytes; an empty list promises nothing.
+
+    ``columns`` is the exact header that the competition needs, or ``None`` if it is not known yet. Gzip and zip are
+    peeked into within limits; every other container is named and left closed.
+    """
+    if not size or not head:
+        return [Problem("empty_file", "The file is empty (0 bytes).")]
+    try:
+        return _look(head, size, columns)
+    except Refused as refused:
+        return refused.problems
+
+
+def _look(head: bytes, size: int, columns: Sequence[str] | None) -> list[Problem]:
+    kind = container_of(head[:4096])
+    is_packed = kind in ("gzip", "zip")
+    if kind is not None and not is_packed:
+        return [refuse_container(kind)]
+    data = peek(head) if is_packed else head
+    if is_packed and not data:
+        return []  # the scorer unpacks it and says what is wrong
+    is_cut = is_packed or len(head) < size
+    check_encoding(data, is_cut=is_cut)
+    if not data.strip():
+        return [] if is_cut else [Problem("no_rows", "The file has no rows: it holds only blank lines.")]
+    clean = plain_lines(data)
+    check_characters(clean)
+    check_line_lengths(clean)
+    return _look_at_header(clean, columns, is_cut)
+
+
+def _look_at_header(clean: bytes, columns: Sequence[str] | None, is_cut: bool) -> list[Problem]:
+    names, line, body = header_of(clean)
+    problems = check_header(names, columns, line) if columns else check_separator(names, line)
+    if not is_cut and not clean[body:].strip():
+        problems.append(Problem("no_rows", "The file has a header but no rows.", line=line))
+    return problems

@@ -1,0 +1,180 @@
+"""CSV bytes → a table of trimmed text columns. A fast path (Arrow) accepts, a slow path (``_walk``) explains.
+
+Nothing is guessed: every cell is text, only an empty cell is empty, and a row has as many cells as the header.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from metrics._containers import LIMIT, unpack
+from metrics._errors import Problem, Refused
+from metrics._headers import TRIMMED, header_of
+from metrics._scan import Text, quotes_are_regular, scan
+from metrics._walk import walk
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Source = bytes | str | os.PathLike[str] | pd.DataFrame
+else:
+    Source = object
+
+HeaderCheck = Callable[[Sequence[str], int], list[Problem]]
+
+_MOST_COLUMNS = 2_000
+_SPARE_ROWS = 100_000
+
+
+class Table:
+    """Columns of equal length as Arrow string arrays, and the line each row came from."""
+
+    def __init__(self, names: Sequence[str], arrays: Sequence[Any], text: Text, body: int) -> None:
+        self.names = tuple(names)
+        self.arrays = tuple(arrays)
+        self.rows = len(arrays[0]) if arrays else 0
+        self.problems: list[Problem] = []
+        self._text = text
+        self._body = body
+
+    @cached_property
+    def lines(self) -> np.ndarray:
+        """The line number of each row; computed when a message needs it."""
+        return self._text.lines_of(self._text.record_starts(self._body))
+
+    def column(self, name: str) -> Any:
+        """The Arrow string array of a column, white space around each cell removed."""
+        return self.arrays[self.names.index(name)]
+
+
+def read_bytes(source: Source, limit: int = LIMIT) -> bytes:
+    """The CSV bytes behind a path, bytes (plain, gzip or zip) or a pandas frame. Raises ``Refused``."""
+    if isinstance(source, bytes):
+        return unpack(source, limit)
+    if isinstance(source, str | os.PathLike):
+        with Path(source).open("rb") as stream:
+            data = stream.read(limit + 1)
+        return unpack(data, limit)
+    return _bytes_of_frame(source)
+
+
+def _bytes_of_frame(frame: Any) -> bytes:
+    truths = [name for name, kind in frame.dtypes.items() if str(kind) in ("bool", "boolean")]
+    if truths:
+        frame = frame.astype({name: "Int8" for name in truths})
+    text: str = frame.to_csv(index=False, lineterminator="\n")
+    return text.encode()
+
+
+def read_table(data: bytes, check: HeaderCheck, expected_rows: int | None = None) -> Table:
+    """Read a CSV whose header passes ``check``. Raises ``Refused`` when nothing further can be said.
+
+    Rows with too few or too many cells are left out and named in ``Table.problems``.
+    """
+    text = scan(data)
+    names, line, body = header_of(text.data)
+    if len(names) > _MOST_COLUMNS:
+        message = f"The header names {len(names):,} columns; at most {_MOST_COLUMNS:,} are read."
+        raise Refused(Problem("too_many_columns", message, line=line, count=len(names)))
+    if problems := check(names, line):
+        raise Refused(*problems)
+    if not text.data[body:].strip():
+        wanted = f"; {expected_rows:,} expected" if expected_rows else ""
+        raise Refused(Problem("no_rows", f"The file has a header but no rows{wanted}.", line=line))
+    if expected_rows is not None:
+        _stop_early(text, body, expected_rows)
+    return _read_body(text, names, body)
+
+
+def _stop_early(text: Text, body: int, expected: int) -> None:
+    rows = text.data.count(b"\n", body)
+    if not text.has_quotes and rows > 3 * expected + _SPARE_ROWS:
+        message = f"The file has about {rows:,} rows; {expected:,} are expected. It was not read further."
+        raise Refused(Problem("too_many_rows", message, count=rows))
+
+
+def _read_body(text: Text, names: Sequence[str], body: int) -> Table:
+    if not text.has_quotes or quotes_are_regular(text.data[body:]):
+        arrays = _arrow(memoryview(text.data)[body:], len(names))
+        if arrays is not None:
+            return Table(names, [trimmed(array) for array in arrays], text, body)
+    walked = walk(text.data, body, len(names))
+    arrays = _arrow(memoryview(walked.good), len(names)) if walked.good.strip() else _empty(len(names))
+    if arrays is None or len(arrays[0]) != len(walked.lines):
+        message = "The file cannot be read as CSV. Write it again with a CSV library."
+        raise Refused(*walked.problems, *([] if walked.problems else [Problem("unreadable", message)]))
+    table = Table(names, [trimmed(array) for array in arrays], text, body)
+    table.lines = walked.lines
+    table.problems = walked.problems
+    return table
+
+
+def _empty(width: int) -> list[Any]:
+    import pyarrow as pa
+
+    return [pa.array([], pa.string())] * width
+
+
+def _arrow(view: memoryview, width: int) -> list[Any] | None:
+    """The columns as string arrays, or ``None`` where Arrow finds fault with the rows."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    keys = [str(place) for place in range(width)]
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(pa.py_buffer(view)),
+            read_options=csv.ReadOptions(
+                use_threads=False, column_names=keys, block_size=min(len(view) + 1, 2**31 - 1)
+            ),
+            parse_options=csv.ParseOptions(newlines_in_values=True),
+            convert_options=csv.ConvertOptions(
+                column_types=dict.fromkeys(keys, pa.string()), strings_can_be_null=False, check_utf8=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return [_one_chunk(column) for column in table.columns]
+
+
+def _one_chunk(column: Any) -> Any:
+    import pyarrow as pa
+
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], pa.string())
+
+
+def raw_cells(array: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The offsets (rows + 1) and the bytes of an Arrow string array, without copying."""
+    _, offsets, data = array.buffers()
+    places = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
+    return places, np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
+
+
+def trimmed(array: Any) -> Any:
+    """Each cell without white space around it; arrays that need nothing are returned as they are."""
+    if not len(array):
+        return array
+    places, data = raw_cells(array)
+    starts, ends = places[:-1], places[1:]
+    if len(data) == 0 or not _has_soft_edges(data, starts, ends):
+        return array
+    import pyarrow.compute as pc
+
+    return pc.utf8_trim(array, characters=TRIMMED)
+
+
+def _has_soft_edges(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bool:
+    filled = ends > starts
+    if not filled.all():
+        starts, ends = starts[filled], ends[filled]
+    first, last = data[starts], data[ends - 1]
+    # Bytes from 33 to 126 are visible ASCII; subtracting 33 in uint8 wraps the rest above 93.
+    return bool(((first - np.uint8(33)) > 93).any() or ((last - np.uint8(33)) > 93).any())

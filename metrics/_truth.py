@@ -1,0 +1,282 @@
+"""A truth file, read once and asked for thousands of scores."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from metrics._contract import Metric
+from metrics._errors import GroundTruthError, Problem, Refused, SubmissionError, counted, listed, shown
+from metrics._evaluate import Result, measure
+from metrics._headers import check_header, check_separator, repeated_names
+from metrics._ids import Ids, blank_ids
+from metrics._inputs import Cells, take
+from metrics._parameters import chosen, complete
+from metrics._registry import get
+from metrics._tables import Source, Table, read_bytes, read_table
+
+USAGE = "Usage"
+SPLITS = ("public", "private", "ignored")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which column of a truth file plays which part."""
+
+    id_column: str
+    targets: tuple[str, ...]
+    has_split: bool
+
+
+class Truth:
+    """A ground truth ready to score: parsed, checked, its ids and encodings kept.
+
+    ``scored`` are the table's rows that count, in file order; ``parts`` names, per split, places among them.
+    """
+
+    def __init__(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> None:
+        self.metric = metric
+        self.params = params
+        self.id_column = layout.id_column
+        self.target_columns = layout.targets
+        self.has_split = layout.has_split
+        self.table = table
+        self.ids = Ids(table.column(layout.id_column))
+        self.problems: list[Problem] = []
+        self.usage = self._read_usage()
+        self.scored = np.flatnonzero(self.usage < 2)
+        self.parts = self._parts()
+        self.target = self._read_target()
+
+    def _read_usage(self) -> np.ndarray:
+        """0 public, 1 private, 2 ignored; all 0 without a split."""
+        if not self.has_split:
+            return np.zeros(self.table.rows, np.int8)
+        cells = Cells(self.table, USAGE, self.id_column)
+        coded = cells.coded()
+        words = [text.casefold() for text in coded.values]
+        codes = np.array([SPLITS.index(word) if word in SPLITS else 3 for word in words], np.int8)
+        usage: np.ndarray = codes[coded.codes]
+        if (usage == 3).any():
+            cells.refuse("unknown_usage", "none of Public, Private, Ignored", np.flatnonzero(usage == 3))
+            self.problems += cells.problems
+        return usage
+
+    def _parts(self) -> dict[str, np.ndarray]:
+        if not self.has_split:
+            return {}
+        usage = self.usage[self.scored]
+        parts = {"public": np.flatnonzero(usage == 0), "private": np.flatnonzero(usage == 1)}
+        for name, rows in parts.items():
+            if not len(rows) and not self.problems:
+                message = f"No row is {name}: the column Usage needs both Public and Private."
+                self.problems.append(Problem("empty_split", message, column=USAGE))
+        return parts
+
+    def _read_target(self) -> Any:
+        rows = None if len(self.scored) == self.table.rows else self.scored
+        columns = [Cells(self.table, name, self.id_column, rows) for name in self.target_columns]
+        target = self.metric.truth.read(columns)
+        self.problems += [problem for cells in columns for problem in cells.problems]
+        return target
+
+    @property
+    def rows(self) -> int:
+        """Rows of the file: public, private and ignored ones."""
+        return self.table.rows
+
+    @property
+    def public_rows(self) -> int:
+        """Rows that make the public score; 0 without a split."""
+        return len(self.parts.get("public", ()))
+
+    @property
+    def private_rows(self) -> int:
+        """Rows that make the private score; 0 without a split."""
+        return len(self.parts.get("private", ()))
+
+    @property
+    def ignored_rows(self) -> int:
+        """Rows that a submission must have and that count nowhere."""
+        return self.rows - len(self.scored)
+
+    @property
+    def submission_columns(self) -> tuple[str, ...]:
+        """The exact header of a submission, id first."""
+        return (self.id_column, *(self.metric.submission_names or self.target_columns))
+
+    @cached_property
+    def part_targets(self) -> dict[str, Any]:
+        """The target of each split, for metrics that need whole columns."""
+        return {name: take(self.target, rows) for name, rows in self.parts.items()}
+
+    def evaluate(self, submission: Source) -> Result:
+        """Score a submission: CSV bytes (plain, gzip, zip), a path or a frame.
+
+        Raises ``SubmissionError`` with every problem of the file.
+        """
+        return measure(self, self.read_submission(submission)[0])
+
+    def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
+        """The prediction in the order of the scored rows, its table, and where each scored row is in it."""
+        try:
+            table = read_table(read_bytes(submission), self._check_header, self.rows)
+        except Refused as refused:
+            raise SubmissionError(refused.problems) from None
+        alignment, problems = self.ids.align(table, self.id_column, may_miss=self.metric.may_miss_ids)
+        names = [self._name_in(table, name) for name in self.submission_columns[1:]]
+        columns = [Cells(table, name, self.id_column) for name in names]
+        prediction = self.metric.submission.read(columns, self.target)
+        problems = table.problems + problems + [problem for cells in columns for problem in cells.problems]
+        if problems:
+            raise SubmissionError(problems)
+        if alignment.is_identity and len(self.scored) == self.rows:
+            return prediction, table, alignment.places
+        places = alignment.places[self.scored]
+        return self.metric.submission.fill(places, prediction), table, places
+
+    def _check_header(self, names: Sequence[str], line: int) -> list[Problem]:
+        expected = self.submission_columns
+        if len(expected) == 2 and expected[1] not in names and set(names) & set(self.metric.aliases):
+            expected = (expected[0], next(name for name in self.metric.aliases if name in names))
+        return check_header(names, expected, line)
+
+    def _name_in(self, table: Table, name: str) -> str:
+        return name if name in table.names else next(a for a in self.metric.aliases if a in table.names)
+
+    def sample_submission(self) -> bytes:
+        """A valid submission with the same dull answer in each row, sorted by id so that it tells nothing."""
+        cell = self.metric.submission.sample(self.target)
+        width = len(self.submission_columns) - 1
+        order = sorted(self.ids.texts, key=int if self.ids.are_integers else str)
+        return self._csv([name, *[cell] * width] for name in order)
+
+    def perfect_submission(self) -> bytes:
+        """A submission made of the answers themselves; ignored rows get the sample's answer."""
+        width = len(self.submission_columns) - 1
+        columns: list[list[str]]
+        if self.metric.perfect is not None:
+            columns = [self.metric.perfect(self.target, **chosen(self.metric.perfect, self.params))]
+        else:
+            columns = [self.table.column(name).take(self._scored_array).to_pylist() for name in self.target_columns]
+        dull = [self.metric.submission.sample(self.target)] * width
+        cells = {int(row): values for row, *values in zip(self.scored, *columns, strict=True)}
+        return self._csv([name, *cells.get(row, dull)] for row, name in enumerate(self.ids.texts))
+
+    @property
+    def _scored_array(self) -> Any:
+        import pyarrow as pa
+
+        return pa.array(self.scored)
+
+    def _csv(self, rows: Any) -> bytes:
+        return csv_bytes(self.submission_columns, rows)
+
+
+def csv_bytes(header: Sequence[str], rows: Any) -> bytes:
+    """CSV text, quoted where needed, ``\\n`` line ends."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return out.getvalue().encode()
+
+
+def prepare(key: str, truth: Source, params: Mapping[str, Any] | None = None, id_column: str | None = None) -> Truth:
+    """Read and check a truth file (bytes, path or frame).
+
+    The id column is the first unless named; further columns except ``Usage`` are targets. Raises ``UnknownMetric``,
+    ``ParameterError`` or ``GroundTruthError`` with every problem of the file.
+    """
+    metric = get(key)
+    prepared, problems = read_truth(metric, truth, complete(metric.parameters, params or {}), id_column)
+    if problems or prepared is None:
+        raise GroundTruthError(problems)
+    return prepared
+
+
+def evaluate(
+    key: str,
+    truth: Source,
+    submission: Source,
+    params: Mapping[str, Any] | None = None,
+    id_column: str | None = None,
+) -> Result:
+    """Score one submission; see ``prepare`` and ``Truth.evaluate``."""
+    return prepare(key, truth, params, id_column).evaluate(submission)
+
+
+def read_truth(
+    metric: Metric, source: Source, params: dict[str, Any], id_column: str | None
+) -> tuple[Truth | None, list[Problem]]:
+    """The truth, as far as it could be read, and all its problems."""
+    try:
+        table = read_table(read_bytes(source), check_truth_header)
+        layout = layout_of(metric, table, id_column)
+    except Refused as refused:
+        return None, refused.problems
+    truth = Truth(metric, params, table, layout)
+    problems = table.problems + blank_ids(table, layout.id_column) + _repeated_ids(truth) + truth.problems
+    if not problems:
+        problems = _unscorable(truth)
+    return truth, problems
+
+
+def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
+    """Faults of a truth's header that hold for every metric."""
+    problems = check_separator(names, line) or repeated_names(names, line)
+    if "" in names:
+        place = list(names).index("") + 1
+        message = f'Column {place} has no name. If it is the index of pandas, write with "index=False".'
+        problems.append(Problem("column_unnamed", message, line=line))
+    return problems
+
+
+def layout_of(metric: Metric | None, table: Table, id_column: str | None) -> Layout:
+    """Id, targets and split of a truth; ``metric`` may be ``None`` where any targets will do. Raises ``Refused``."""
+    name = id_column.strip() if id_column else table.names[0]
+    if name not in table.names:
+        message = f"The id column {shown(name)} is missing; the file has {', '.join(map(shown, table.names[:10]))}."
+        raise Refused(Problem("column_missing", message, column=name))
+    targets = tuple(column for column in table.names if column not in (name, USAGE))
+    if not targets:
+        raise Refused(Problem("no_target", "The file has no target column beside the ids."))
+    if metric is not None and not metric.truth.many and len(targets) != metric.truth.columns:
+        message = (
+            f"{metric.title} reads {counted(metric.truth.columns, 'target column')} ({metric.truth.words}); the file "
+            f"has {len(targets)}: {listed([shown(target) for target in targets], len(targets))}."
+        )
+        raise Refused(Problem("target_columns", message, column=targets[0], count=len(targets)))
+    return Layout(name, targets, USAGE in table.names and name != USAGE)
+
+
+def _repeated_ids(truth: Truth) -> list[Problem]:
+    encoded = truth.ids.array.dictionary_encode()
+    if len(encoded.dictionary) == truth.rows:
+        return []
+    codes = encoded.indices.to_numpy()
+    _, firsts = np.unique(codes, return_index=True)
+    again = np.setdiff1d(np.arange(len(codes)), firsts)
+    names = [f"{shown(truth.ids.texts[row])} (line {truth.table.lines[row]:,})" for row in again[:5]]
+    message = f"{counted(len(again), 'row')} with an id that was there before: {listed(names, len(again))}."
+    row = int(again[0])
+    line = int(truth.table.lines[row])
+    return [Problem("repeated_ids", message, truth.id_column, line, truth.ids.texts[row], len(again))]
+
+
+def _unscorable(truth: Truth) -> list[Problem]:
+    check = truth.metric.unscorable
+    if check is None:
+        return []
+    problems = []
+    for name, target in (truth.part_targets or {"": truth.target}).items():
+        if reason := check(target, **chosen(check, truth.params)):
+            where = f"The {name} part" if name else "The file"
+            problems.append(Problem("unscorable", f"{where} cannot be scored: {reason}", truth.target_columns[0]))
+    return problems

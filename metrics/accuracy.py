@@ -1,0 +1,48 @@
+"""Share of rows whose label is exactly right.
+
+$$\\text{accuracy} = \\frac{1}{n} \\sum_{i=1}^{n} [\\hat y_i = y_i]$$
+
+Labels are compared as text after trimming: `Cat` and `cat` differ. Only where every true label is a plain number
+(`1`, `2.5`, no leading zeros as in `007`) are labels compared as numbers, so that `1` and `1.0` are equal. A label
+that the truth does not know is simply wrong; an empty prediction is an error.
+
+Four rows of which three are right give 0.75.
+
+Source: *evaluations* 0.0.1, `accuracy_score`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._contract import Contributions, Example, Metric, each_pair, ratio
+from metrics._inputs import Coded, Label
+
+
+def rows(truth: Coded, prediction: Coded) -> Contributions:
+    """1 for a right row, and 1 for the row."""
+    return each_pair(truth, prediction, lambda true, predicted: (true == predicted, 1))
+
+
+def total(sums: np.ndarray) -> float:
+    """Right rows per row."""
+    right, count = sums
+    return ratio(right, count)
+
+
+accuracy = Metric(
+    title="Accuracy",
+    group="Labels",
+    direction="maximize",
+    best=1.0,
+    truth=Label(),
+    submission=Label(),
+    rows=rows,
+    total=total,
+    parts=("right", "rows"),
+    example=Example(
+        truth="id,label\n1,1\n2,1\n3,0\n4,0\n",
+        submission="id,label\n1,1\n2,1\n3,1\n4,0\n",
+        score=0.75,
+    ),
+)
