@@ -1,11 +1,11 @@
 """One shape for everything that goes wrong: `{"detail": …, "errors": […]}`, whoever noticed it.
 
-    ApiError           an operation refuses, with words for the caller
-    ValidationError    the request does not fit the OpenAPI document          422
-    AuthenticationError                                                       401
-    Http404            nothing here for this person                           404
-    SuspiciousOperation, MultiPartParserError, …   a body nobody can read     400, 413
-    anything else      our bug: logged, told without details                  500
+ApiError           an operation refuses, with words for the caller
+ValidationError    the request does not fit the OpenAPI document          422
+AuthenticationError                                                       401
+Http404            nothing here for this person                           404
+SuspiciousOperation, MultiPartParserError, …   a body nobody can read     400, 413
+anything else      our bug: logged, told without details                  500
 """
 
 from __future__ import annotations

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-import metrics
 from django.db.models import Count, Exists, F, OuterRef, Prefetch, QuerySet
 from django.http import Http404
+
+import metrics
 
 from .. import ranking
 from ..models import Competition, Membership, Score, Split, Submission, User

@@ -1,0 +1,183 @@
+"""Handing in and reading back with a program."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from leaderboard import joining, scoring, submitting
+from leaderboard.models import Competition, Submission, User
+from tests.conftest import answers, enter, hand_in
+
+from .conftest import Program
+
+
+@pytest.fixture
+def bos_program(pets: Competition, bo: User) -> Program:
+    enter(pets, bo)
+    return Program(bo)
+
+
+def test_bo_hands_in_a_file_and_reads_its_score(
+    bos_program: Program, pets: Competition, work: Callable[[], int]
+) -> None:
+    status, said = bos_program.hand_in(answers(public=1), note="  from the shell ")
+    assert (status, said["status"], said["public_score"]) == (201, "pending", None)
+    assert work() == 1
+    status, said = bos_program.get(f"submissions/{said['id']}")
+    assert status == 200
+    assert (said["status"], said["public_score"], said["private_score"]) == ("scored", 5 / 6, None)
+    assert (said["note"], said["team"], said["uploaded_by"]) == ("from the shell", "bo", "bo")
+    assert (said["competition"], said["ground_truth"], said["errors"]) == ("pets", 1, [])
+
+
+def test_scores_keep_all_their_digits(bos_program: Program, pets: Competition, bo: User) -> None:
+    hand_in(pets, bo, answers(public=1))
+    body = bos_program.client.get("/api/v1/competitions/pets/leaderboard", headers=bos_program.headers).content
+    assert b"0.8333333333333334" in body
+
+
+def test_a_gzipped_file_is_taken(bos_program: Program, work: Callable[[], int]) -> None:
+    _, said = bos_program.hand_in(gzip.compress(answers()), name="mine.csv.gz")
+    work()
+    assert bos_program.get(f"submissions/{said['id']}")[1]["public_score"] == 1.0
+
+
+def test_a_bad_file_is_invalid_with_all_its_problems_and_uses_no_attempt(
+    bos_program: Program, work: Callable[[], int]
+) -> None:
+    bad = answers().replace(b"\n3,", b"\n2,").replace(b"\n5,", b"\n99,")
+    _, said = bos_program.hand_in(bad)
+    work()
+    _, said = bos_program.get(f"submissions/{said['id']}")
+    assert said["status"] == "invalid"
+    assert len(said["errors"]) >= 2
+    assert all(problem["code"] and problem["message"] for problem in said["errors"])
+    assert bos_program.get("competitions/pets")[1]["attempts_left"] == 5
+
+
+def test_a_file_that_is_no_table_is_invalid_at_once(bos_program: Program) -> None:
+    status, said = bos_program.hand_in(b"%PDF-1.7 not a table")
+    assert (status, said["status"]) == (201, "invalid")
+    assert said["errors"][0]["code"] == "container"
+
+
+def test_a_failure_of_ours_is_told_in_neutral_words(
+    bos_program: Program, work: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, said = bos_program.hand_in(answers())
+
+    def broken(*args: object) -> None:
+        raise RuntimeError("the truth is cat, dog, cat")
+
+    monkeypatch.setattr(scoring, "prepared", broken)
+    work()
+    _, said = bos_program.get(f"submissions/{said['id']}")
+    assert said["status"] == "failed"
+    assert "cat" not in str(said["errors"])
+    assert said["errors"][0]["code"] == "failed"
+
+
+def test_the_same_key_gives_the_same_submission_and_uses_one_attempt(bos_program: Program) -> None:
+    first = bos_program.hand_in(answers(), key="run-17")
+    again = bos_program.hand_in(answers(), key="run-17")
+    assert first[0] == again[0] == 201
+    assert first[1]["id"] == again[1]["id"]
+    assert bos_program.get("competitions/pets")[1]["attempts_left"] == 4
+
+
+def test_the_same_key_with_another_file_is_refused(bos_program: Program) -> None:
+    bos_program.hand_in(answers(), key="run-17")
+    status, said = bos_program.hand_in(answers(public=1), key="run-17")
+    assert status == 409
+    assert "Idempotency-Key" in said["detail"]
+    assert Submission.objects.count() == 1
+
+
+def test_two_people_may_use_the_same_key(bos_program: Program, pets: Competition, cy: User) -> None:
+    enter(pets, cy)
+    _, his = bos_program.hand_in(answers(), key="1")
+    _, hers = Program(cy).hand_in(answers(), key="1")
+    assert his["id"] != hers["id"]
+
+
+def test_when_the_attempts_are_used_the_program_hears_when_to_come_back(bos_program: Program) -> None:
+    for _ in range(5):
+        assert bos_program.hand_in(answers())[0] == 201
+    response = bos_program.client.post(
+        "/api/v1/competitions/pets/submissions",
+        {"file": SimpleUploadedFile("mine.csv", answers())},
+        headers=bos_program.headers,
+    )
+    assert response.status_code == 429
+    assert 0 < int(response["Retry-After"]) <= 86_401
+    assert response.json()["errors"][0]["code"] == "attempts"
+
+
+def test_without_the_rules_no_file_is_taken(pets: Competition, bo: User) -> None:
+    joining.enter(user=bo, competition=pets)
+    status, said = Program(bo).hand_in(answers())
+    assert (status, said["errors"][0]["code"]) == (403, "rules")
+
+
+def test_a_file_above_the_competitions_limit_is_refused(bos_program: Program, pets: Competition) -> None:
+    Competition.objects.update(max_bytes=1024)
+    status, said = bos_program.hand_in(b"id,label\n" + b"1,cat\n" * 1000)
+    assert status == 413
+    assert said["errors"] == []
+    assert not Submission.objects.exists()
+
+
+def test_a_request_above_the_sites_limit_is_refused(bos_program: Program, settings: LazySettings) -> None:
+    settings.MAX_UPLOAD_BYTES = 100_000
+    status, said = bos_program.hand_in(b"id,label\n" + b"1,cat\n" * 100_000)
+    assert (status, said.keys()) == (413, {"detail", "errors"})
+
+
+def test_a_request_without_a_file_says_so(bos_program: Program) -> None:
+    status, said = bos_program.post("competitions/pets/submissions", note="nothing")
+    assert status == 422
+    assert said["errors"][0]["column"] == "file"
+
+
+@pytest.mark.parametrize(("key", "note"), [("k" * 41, ""), ("", "n" * 301)])
+def test_too_long_words_are_refused_by_name(bos_program: Program, key: str, note: str) -> None:
+    status, said = bos_program.hand_in(answers(), key=key, note=note)
+    assert status == 422
+    assert said["errors"][0]["column"] in ("Idempotency-Key", "note")
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"{}", "application/json"),
+        (b"--x\r\nbroken", "multipart/form-data; boundary=x"),
+        (b"", "multipart/form-data"),
+        (b"x", "multipart/form-data; boundary=" + "é" * 3),
+        (b"id,label", "text/csv"),
+    ],
+)
+def test_a_body_that_is_no_form_gets_a_sentence(bos_program: Program, body: bytes, kind: str) -> None:
+    response = bos_program.client.post(
+        "/api/v1/competitions/pets/submissions", data=body, content_type=kind, headers=bos_program.headers
+    )
+    assert response.status_code in (400, 422)
+    assert response.json().keys() == {"detail", "errors"}
+
+
+def test_a_bug_of_ours_is_logged_and_told_without_details(
+    bos_program: Program, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(**fields: Any) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(submitting, "submit", broken)
+    status, said = bos_program.hand_in(answers())
+    assert (status, said["errors"]) == (500, [])
+    assert "secret" not in said["detail"]
+    assert "secret" in caplog.text
