@@ -213,5 +213,3 @@ def _rank_correlation(rank: np.ndarray, values: np.ndarray) -> float:
         return 0.0
     middle = np.cumsum(counts) - (counts - 1) / 2
     return float(np.corrcoef(rank, middle[places])[0, 1])
-
-

@@ -59,7 +59,7 @@ class Metric:
 
     ``truth`` and ``submission`` name the kinds of column on both sides; ``submission_names`` overrides the rule that
     both files use the same column names; ``aliases`` are further names a submission may use for its one column.
-    ``perfect`` turns the truth into the cells of a perfect submission where copying the truth is not enough.
+    ``perfect`` turns the truth into the columns of a perfect submission where copying the truth is not enough.
     ``unscorable(truth, **params)`` says in a sentence why a part of the truth cannot be scored, or returns ``""``.
     ``parts`` names the columns that ``rows`` returns.
     """
@@ -79,7 +79,7 @@ class Metric:
     aliases: tuple[str, ...] = ()
     may_miss_ids: bool = False
     unscorable: Callable[..., str] | None = None
-    perfect: Callable[..., list[str]] | None = None
+    perfect: Callable[..., list[list[str]]] | None = None
     confirm: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
 
     @property
@@ -147,9 +147,7 @@ class Metric:
         return evaluate(self.key, truth, submission, params).overall
 
 
-def each_pair(
-    truth: Any, prediction: Any, contribution: Callable[[Any, Any], Sequence[float]]
-) -> Contributions:
+def each_pair(truth: Any, prediction: Any, contribution: Callable[[Any, Any], Sequence[float]]) -> Contributions:
     """Apply ``contribution`` once to each distinct pair of a true and a predicted cell.
 
     Real columns have few distinct pairs, so this is what makes text metrics fast.

@@ -70,7 +70,9 @@ def _splits(truth: Truth) -> tuple[str, ...]:
     return (*truth.parts, OVERALL)
 
 
-def row_contributions(metric: Metric, target: Any, prediction: Any, params: Mapping[str, Any]) -> np.ndarray | Contributions:
+def row_contributions(
+    metric: Metric, target: Any, prediction: Any, params: Mapping[str, Any]
+) -> np.ndarray | Contributions:
     """What each row contributes; the metric must have ``rows``."""
     assert metric.rows is not None
     return metric.rows(target, prediction, **chosen(metric.rows, params))
@@ -86,7 +88,8 @@ def _sums(truth: Truth, prediction: Any) -> tuple[dict[str, float | None], dict[
         raise SubmissionError([TOO_LARGE])
     sums = {name: sums_of(contributions, rows) for name, rows in truth.parts.items()}
     # Every scored row is public or private, and the sums are exact: adding them is summing all rows.
-    sums[OVERALL] = [sum(pair, Fraction(0)) for pair in zip(*sums.values(), strict=True)] or sums_of(contributions, None)
+    added = [sum(pair, Fraction(0)) for pair in zip(*sums.values(), strict=True)]
+    sums[OVERALL] = added or sums_of(contributions, None)
     arguments = chosen(metric.total, truth.params)
     values = {name: metric.total(np.array(list(map(_rounded, exact))), **arguments) for name, exact in sums.items()}
     return values, {name: _named(metric.parts, exact) for name, exact in sums.items()}
@@ -101,8 +104,7 @@ def _rounded(exact: Fraction) -> float:
 
 def _named(names: tuple[str, ...], exact: list[Fraction]) -> dict[str, float]:
     return {
-        name: int(value) if value.denominator == 1 else float(value)
-        for name, value in zip(names, exact, strict=False)
+        name: int(value) if value.denominator == 1 else float(value) for name, value in zip(names, exact, strict=False)
     }
 
 

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 
 from metrics._errors import EXAMPLES, Problem, Refused, counted, listed, shown
 
-TRIMMED = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+TRIMMED = (
+    " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
 """White space around an id, a label or a name: what Python's ``str.strip`` removes."""
 
 _INVISIBLE = TRIMMED + "\u200b\u200c\u200d\u2060\ufeff"

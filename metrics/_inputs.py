@@ -96,9 +96,7 @@ class Cells:
         row = self.row(places[0])
         message = f"{counted(len(places), 'value')} of {shown(self.column)} {what}: {listed(examples, len(places))}."
         name = self.table.column(self.id_column)[row].as_py()
-        self.problems.append(
-            Problem(code, message, self.column, int(self.table.lines[row]), name, len(places))
-        )
+        self.problems.append(Problem(code, message, self.column, int(self.table.lines[row]), name, len(places)))
 
     def blank(self) -> np.ndarray:
         """Places of empty cells."""

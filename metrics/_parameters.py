@@ -12,6 +12,9 @@ from typing import Any, Literal
 
 from metrics._errors import ParameterError, shown
 
+_TRUE = ("true", "1", "on", "yes")
+_FALSE = ("false", "0", "off", "no")
+
 KindName = Literal["float", "int", "choice", "bool", "text"]
 
 
@@ -77,11 +80,10 @@ class Parameter:
         raise ValueError(f"{shown(value)} is not one of {', '.join(map(str, self.choices))}.")
 
     def _clean_bool(self, value: object) -> bool:
-        words = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False, "no": False}
-        found = words.get(str(value).lower())
-        if found is None:
+        word = str(value).lower()
+        if word not in _TRUE + _FALSE:
             raise ValueError(f"{shown(value)} is neither true nor false.")
-        return found
+        return word in _TRUE
 
     def _clean_text(self, value: object) -> str:
         if not isinstance(value, str):

@@ -25,7 +25,8 @@ def exact_sum(values: np.ndarray) -> Fraction:
     total = Fraction(0)
     while True:
         unit = max(unit, -1074)
-        slices = np.trunc(np.ldexp(rest, -unit)) if unit >= -1000 else np.trunc(np.ldexp(np.ldexp(rest, 1000), -unit - 1000))
+        # In two steps, because 2 ** 1074 is no float.
+        slices = np.trunc(np.ldexp(np.ldexp(rest, -unit // 2), -unit - -unit // 2))
         total += Fraction(int(slices.astype(np.int64).sum())) * Fraction(2) ** unit
         if unit == -1074:
             return total

@@ -162,7 +162,7 @@ class Truth:
         width = len(self.submission_columns) - 1
         columns: list[list[str]]
         if self.metric.perfect is not None:
-            columns = [self.metric.perfect(self.target, **chosen(self.metric.perfect, self.params))]
+            columns = self.metric.perfect(self.target, **chosen(self.metric.perfect, self.params))
         else:
             columns = [self.table.column(name).take(self._scored_array).to_pylist() for name in self.target_columns]
         dull = [self.metric.submission.sample(self.target)] * width

@@ -1,0 +1,71 @@
+"""F1 and F-beta from counts, and the four averages of F1 over rows and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metrics._contract import ratio
+from metrics._parameters import Range
+from metrics._sums import exact_sum
+
+Average = Annotated[
+    Literal["samples", "micro", "macro", "weighted"],
+    "samples: mean over rows; micro: pooled counts; macro: mean over labels; weighted: by a label's true rows.",
+]
+Beta = Annotated[float, Range(0, 1000, exclusive_minimum=True), "Weight of recall: below 1 favours precision."]
+
+
+def f_beta(tp: float, fp: float, fn: float, beta: float = 1.0) -> float:
+    """F-beta from counts; 1.0 where there was nothing to find and nothing was found.
+
+    >>> f_beta(3, 1, 2, beta=0.5)
+    0.7142857142857143
+    """
+    square = beta * beta
+    return ratio((1 + square) * tp, (1 + square) * tp + square * fn + fp, empty=1.0)
+
+
+def f_beta_of_rows(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray) -> np.ndarray:
+    """F1 for each row."""
+    under = 2 * tp + fp + fn
+    return np.where(under == 0, 1.0, 2 * tp / np.maximum(under, 1))
+
+
+def mean_over_rows(sums: np.ndarray, average: str) -> float | None:
+    """The score from summed ``tp, fp, fn, f1, rows``; ``None`` for the averages over labels."""
+    tp, fp, fn, f1, count = sums
+    if average == "micro":
+        return f_beta(tp, fp, fn)
+    return ratio(f1, count) if average == "samples" else None
+
+
+def mean_over_labels(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray, average: str) -> float:
+    """Macro or weighted F1 from the counts per label; labels that nobody has or predicts do not count."""
+    used = (tp + fp + fn) > 0
+    if not used.any():
+        return 1.0
+    tp, fp, fn = (np.asarray(counts, np.float64)[used] for counts in (tp, fp, fn))
+    f1 = 2 * tp / (2 * tp + fp + fn)
+    if average == "macro":
+        return float(exact_sum(f1) / len(f1))
+    return ratio(float(exact_sum(f1 * (tp + fn))), float((tp + fn).sum()))
+
+
+def words_of(cell: str, separator: str | None) -> frozenset[str]:
+    """The distinct labels of a cell; ``None`` splits on any white space.
+
+    >>> sorted(words_of("b a  a", None)), sorted(words_of("x y; z;", ";"))
+    (['a', 'b'], ['x y', 'z'])
+    """
+    if separator is None or not separator.strip():
+        return frozenset(cell.split())
+    return frozenset(label for part in cell.split(separator) if (label := part.strip()))
+
+
+def counts_of(true: frozenset[str], predicted: frozenset[str]) -> Iterator[int]:
+    """tp, fp, fn of two sets."""
+    tp = len(true & predicted)
+    return iter((tp, len(predicted) - tp, len(true) - tp))

@@ -1,0 +1,87 @@
+"""F-beta of phrases such as `census of agriculture|sea level data`, matched by their words.
+
+Cells hold phrases separated by `|`. Two phrases are as similar as their sets of lower-cased words,
+
+$$J(a, b) = \\frac{|a \\cap b|}{|a \\cup b|}$$
+
+and match from `threshold` on. The counts $tp$, $fp$, $fn$ are added over all rows, then
+
+$$F_\\beta = \\frac{(1 + \\beta^2)\\,tp}{(1 + \\beta^2)\\,tp + \\beta^2 fn + fp}$$
+
+The competition's text was read in different ways, so `matching` says which one holds:
+
+- `per_truth` (default): each true phrase takes its most similar prediction (ties: alphabetical order). At the threshold
+  or above it is a tp, otherwise a fn. Predictions that nobody took are fp. One prediction can serve two true phrases.
+- `one_to_one`: the same, but a prediction is used once; true phrases are served in alphabetical order.
+- `per_prediction`: a prediction is a tp if any true phrase reaches the threshold, otherwise a fp; a true phrase is a
+  fn only if it shares *no* word with any prediction. **Repeating one right phrase 50 times can score 0.99.**
+
+Five true phrases and three predictions of seed 000 give 0.714, 0.588 and 0.667. Blank phrases (`a b|`, empty cells)
+are no phrases; repeated phrases count each time. With nothing to find and nothing found the score is 1.
+
+Source: seeds 000 (`per_truth`) and 001 (`per_prediction`), Coleridge Initiative 2021.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metrics._contract import Contributions, Example, Metric, each_pair
+from metrics._fscore import Beta, f_beta
+from metrics._inputs import Coded, Words
+from metrics._parameters import Range
+from metrics._phrases import MATCHINGS, distinct_phrases, phrases_of
+
+Threshold = Annotated[float, Range(0, 1, exclusive_minimum=True), "Similarity from which two phrases match."]
+Matching = Annotated[
+    Literal["per_truth", "one_to_one", "per_prediction"], "How predictions and true phrases find each other."
+]
+
+
+def rows(
+    truth: Coded, prediction: Coded, *, threshold: Threshold = 0.5, matching: Matching = "per_truth"
+) -> Contributions:
+    """tp, fp and fn of each row."""
+    count = MATCHINGS[matching]
+    true, said = truth.map(phrases_of), prediction.map(phrases_of)
+    return each_pair(true, said, lambda phrases, guesses: count(phrases, guesses, threshold))
+
+
+def total(sums: np.ndarray, *, beta: Beta = 0.5) -> float:
+    """F-beta of the pooled counts."""
+    tp, fp, fn = sums
+    return f_beta(tp, fp, fn, beta)
+
+
+def perfect(truth: Coded, *, matching: Matching = "per_truth") -> list[list[str]]:
+    """The true phrases; said once each, unless every one of them needs its own."""
+    cells = truth if matching == "one_to_one" else truth.map(distinct_phrases)
+    return [[cells.values[code] for code in cells.codes]]
+
+
+coleridge_fbeta = Metric(
+    title="Coleridge F-beta",
+    group="Text",
+    direction="maximize",
+    best=1.0,
+    truth=Words("phrases separated by |", "first phrase|second phrase"),
+    submission=Words("phrases separated by |", "first phrase|second phrase"),
+    rows=rows,
+    total=total,
+    parts=("tp", "fp", "fn"),
+    perfect=perfect,
+    confirm={
+        "matching": {
+            "per_prediction": "Under the reading per_prediction, repeating one right phrase many times raises the "
+            "score to almost 1. Use it only to reproduce an old competition."
+        }
+    },
+    example=Example(
+        truth="id,labels\n1,baccalaureate and beyond longitudinal study|baccalaureate and beyond|beginning "
+        "postsecondary student|education longitudinal study|national education longitudinal study\n",
+        submission="id,labels\n1,postsecondary student|education longitudinal study|xyz\n",
+        score=0.7142857142857143,
+    ),
+)

@@ -1,0 +1,70 @@
+"""How early the right answers come when all rows are ranked by confidence.
+
+Each row may give one `label confidence`. Over all rows, by descending confidence, with $P(i)$ the share of right
+answers up to rank $i$ and $M$ the number of rows whose truth is not empty,
+
+$$\\mathrm{GAP} = \\frac{1}{M} \\sum_{i=1}^{N} P(i)\\,\\mathrm{rel}(i)$$
+
+- An empty truth means that nothing is to be found there: any answer on it is wrong.
+- An empty answer, or a row left out of the file, is no answer: it lowers the score but not the ranks of others.
+- Equal confidences share one rank, so the order of the file never matters: one right and one wrong answer at 0.5 with
+  $M = 2$ give 0.25, in either order.
+- Confidence is any finite number, not only from 0 to 1.
+
+Source: *evaluations* 0.0.1, `global_average_precision_score`; Google Landmark Recognition 2020.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._contract import Example, Metric
+from metrics._inputs import Coded, LabelOrNone, Ranked, RankedLabel
+
+
+def has_answer(truth: Coded) -> np.ndarray:
+    """Which rows have something to be found, shape (n,), bool."""
+    return np.array([bool(text) for text in truth.values] or [False])[truth.codes]
+
+
+def score(truth: Coded, prediction: Ranked) -> float:
+    """Global average precision."""
+    sought = has_answer(truth)
+    given = prediction.codes >= 0
+    right = sought & given & (prediction.codes == truth.codes)
+    ranks, places = np.unique(-prediction.confidence[given], return_inverse=True)
+    hits = np.bincount(places, right[given], minlength=len(ranks))
+    precision = np.cumsum(hits) / np.cumsum(np.bincount(places, minlength=len(ranks)))
+    # Added from the highest confidence on, as the definition does: the same in any order of the file.
+    return float(np.cumsum(precision * hits)[-1]) / int(sought.sum()) if len(ranks) else 0.0
+
+
+def unscorable(truth: Coded) -> str:
+    """Without any answer to be found there is nothing to divide by."""
+    return "" if has_answer(truth).any() else "all its answers are empty."
+
+
+def perfect(truth: Coded) -> list[list[str]]:
+    """The true labels with full confidence."""
+    return [[f"{text} 1" if (text := truth.values[code]) else "" for code in truth.codes]]
+
+
+global_average_precision = Metric(
+    title="Global average precision",
+    group="Rankings",
+    direction="maximize",
+    best=1.0,
+    truth=LabelOrNone(),
+    submission=RankedLabel(),
+    score=score,
+    may_miss_ids=True,
+    unscorable=unscorable,
+    perfect=perfect,
+    example=Example(
+        truth="id,landmark\nid_001,123\nid_002,\nid_003,999\nid_004,123\nid_005,999\nid_006,888\nid_007,666\n"
+        "id_008,666\nid_009,\nid_010,666\n",
+        submission="id,landmark\nid_001,123 0.15\nid_002,123 0.10\nid_003,999 0.30\nid_005,999 0.40\n"
+        "id_007,555 0.60\nid_008,666 0.70\nid_010,666 0.99\n",
+        score=0.5479166666666666,
+    ),
+)

@@ -1,0 +1,54 @@
+"""How surprised the predicted probabilities are by the truth, for answers 0 and 1.
+
+With $p_i$ the probability that the submission gave to the true answer,
+
+$$\\mathrm{LogLoss} = -\\frac{1}{n} \\sum_{i=1}^{n} \\ln \\max(p_i, c)$$
+
+where `clip` is $c$: without it one sure and wrong answer would cost infinitely much. At $c = 10^{-15}$ it costs 34.5.
+Answering 0.5 everywhere gives 0.693; sure and right everywhere gives 0. Probabilities outside 0 to 1 are refused.
+
+Small values of $c$ let a team read single answers from the board; 0.001 prevents that.
+
+Equals scikit-learn's `log_loss` but for the clipping of sure and right answers there.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from metrics._contract import Example, Metric, ratio
+from metrics._inputs import Binary, Probability
+from metrics._parameters import Range
+
+Clip = Annotated[float, Range(0, 0.5, exclusive_minimum=True), "Probabilities below this count as this."]
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:
+    """The surprise of each row, and 1 for the row."""
+    given = np.where(truth == 1, prediction, 1 - prediction)
+    return np.column_stack([-np.log(np.maximum(given, clip)), np.ones(len(truth))])
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean."""
+    return ratio(*sums)
+
+
+log_loss = Metric(
+    title="Log loss",
+    group="Probabilities",
+    direction="minimize",
+    best=0.0,
+    truth=Binary(),
+    submission=Probability(),
+    rows=rows,
+    total=total,
+    parts=("surprise", "rows"),
+    example=Example(
+        truth="id,y\n1,1\n2,0\n3,0\n4,1\n",
+        submission="id,y\n1,0.9\n2,0.1\n3,0.2\n4,0.65\n",
+        score=0.21616187468057912,
+    ),
+)

@@ -1,0 +1,47 @@
+"""Share of the true positives that were found.
+
+$$\\text{recall} = \\frac{tp}{tp + fn}$$
+
+`positive` says which value counts as found: 1, or 0. `1.0` and `0.0` are read as 1 and 0; everything else is an error.
+With no true positive the score is 1 if none was predicted, else 0. Predicting 1 everywhere gives 1; `binary_f1` is not
+fooled.
+
+Source: the binary confusion matrix of *evaluations* 0.0.1; equals scikit-learn where that divides by something.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._confusion import PARTS, Positive, confusion, found_share
+from metrics._contract import Example, Metric
+from metrics._inputs import Binary
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> np.ndarray:
+    """The cell of the two by two table that each row falls into."""
+    return confusion(truth, prediction, positive)
+
+
+def total(sums: np.ndarray) -> float:
+    """Recall."""
+    tp, _, fp, fn = sums
+    return found_share(tp, fn, fp)
+
+
+recall = Metric(
+    title="Recall",
+    group="Labels",
+    direction="maximize",
+    best=1.0,
+    truth=Binary(),
+    submission=Binary(),
+    rows=rows,
+    total=total,
+    parts=PARTS,
+    example=Example(
+        truth="id,y\n1,1\n2,1\n3,1\n4,0\n5,0\n",
+        submission="id,y\n1,1\n2,0\n3,0\n4,1\n5,0\n",
+        score=0.3333333333333333,
+    ),
+)

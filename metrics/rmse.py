@@ -1,0 +1,44 @@
+"""Root of the mean squared error: large errors weigh more.
+
+$$\\mathrm{RMSE} = \\sqrt{\\frac{1}{n} \\sum_{i=1}^{n} (\\hat y_i - y_i)^2}$$
+
+In the unit of the answers; 0 is perfect. One error of 10 costs as much as a hundred errors of 1. Values so large that
+the square is no finite number are refused.
+
+Equals scikit-learn's `root_mean_squared_error`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._contract import Example, Metric, ratio
+from metrics._inputs import Number
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The squared error of each row, and 1 for the row."""
+    return np.column_stack([(prediction - truth) ** 2, np.ones(len(truth))])
+
+
+def total(sums: np.ndarray) -> float:
+    """The root of the mean."""
+    return float(np.sqrt(ratio(*sums)))
+
+
+rmse = Metric(
+    title="RMSE",
+    group="Numbers",
+    direction="minimize",
+    best=0.0,
+    truth=Number(),
+    submission=Number(),
+    rows=rows,
+    total=total,
+    parts=("squared_error", "rows"),
+    example=Example(
+        truth="id,y\n1,3\n2,-0.5\n3,2\n4,7\n",
+        submission="id,y\n1,2.5\n2,0.0\n3,2\n4,8\n",
+        score=0.6123724356957945,
+    ),
+)

@@ -1,0 +1,39 @@
+"""Area under the ROC curve: the chance that a 1 gets a higher score than a 0.
+
+$$\\mathrm{AUC} = \\frac{n_\\text{ordered} + \\tfrac12 n_\\text{ties}}{n_1 \\cdot n_0}$$
+
+over all pairs of a row with truth 1 and a row with truth 0. Only the order of the scores matters, so any finite numbers
+will do; probabilities are usual. Constant scores give 0.5, reversed ones turn a value $v$ into $1 - v$.
+
+Source: Hanley and McNeil 1982; equals scikit-learn's `roc_auc_score`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._contract import Example, Metric
+from metrics._inputs import Binary, Score
+from metrics._ranks import one_class, roc_area
+
+
+def score(truth: np.ndarray, prediction: np.ndarray) -> float:
+    """The area under the curve."""
+    return roc_area(truth, prediction)
+
+
+roc_auc = Metric(
+    title="ROC AUC",
+    group="Probabilities",
+    direction="maximize",
+    best=1.0,
+    truth=Binary(),
+    submission=Score(),
+    score=score,
+    unscorable=one_class,
+    example=Example(
+        truth="id,y\n1,0\n2,0\n3,1\n4,1\n",
+        submission="id,y\n1,0.1\n2,0.4\n3,0.35\n4,0.8\n",
+        score=0.75,
+    ),
+)

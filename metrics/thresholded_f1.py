@@ -1,0 +1,92 @@
+"""F1 of the classes whose score lies above a threshold, a column of scores per class.
+
+The truth has one 0/1 column per class, the submission one score per class under the same names. Predicted are the
+classes with a score **greater than** `threshold`; with `count`, at most that many of them, by descending score, ties
+going to the leftmost column of the truth file. Then, for each row,
+
+$$F_1 = \\frac{2\\,tp}{2\\,tp + fp + fn}$$
+
+and the mean over rows (`samples`). `micro` pools the counts, `macro` and `weighted` go by class. The threshold
+applies to the predictions only. A score equal to the threshold predicts nothing: truth `1,0`, scores `0.5,0.2`,
+threshold 0.5 give 0. A row without true and predicted classes scores 1.
+
+Source: seed 002, `row_wise_f1_score_micro_numpy` (which let the last of tied columns win).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from metrics._contract import Example, Metric
+from metrics._fscore import Average, f_beta_of_rows, mean_over_labels, mean_over_rows
+from metrics._inputs import Binary, Score
+from metrics._parameters import Range
+
+Threshold = Annotated[float, Range(-1e9, 1e9), "Classes with a score greater than this are predicted."]
+Count = Annotated[int | None, Range(0), "At most so many classes per row; empty means no limit."]
+
+
+def predicted(scores: np.ndarray, threshold: float, count: int | None) -> np.ndarray:
+    """Which classes a row of scores predicts, shape (n, classes), bool."""
+    above = scores > threshold
+    if count is None or count >= scores.shape[1]:
+        return above
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :count]
+    allowed = np.zeros_like(above)
+    np.put_along_axis(allowed, best, True, axis=1)
+    return above & allowed
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray, *, threshold: Threshold = 0.5, count: Count = None) -> np.ndarray:
+    """tp, fp, fn and F1 of each row, and 1 for the row."""
+    true, said = truth == 1, predicted(prediction, threshold, count)
+    tp = (true & said).sum(axis=1)
+    fp, fn = said.sum(axis=1) - tp, true.sum(axis=1) - tp
+    return np.column_stack([tp, fp, fn, f_beta_of_rows(tp, fp, fn), np.ones(len(tp))])
+
+
+def total(sums: np.ndarray, *, average: Average = "samples") -> float | None:
+    """The mean over rows, or the F1 of pooled counts."""
+    return mean_over_rows(sums, average)
+
+
+def score(
+    truth: np.ndarray,
+    prediction: np.ndarray,
+    *,
+    threshold: Threshold = 0.5,
+    count: Count = None,
+    average: Average = "samples",
+) -> float:
+    """Averages over classes."""
+    true, said = truth == 1, predicted(prediction, threshold, count)
+    tp = (true & said).sum(axis=0)
+    return mean_over_labels(tp, said.sum(axis=0) - tp, true.sum(axis=0) - tp, average)
+
+
+def perfect(truth: np.ndarray, *, threshold: Threshold = 0.5) -> list[list[str]]:
+    """Scores above the threshold for the true classes, at it for the others."""
+    above, below = repr(threshold + max(1.0, abs(threshold))), repr(threshold)
+    return [[above if value else below for value in column] for column in truth.T]
+
+
+thresholded_f1 = Metric(
+    title="Thresholded F1",
+    group="Labels",
+    direction="maximize",
+    best=1.0,
+    truth=Binary(many=True),
+    submission=Score(many=True),
+    rows=rows,
+    total=total,
+    score=score,
+    parts=("tp", "fp", "fn", "f1", "rows"),
+    perfect=perfect,
+    example=Example(
+        truth="id,x,y,z\n1,0,0,1\n2,0,1,1\n3,1,0,1\n4,1,1,1\n",
+        submission="id,x,y,z\n1,0.4,0.6,0.9\n2,0.1,0.9,0.8\n3,0.1,0.4,0.2\n4,0.9,0.9,0.9\n",
+        score=0.6666666666666666,
+    ),
+)

@@ -1,0 +1,60 @@
+"""Mean over rows of how many words the true and the predicted text share.
+
+For the sets $a$ and $b$ of words of the two texts,
+
+$$J = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{|a_i \\cap b_i|}{|a_i \\cup b_i|}$$
+
+Words are split on any white space and lower-cased (`lowercase` off: kept as they are). Punctuation belongs to its word:
+`good.` and `good` differ. Repeated words count once. Two texts without words score 1, one without words scores 0.
+Case is folded as Python's `str.lower` does: `STRASSE` and `straße` differ.
+
+`Be happy my friend` against `be happy` gives 0.5.
+
+Source: *evaluations* 0.0.1, `jaccard_word_level_score`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from metrics._contract import Contributions, Example, Metric, each_pair, ratio
+from metrics._inputs import Coded, Words
+from metrics._phrases import similarity
+
+Lowercase = Annotated[bool, "Whether upper and lower case are the same."]
+
+
+def words(text: str, lowercase: bool) -> frozenset[str]:
+    """The distinct words of a text."""
+    return frozenset((text.lower() if lowercase else text).split())
+
+
+def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = True) -> Contributions:
+    """The similarity of each row, and 1 for the row."""
+    true, said = truth.map(words, lowercase), prediction.map(words, lowercase)
+    return each_pair(true, said, lambda one, other: (similarity(one, other), 1))
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean."""
+    return ratio(*sums)
+
+
+word_jaccard = Metric(
+    title="Word Jaccard",
+    group="Text",
+    direction="maximize",
+    best=1.0,
+    truth=Words(),
+    submission=Words(),
+    rows=rows,
+    total=total,
+    parts=("similarity", "rows"),
+    example=Example(
+        truth='id,text\n1,"Hello, how are you?"\n2,Be happy my friend\n3,It\'s good.\n',
+        submission='id,text\n1,"Hello, how are you?"\n2,be happy\n3,Have a nice day!\n',
+        score=0.5,
+    ),
+)
