@@ -25,6 +25,7 @@ urlpatterns = [
     path("invitation/<str:invitation>/", students.invitation, name="invitation"),
     path("teams/", students.my_teams, name="my_teams"),
     path("account/", students.account, name="account"),
+    path("c/<slug:slug>/join/", students.join_open, name="join_open"),
     path("c/<slug:slug>/submit/", students.submit, name="submit"),
     path("c/<slug:slug>/submissions/", students.submissions, name="submissions"),
     path("c/<slug:slug>/submissions/<uuid:submission_id>/", students.submission, name="submission"),

@@ -1,0 +1,26 @@
+"""Pages of those who take part: getting in, handing in, looking back, teams, the account."""
+
+from __future__ import annotations
+
+from .accounts import account
+from .entering import invitation, join, join_code, join_open
+from .history import finals, submission, submission_file, submission_problems, submissions
+from .teams import my_teams, team
+from .uploading import submission_progress, submit
+
+__all__ = [
+    "account",
+    "finals",
+    "invitation",
+    "join",
+    "join_code",
+    "join_open",
+    "my_teams",
+    "submission",
+    "submission_file",
+    "submission_problems",
+    "submission_progress",
+    "submissions",
+    "submit",
+    "team",
+]

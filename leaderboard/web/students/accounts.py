@@ -1,0 +1,46 @@
+"""A person's account: links to sign-in matters, and keys for programs."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from ...models import ApiToken, User
+from ..access import Audience, open_to
+from ._answers import person, see_other
+from .forms import TokenForm
+
+MOST_TOKENS = 20
+
+
+@open_to(Audience.SIGNED_IN)
+def account(request: HttpRequest) -> HttpResponse:
+    """A new token's secret is in the answer to the POST and nowhere else: not in the session, not in a message."""
+    user = person(request.user)
+    form, secret = TokenForm(), ""
+    if request.method == "POST":
+        if request.POST.get("action") == "revoke":
+            return _revoke(request, user)
+        form = TokenForm(request.POST)
+        if form.is_valid() and user.api_tokens.count() >= MOST_TOKENS:
+            form.add_error("name", f"You have {MOST_TOKENS} tokens. Revoke one first.")
+        if form.is_valid():
+            _, secret = ApiToken.issue(user, form.cleaned_data["name"])
+            form = TokenForm()
+    status = 422 if form.errors else 201 if secret else 200
+    context = {"form": form, "tokens": user.api_tokens.all(), "secret": secret}
+    response = render(request, "students/account.html", context, status=status)
+    if secret:
+        response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _revoke(request: HttpRequest, user: User) -> HttpResponse:
+    token = request.POST.get("token", "")
+    gone, _ = user.api_tokens.filter(pk=int(token) if token.isdecimal() else 0).delete()
+    if gone:
+        messages.success(request, "The token is revoked; programs that use it are shut out from now on.")
+    else:
+        messages.error(request, "You have no such token.")
+    return see_other("account")

@@ -1,0 +1,139 @@
+"""The way in: a code, an open competition, a team's invitation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from ... import joining
+from ...models import Competition, Membership, Team
+from ..access import Audience, Visit, open_to
+from ._answers import count_try, person, see_other, tries
+from .forms import CodeForm, RulesForm
+
+WINDOW = 600
+WRONG_CODES_PER_PERSON = 10
+# A whole class may sit behind one address.
+WRONG_CODES_PER_ADDRESS = 100
+
+
+@open_to(Audience.ANYONE)
+def join(request: HttpRequest) -> HttpResponse:
+    """The box for a code. A link for one competition leads on where that needs no code."""
+    form = CodeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        code = form.cleaned_data["code"].replace("/", "").replace(" ", "")
+        if code.strip(".-"):
+            return see_other("join_code", code=code)
+        form.add_error("code", "Type the code.")
+    wanted = Competition.objects.visible_to(request.user).filter(slug=request.GET.get("competition", "")).first()
+    if wanted and wanted.is_listed and not wanted.needs_code:
+        return redirect("join_open", slug=wanted.slug)
+    context = {"form": form, "competition": wanted}
+    return render(request, "students/join.html", context, status=422 if form.errors else 200)
+
+
+@open_to(Audience.ANYONE)
+def join_code(request: HttpRequest, code: str) -> HttpResponse:
+    """A code is looked up for signed-in people alone, so that nobody guesses codes without an account."""
+    if request.user.is_anonymous:
+        return render(request, "students/join_signed_out.html")
+    if _guessed_too_often(request):
+        return render(request, "students/join_too_often.html", status=429)
+    competition = joining.competition_of(code)
+    if competition is None:
+        _count_guess(request)
+        form = CodeForm({"code": code})
+        form.add_error("code", "No competition has this code. Check it with your teacher.")
+        return render(request, "students/join.html", {"form": form}, status=404)
+    user = person(request.user)
+    return _door(request, competition, "students/join_code.html", lambda: joining.by_code(user=user, code=code))
+
+
+@open_to(Audience.VISITORS)
+def join_open(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Listed competitions that ask for no code."""
+    competition = visit.competition
+    if request.user.is_anonymous:
+        return render(request, "students/join_signed_out.html", {"competition": competition})
+    if competition.needs_code and visit.membership is None:
+        return redirect("join")
+    user = person(request.user)
+    enter = lambda: joining.openly(user=user, competition=competition)  # noqa: E731
+    return _door(request, competition, "students/join_open.html", enter)
+
+
+@open_to(Audience.ANYONE)
+def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
+    if request.user.is_anonymous:
+        return render(request, "students/join_signed_out.html", {"is_team": True})
+    if _guessed_too_often(request):
+        return render(request, "students/join_too_often.html", status=429)
+    user = person(request.user)
+    team = Team.objects.select_related("competition").filter(invitation=invitation).first()
+    if team is None:
+        _count_guess(request)
+        return render(request, "students/invitation.html", status=404)
+    held = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
+    if held and held.team_id == team.pk:
+        messages.info(request, f"You are in “{team}” already.")
+        return redirect("team", slug=team.competition.slug)
+    context = {
+        "team": team,
+        "members": team.memberships.select_related("user"),
+        "held": held,
+        "obstacle": joining.obstacle_to(team, held),
+    }
+    enter = lambda: joining.by_invitation(user=user, invitation=invitation)  # noqa: E731
+    return _ask(request, team.competition, "students/invitation.html", enter, context)
+
+
+def _door(
+    request: HttpRequest, competition: Competition, template: str, enter: Callable[[], Membership]
+) -> HttpResponse:
+    """Show what joining means and let people in."""
+    if Membership.objects.filter(competition=competition, user=person(request.user)).exists():
+        messages.info(request, f"You have joined “{competition}” already.")
+        return redirect("overview", slug=competition.slug)
+    has_closed = competition.state(timezone.now()) in ("closed", "revealed")
+    obstacle = "The deadline of this competition has passed." if has_closed else ""
+    return _ask(request, competition, template, enter, {"obstacle": obstacle})
+
+
+def _ask(
+    request: HttpRequest,
+    competition: Competition,
+    template: str,
+    enter: Callable[[], Membership],
+    context: dict[str, object],
+) -> HttpResponse:
+    """The question “join?” with the rules; on yes, enter, accept and go to the competition."""
+    form = RulesForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid() and not context["obstacle"]:
+        try:
+            membership = enter()
+        except joining.CannotJoin as error:
+            context["obstacle"] = str(error)
+        else:
+            joining.accept_rules(membership=membership)
+            messages.success(request, f"Welcome to “{competition}”. You take part as “{membership.team}”.")
+            return see_other("overview", slug=competition.slug)
+    status = 200 if request.method != "POST" else 409 if context["obstacle"] else 422
+    context |= {"form": form, "competition": competition, "state": competition.state(timezone.now())}
+    return render(request, template, context, status=status)
+
+
+def _guessed_too_often(request: HttpRequest) -> bool:
+    return (
+        tries("code", request.user.pk) >= WRONG_CODES_PER_PERSON
+        or tries("code", request.META.get("REMOTE_ADDR")) >= WRONG_CODES_PER_ADDRESS
+    )
+
+
+def _count_guess(request: HttpRequest) -> None:
+    for who in (request.user.pk, request.META.get("REMOTE_ADDR")):
+        count_try("code", who, seconds=WINDOW)

@@ -1,0 +1,69 @@
+"""What students fill in."""
+
+from __future__ import annotations
+
+import uuid
+
+from django import forms
+
+
+class CodeForm(forms.Form):
+    code = forms.CharField(
+        label="Join code",
+        max_length=40,
+        help_text="Eight letters and digits from your teacher; spaces, hyphens and case do not matter.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
+    )
+
+
+class RulesForm(forms.Form):
+    """One box, and it must be ticked."""
+
+    accepted = forms.BooleanField(
+        label="I have read the rules and accept them",
+        error_messages={"required": "Tick the box: nobody takes part without accepting the rules."},
+    )
+
+
+class UploadForm(forms.Form):
+    """A file to hand in. `upload_key` is made with the page, so that a double click hands in once."""
+
+    file = forms.FileField(
+        label="File with your predictions",
+        max_length=1000,
+        error_messages={
+            "required": "Choose a file first.",
+            "empty": "This file is empty.",
+            "missing": "Choose a file first.",
+        },
+    )
+    note = forms.CharField(
+        label="Note",
+        required=False,
+        max_length=300,
+        help_text="What you tried, for you and your team.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    check_only = forms.BooleanField(
+        label="Check only",
+        required=False,
+        help_text="Finds every problem of the file, keeps nothing and spends no attempt.",
+    )
+    upload_key = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
+
+    @classmethod
+    def fresh(cls, *, note: str = "", check_only: bool = False) -> UploadForm:
+        """An empty form with a key of its own."""
+        return cls(initial={"upload_key": uuid.uuid4().hex, "note": note[:300], "check_only": check_only})
+
+
+class TeamNameForm(forms.Form):
+    name = forms.CharField(label="Team name", max_length=60, help_text="Everybody sees it on the leaderboard.")
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(
+        label="Name of the token",
+        max_length=60,
+        help_text="Where you will use it, for example “laptop” or “training notebook”.",
+    )

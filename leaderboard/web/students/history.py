@@ -1,0 +1,159 @@
+"""What a team handed in: the list, one file's receipt, its bytes, its problems, the final picks."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+
+import metrics
+
+from ... import ranking, submitting
+from ...hosting.boards import safe_cell
+from ...models import Refusal, Submission
+from ...storage import path_of
+from ..access import Audience, Visit, open_to
+from ._answers import own_submission, person, see_other
+from .progress import Progress, scores_of
+
+PAGE = 50
+TABS = (("all", "All"), ("scored", "Scored"), ("invalid", "Invalid"), ("finals", "Finals"))
+PROBLEM_COLUMNS = ("code", "message", "column", "line", "id", "count")
+
+
+@open_to(Audience.MEMBERS)
+def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
+    mine = Submission.objects.filter(competition=visit.competition, team=visit.membership and visit.membership.team)
+    mine = mine.exclude(team=None).select_related("user")
+    picks = _picks(visit)
+    show = request.GET.get("show", "all")
+    page = Paginator(_shown(mine, show, picks), PAGE).get_page(request.GET.get("page"))
+    rows = list(page.object_list)
+    scores = scores_of(rows, visit)
+    selected = {str(pk) for pk in mine.filter(is_selected=True).values_list("pk", flat=True)}
+    context = {
+        "visit": visit,
+        "show": show if show in dict(TABS) else "all",
+        "tabs": TABS,
+        "page": page,
+        "rows": [{"submission": row, "is_picked": str(row.pk) in picks, **scores.get(str(row.pk), {})} for row in rows],
+        "selected": selected,
+        # Picks that this page does not show are sent along, so that saving the page keeps them.
+        "selected_elsewhere": sorted(selected - {str(row.pk) for row in rows}),
+        "picks": picks,
+        "can_pick": visit.membership is not None and visit.at < visit.competition.closes_at,
+        "sees_private": visit.sees_private,
+        "history": _history(visit),
+    }
+    return render(request, "students/submissions.html", context)
+
+
+@open_to(Audience.MEMBERS)
+def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
+    """The receipt: everything that a score rests on."""
+    found = own_submission(visit, submission_id)
+    progress = Progress(visit, found)
+    ruler = visit.competition.ground_truth
+    context = {
+        "visit": visit,
+        "submission": found,
+        "progress": progress,
+        "ground_truth": ruler,
+        "metric": metrics.get(ruler.metric) if ruler else None,
+        "private_score": progress.scores.get("private"),
+        "refusal": Refusal.objects.filter(submission=found, ground_truth=ruler).first(),
+    }
+    return render(request, "students/submission.html", context)
+
+
+@open_to(Audience.MEMBERS)
+def submission_file(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponseBase:
+    found = own_submission(visit, submission_id)
+    try:
+        file = path_of(found.file_key).open("rb")
+    except OSError as error:
+        raise Http404("The stored file is missing. Tell your host.") from error
+    # Never a type that a browser would show: the file is somebody's upload.
+    return FileResponse(file, as_attachment=True, filename=found.file_name, content_type="application/octet-stream")
+
+
+@open_to(Audience.MEMBERS)
+def submission_problems(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
+    found = own_submission(visit, submission_id)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(PROBLEM_COLUMNS)
+    for problem in found.problems:
+        writer.writerow([_cell(problem.get(column)) for column in PROBLEM_COLUMNS])
+    response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="problems-{str(found.pk)[:8]}.csv"'
+    return response
+
+
+@open_to(Audience.MEMBERS)
+def finals(request: HttpRequest, visit: Visit) -> HttpResponse:
+    if request.method != "POST":
+        return redirect(f"{request.path.removesuffix('finals/')}submissions/?show=finals")
+    wanted = [pk for pk in request.POST.getlist("final") if _is_uuid(pk)]
+    try:
+        submitting.select_finals(
+            competition=visit.competition, user=person(visit.user), submission_ids=wanted, at=visit.at
+        )
+    except submitting.Refused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        words = "Your final picks are saved." if wanted else "You picked none: your best public ones will be taken."
+        messages.success(request, words)
+    return see_other("submissions", query="?show=finals", slug=visit.competition.slug)
+
+
+def _picks(visit: Visit) -> dict[str, bool]:
+    """What decides as things stand: submission → whether the system picked it."""
+    ruler = visit.competition.ground_truth
+    if ruler is None or visit.membership is None:
+        return {}
+    team = visit.membership.team
+    found = ranking.finals(ruler, team=team).get(team.pk, [])
+    return {str(best.submission_id): best.is_picked_by_system for best in found}
+
+
+def _shown(mine: QuerySet[Submission], show: str, picks: dict[str, bool]) -> QuerySet[Submission]:
+    if show == "scored":
+        return mine.filter(status=Submission.Status.SCORED)
+    if show == "invalid":
+        return mine.filter(status__in=[Submission.Status.INVALID, Submission.Status.FAILED])
+    if show == "finals":
+        return mine.filter(pk__in=list(picks))
+    return mine
+
+
+def _history(visit: Visit) -> list[tuple[Any, float]]:
+    """Receipt and public score of the team's ranked files, oldest first."""
+    if visit.membership is None:
+        return []
+    scored = Submission.objects.filter(
+        team=visit.membership.team_id,
+        is_late=False,
+        scores__ground_truth=visit.competition.ground_truth_id,
+        scores__split="public",
+    )
+    return list(scored.order_by("received_at").values_list("received_at", "scores__value"))
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else safe_cell(str(value))
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,182 @@
+"""What became of a file, for its team: how far it is, what it scored, what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from django.db.models import F, Q
+
+from ... import ranking, submitting
+from ...models import GroundTruth, Score, Split, Standing, Submission
+from ..access import Visit
+
+PATIENCE = timedelta(seconds=60)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One of the steps of a file; `state` is the class of its list item."""
+
+    label: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Today:
+    """The card beside the form."""
+
+    allowance: submitting.Allowance | None
+    placing: ranking.Placing | None
+
+
+def today(visit: Visit) -> Today:
+    membership, ruler = visit.membership, visit.competition.ground_truth
+    if membership is None:
+        return Today(None, None)
+    placing = ranking.placing(membership.team, ruler, Split.PUBLIC) if ruler else None
+    return Today(submitting.allowance(membership, visit.at), placing)
+
+
+@dataclass
+class Progress:
+    """One file as its team sees it now. Public scores alone: what is private goes through `private_score`."""
+
+    visit: Visit
+    submission: Submission
+
+    @property
+    def is_over(self) -> bool:
+        return self.submission.status != Submission.Status.PENDING
+
+    @cached_property
+    def is_being_scored(self) -> bool:
+        lease = self.submission.lease_until
+        return lease is not None and lease > self.visit.at
+
+    @cached_property
+    def ahead(self) -> int:
+        """Files that wait before this one, whoever's."""
+        return Submission.objects.filter(
+            status=Submission.Status.PENDING, received_at__lt=self.submission.received_at
+        ).count()
+
+    @cached_property
+    def scorer_is_down(self) -> bool:
+        """Waiting for long while no worker touched any file."""
+        waits = not self.is_over and self.submission.received_at < self.visit.at - PATIENCE
+        return waits and not _somebody_scores(self.visit.at)
+
+    @property
+    def steps(self) -> list[Step]:
+        labels = ["Uploaded", "Checked", "Scoring", "On the board"]
+        status = self.submission.status
+        if status == Submission.Status.SCORED:
+            done = 4
+            labels[2:] = ["Scored", "Late, not ranked" if self.submission.is_late else "On the board"]
+        elif status == Submission.Status.PENDING:
+            done = 2 if self.is_being_scored else 1
+        else:
+            done = 1
+        states = ["done"] * done + ["todo"] * (4 - done)
+        if not self.is_over:
+            states[done] = "current"
+        return [Step(label, state) for label, state in zip(labels, states, strict=True)]
+
+    @property
+    def seen(self) -> str:
+        """Changes whenever the student would see a difference; a poll that brings it back gets no new text."""
+        return f"{self.submission.status}-{self.is_being_scored:d}-{self.ahead}-{self.scorer_is_down:d}"
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        return scores_of([self.submission], self.visit).get(str(self.submission.pk), {})
+
+    @property
+    def public_score(self) -> float | None:
+        return self.scores.get("public")
+
+    @cached_property
+    def earlier_best(self) -> Score | None:
+        """The team's best public score among files received before this one."""
+        ruler = self.visit.competition.ground_truth
+        if ruler is None or self.submission.team_id is None:
+            return None
+        scores = Score.objects.filter(
+            ground_truth=ruler,
+            split=Split.PUBLIC,
+            submission__team=self.submission.team_id,
+            submission__is_late=False,
+            submission__status=Submission.Status.SCORED,
+            submission__received_at__lt=self.submission.received_at,
+        ).select_related("submission")
+        best_first = "value" if ranking.sign_of(ruler) > 0 else "-value"
+        return scores.order_by(best_first, "submission__received_at").first()
+
+    @property
+    def difference(self) -> float | None:
+        """To the earlier best: positive is better, whatever the metric's direction."""
+        ruler = self.visit.competition.ground_truth
+        if ruler is None or self.earlier_best is None or self.public_score is None:
+            return None
+        return -ranking.sign_of(ruler) * (self.public_score - self.earlier_best.value)
+
+    @cached_property
+    def rank_before(self) -> int | None:
+        """The rank without this file, among the boards as they are now; None after the reveal."""
+        ruler, best = self.visit.competition.ground_truth, self.earlier_best
+        if ruler is None or best is None or self.visit.competition.revealed_at is not None:
+            return None
+        return _rank_with(ruler, best, self.submission.team_id)
+
+    @cached_property
+    def placing(self) -> ranking.Placing | None:
+        ruler, team = self.visit.competition.ground_truth, self.submission.team
+        return ranking.placing(team, ruler, Split.PUBLIC) if ruler and team else None
+
+    @cached_property
+    def same_as(self) -> Submission | None:
+        """The team's first file with the same bytes, if it came before this one."""
+        return (
+            Submission.objects.filter(
+                team=self.submission.team_id,
+                sha256=self.submission.sha256,
+                received_at__lt=self.submission.received_at,
+            )
+            .exclude(team=None)
+            .order_by("received_at")
+            .first()
+        )
+
+    @property
+    def problem_count(self) -> int:
+        return sum(int(problem.get("count") or 1) for problem in self.submission.problems)
+
+
+def scores_of(submissions: Sequence[Submission], visit: Visit) -> dict[str, dict[str, float]]:
+    """Submission → split → value under the current ground truth. Private values are not even read before the reveal."""
+    splits = [Split.PUBLIC, Split.PRIVATE] if visit.sees_private else [Split.PUBLIC]
+    rows = Score.objects.filter(
+        submission__in=[submission.pk for submission in submissions],
+        ground_truth=visit.competition.ground_truth_id,
+        split__in=splits,
+    ).values_list("submission_id", "split", "value")
+    found: dict[str, dict[str, float]] = {}
+    for submission_id, split, value in rows:
+        found.setdefault(str(submission_id), {})[split] = value
+    return found
+
+
+def _somebody_scores(at: datetime) -> bool:
+    # Files refused at the door end in the moment of their receipt, without a worker.
+    finished = Q(finished_at__gte=at - PATIENCE, finished_at__gt=F("received_at"))
+    return Submission.objects.filter(finished | Q(lease_until__gte=at)).exists()
+
+
+def _rank_with(ruler: GroundTruth, best: Score, team_id: int | None) -> int:
+    value, received_at = ranking.sign_of(ruler) * best.value, best.submission.received_at
+    better = Q(sort_key__lt=value) | Q(sort_key=value, received_at__lt=received_at)
+    others = Standing.objects.filter(ground_truth=ruler, split=Split.PUBLIC).exclude(team=team_id)
+    return 1 + others.filter(better).count()

@@ -1,0 +1,157 @@
+"""The Submit page: hand in a file, or have it checked, and watch it get its score."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from ... import submitting
+from ...child import ChildFailed
+from ...models import Submission
+from ...storage import TooLarge
+from ..access import Audience, Visit, open_to
+from ._answers import count_try, own_submission, person, see_other, tries
+from .forms import UploadForm
+from .progress import Progress, today
+
+CHECKS_PER_TEN_MINUTES = 30
+# htmx stops polling when it gets this status.
+STOP_POLLING = 286
+
+
+class NotTaken(Exception):
+    """Why an upload came to nothing, with the status of the answer."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What “check only” found in a file."""
+
+    file_name: str
+    problems: list[dict[str, Any]]
+    same_as: Submission | None
+
+
+@open_to(Audience.MEMBERS)
+def submit(request: HttpRequest, visit: Visit) -> HttpResponse:
+    if request.method != "POST":
+        return _page(request, visit, UploadForm.fresh(), shown=_asked_for(request, visit))
+    form = UploadForm(request.POST, request.FILES)
+    fresh = UploadForm.fresh(note=request.POST.get("note", ""), check_only=bool(request.POST.get("check_only")))
+    try:
+        if request.META.get("leaderboard.too_large"):
+            raise TooLarge(settings.MAX_UPLOAD_BYTES)
+        if not form.is_valid():
+            return _page(request, visit, form, status=422)
+        if form.cleaned_data["check_only"]:
+            return _page(request, visit, fresh, checked=_check(visit, form.cleaned_data["file"]))
+        submission = _hand_in(visit, form)
+    except TooLarge as error:
+        return _page(request, visit, fresh, not_taken=str(error), status=413)
+    except submitting.Refused as refusal:
+        return _page(request, visit, fresh, not_taken=refusal.message, status=409)
+    except NotTaken as error:
+        return _page(request, visit, fresh, not_taken=str(error), status=error.status)
+    return see_other("submit", query=f"?submission={submission.pk}", slug=visit.competition.slug)
+
+
+@open_to(Audience.MEMBERS)
+def submission_progress(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
+    """The state of one file as a fragment: 204 while nothing changed, 286 when it is over.
+
+    Opened as a page of its own it leads to the Submit page.
+    """
+    progress = Progress(visit, own_submission(visit, submission_id))
+    if not getattr(request, "htmx", False):
+        return see_other("submit", query=f"?submission={submission_id}", slug=visit.competition.slug)
+    if not progress.is_over and request.GET.get("seen") == progress.seen:
+        return HttpResponse(status=204)
+    context = {"visit": visit, "progress": progress, "is_poll": True}
+    if progress.is_over:
+        context["today"] = today(visit)
+    status = STOP_POLLING if progress.is_over else 200
+    return render(request, "students/submission_progress.html", context, status=status)
+
+
+def _hand_in(visit: Visit, form: UploadForm) -> Submission:
+    file: UploadedFile = form.cleaned_data["file"]
+    return submitting.submit(
+        competition=visit.competition,
+        user=person(visit.user),
+        file_name=file.name or "",
+        chunks=file.chunks(),
+        note=form.cleaned_data["note"],
+        upload_key=form.cleaned_data["upload_key"] or None,
+    )
+
+
+def _check(visit: Visit, file: UploadedFile) -> Checked:
+    """Check without keeping. Each check costs the server a process, so there is a generous limit."""
+    user = person(visit.user)
+    if tries("check", user.pk) >= CHECKS_PER_TEN_MINUTES:
+        raise NotTaken(f"You had {CHECKS_PER_TEN_MINUTES} files checked within ten minutes. Wait a little.", 429)
+    count_try("check", user.pk, seconds=600)
+    try:
+        problems = submitting.check_only(competition=visit.competition, user=user, chunks=file.chunks())
+    except ChildFailed as error:
+        raise NotTaken(
+            "The check did not work, through no fault of your file. Try it again in a moment.", 503
+        ) from error
+    digest = hashlib.sha256()
+    for chunk in file.chunks():
+        digest.update(chunk)
+    team = visit.membership.team if visit.membership else None
+    earlier = Submission.objects.filter(team=team, sha256=digest.hexdigest()).exclude(team=None)
+    return Checked(file.name or "", problems, earlier.order_by("received_at").first())
+
+
+def _asked_for(request: HttpRequest, visit: Visit) -> Submission | None:
+    """The file named in the address, else the one of this team that still waits."""
+    if asked := request.GET.get("submission"):
+        try:
+            return own_submission(visit, asked)
+        except (ValidationError, ValueError) as error:
+            raise Http404("You have no submission with this number.") from error
+    if visit.membership is None:
+        return None
+    waiting = Submission.objects.filter(team=visit.membership.team_id, status=Submission.Status.PENDING)
+    return waiting.select_related("user", "team").first()
+
+
+def _page(
+    request: HttpRequest,
+    visit: Visit,
+    form: UploadForm,
+    *,
+    shown: Submission | None = None,
+    checked: Checked | None = None,
+    not_taken: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    competition = visit.competition
+    context = {
+        "visit": visit,
+        "form": form,
+        "today": today(visit),
+        "refusal": submitting.reason_not_to(competition, visit.membership, visit.at),
+        "progress": Progress(visit, shown) if shown else None,
+        "checked": checked,
+        "not_taken": not_taken,
+        "largest": min(competition.max_bytes, settings.MAX_UPLOAD_BYTES),
+        "team_name": visit.membership.team.name if visit.membership else "",
+        "action": reverse("submit", kwargs={"slug": competition.slug}),
+    }
+    return render(request, "students/submit.html", context, status=status)
