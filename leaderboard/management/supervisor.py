@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import time
-import webbrowser
 from collections.abc import Callable
 from types import FrameType
 
@@ -23,7 +22,7 @@ from . import children
 from .children import Child
 from .place import BASE, Place, allowed_hosts, broker_url, claim_port, url_of
 
-START_WITHIN = 90.0
+START_WITHIN = 60.0
 EARLY_DEATHS_AT_MOST = 5
 TIME_TO_FINISH = 2.0  # of the three seconds that a stop may take
 TIME_TO_SAVE = 0.5
@@ -222,6 +221,8 @@ def _up(place: Place, options: argparse.Namespace) -> int:
         if options.demo:
             supervisor.run_once("demo", [sys.executable, str(BASE / "manage.py"), "demo"], {})
         if not options.no_browser and has_screen():
+            import webbrowser
+
             webbrowser.open(f"{url}setup/{link}/" if link else url)
         supervisor.keep()
     except Stopped:
@@ -237,7 +238,6 @@ def environment(place: Place, options: argparse.Namespace) -> dict[str, str]:
     env = {**children.THRIFT, **os.environ}
     env.pop("ADMIN_PASSWORD", None)
     env.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
-    env[children.lifeline.UNDER_UP] = "1"
     env["VAR_DIR"] = str(place.var)
     env["REDIS_URL"] = os.environ.get("REDIS_URL") or broker_url(place.socket())
     env["ALLOWED_HOSTS"] = allowed_hosts(options.host, os.environ.get("ALLOWED_HOSTS", ""))

@@ -6,7 +6,13 @@ A competition is launched last, so one that is not launched was interrupted and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
 
 from leaderboard import hosting, ranking, scoring, tasks
 from leaderboard.models import Competition, Submission, User
@@ -52,6 +58,19 @@ def remove() -> int:
         hosting.remove(competition=competition)
     User.objects.filter(email__endswith=f"@{EMAIL_DOMAIN}").delete()
     return len(competitions)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Wait until no other process makes or removes the demo; it would take our half for an interrupted one."""
+    folder = Path(settings.FILES_DIR).parent
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(folder / "demo.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _is_wanted(slug: str, say: Say) -> bool:
