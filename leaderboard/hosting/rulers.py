@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import metrics
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+
+import metrics
 
 from .. import child, ranking, scoring, tasks
 from ..models import Competition, GroundTruth, Refusal, Score, Split, Submission, Team, TruthDraft, User
 from ..storage import clean_name, path_of, store
 from ..storage import remove as remove_file
-from .setting_up import CannotHost
+from .setting_up import CannotHost, sample_key
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,7 @@ def discard_candidate(*, competition: Competition) -> None:
 
 def sample_of(ruler: GroundTruth) -> bytes:
     """A valid submission that knows nothing, made by the metric; kept beside the truth after the first time."""
-    path = path_of(ruler.file_key + ".sample")
+    path = path_of(sample_key(ruler.file_key))
     if not path.exists():
         part = path.with_suffix(".partial")
         child.run(

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from ..models import Competition, DataFile, GroundTruth, Submission, Team, User
+from ..models import Competition, DataFile, GroundTruth, Submission, Team, TruthDraft, User
 from ..storage import StoredFile, clean_name, path_of, store
 from ..storage import remove as remove_file
 
@@ -79,8 +79,11 @@ def change(*, competition: Competition, **fields: Any) -> Competition:
 
 def remove(*, competition: Competition) -> None:
     """Delete a competition with all its rows and files."""
+    truths = list(competition.ground_truths.values_list("file_key", flat=True))
     keys = [
-        *competition.ground_truths.values_list("file_key", flat=True),
+        *truths,
+        *(sample_key(key) for key in truths),
+        *TruthDraft.objects.filter(competition=competition).values_list("file_key", flat=True),
         *competition.data_files.values_list("file_key", flat=True),
         *competition.submissions.values_list("file_key", flat=True),
     ]
@@ -94,6 +97,11 @@ def remove(*, competition: Competition) -> None:
         competition.delete()
     for key in keys:
         remove_file(key)
+
+
+def sample_key(truth_key: str) -> str:
+    """Where the sample submission of a truth file is kept once somebody asked for it."""
+    return f"{truth_key}.sample"
 
 
 def launch_checklist(competition: Competition) -> list[tuple[str, bool]]:

@@ -1,0 +1,154 @@
+"""The demo shows what the notebook asked, a class that is over, and a competition to come; and it goes away again."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import hosting, ranking
+from leaderboard.management.demo import digits, plants
+from leaderboard.management.demo.people import TEAMS
+from leaderboard.models import Competition, DataFile, Membership, Score, Split, Submission, User
+from tests.conftest import person
+
+
+@pytest.fixture(autouse=True)
+def log_levels() -> Iterator[None]:
+    log = logging.getLogger("leaderboard.tasks")
+    level = log.level
+    yield
+    log.setLevel(level)
+
+
+def demo(*arguments: str) -> str:
+    said = io.StringIO()
+    call_command("demo", *arguments, stdout=said)
+    return said.getvalue()
+
+
+def overall(slug: str, baseline: str) -> float:
+    """The score on all rows, for metrics that are means over rows."""
+    ruler = Competition.objects.get(slug=slug).ground_truth
+    assert ruler is not None
+    value = dict(
+        Score.objects.filter(submission__baseline__name=baseline, ground_truth=ruler).values_list("split", "value")
+    )
+    return (value[Split.PUBLIC] * ruler.public_rows + value[Split.PRIVATE] * ruler.private_rows) / ruler.rows
+
+
+@pytest.mark.django_db
+def test_the_demo_tells_its_three_stories() -> None:
+    said = demo("--here")
+    assert said.count("Made") == 3
+
+    # The five constant answers of the notebook, averaged over rows.
+    assert plants.truth_rows()[0][0] == "row_00001"
+    expected = dict(zip(plants.CONSTANTS, (0.248, 0.289, 0.361, 0.361, 0.266), strict=True))
+    assert {name: round(overall(plants.SLUG, name), 3) for name in plants.CONSTANTS} == expected
+    leaves = Competition.objects.get(slug=plants.SLUG)
+    board = ranking.board(leaves, Split.PUBLIC, at=timezone.now())
+    assert {row.name: row.value for row in board.rows} == pytest.approx(expected, abs=0.005)
+    assert leaves.ground_truth is not None
+    assert leaves.ground_truth.rows == 18_632
+    assert leaves.state(timezone.now()) == "live"
+    assert (leaves.is_listed, leaves.needs_code) == (True, False)
+
+    # A class of 24 teams, all ranked on an open private board, between three baselines.
+    finished = Competition.objects.get(slug=digits.SLUG)
+    assert finished.state(timezone.now()) == "revealed"
+    rows = ranking.board(finished, Split.PRIVATE, at=timezone.now()).rows
+    assert {row.name for row in rows if not row.is_baseline} == set(TEAMS)
+    assert [row.rank for row in rows if row.rank is not None] == list(range(1, 25))
+    assert sum(row.is_baseline for row in rows) == 3
+    assert any(row.movement for row in rows)
+    assert any(not row.is_picked_by_system for row in rows if not row.is_baseline)
+    assert ranking.differences(finished.ground_truth) == []  # type: ignore[arg-type]
+    files = finished.submissions.filter(team__isnull=False)
+    assert files.filter(status="invalid").count() >= 2
+    assert not files.exclude(status__in=["scored", "invalid"]).exists()
+    assert all(finished.opens_at <= at < finished.closes_at for at in files.values_list("received_at", flat=True))
+    assert all(2 <= files.filter(team=team).count() <= 8 for team in finished.teams.all())
+
+    # The third opens in a week; its files are locked until then.
+    later = Competition.objects.get(slug="bike-rides")
+    assert later.state(timezone.now()) == "upcoming"
+    assert later.data_files.count() == 2
+
+    # Nobody of the demo can sign in, and no file is large.
+    assert not any(user.has_usable_password() for user in User.objects.all())
+    assert max(DataFile.objects.values_list("size", flat=True)) < 1_000_000
+
+
+@pytest.mark.django_db
+def test_a_second_demo_changes_nothing_and_remove_leaves_nothing_behind(settings: LazySettings) -> None:
+    dee = person("dee")
+    lena = person("lucia.moretti")
+    demo("--teams", "2", "--here")
+    rows = [list(kind.objects.order_by("pk").values()) for kind in (Competition, Submission, User, Membership)]
+    assert demo("--teams", "2", "--here").count("is there already") == 3
+    assert rows == [list(kind.objects.order_by("pk").values()) for kind in (Competition, Submission, User, Membership)]
+    assert User.objects.filter(username="demo-lucia.moretti").exists()
+    for competition in Competition.objects.all():
+        assert competition.ground_truth is not None
+        hosting.sample_of(competition.ground_truth)
+
+    assert demo("--remove").startswith("Removed 3")
+    assert not Competition.objects.exists()
+    assert not Submission.objects.exists()
+    assert list(User.objects.order_by("pk")) == [dee, lena]
+    assert [path for path in Path(settings.FILES_DIR).rglob("*") if path.is_file()] == []
+    assert demo("--remove").startswith("Removed 0")
+
+
+@pytest.mark.django_db
+def test_without_a_worker_the_files_wait_and_the_command_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plants, "COUNTS", {"scab": 40, "healthy": 40, "scab rust": 40})
+    monkeypatch.setattr(digits, "TEAMS", {"Last Row": TEAMS["Last Row"]})
+    assert "files wait for the worker" in demo()
+    waiting = Submission.objects.filter(status="pending")
+    assert waiting.filter(baseline__isnull=False).count() == 10
+    assert waiting.filter(team__name="Last Row").exists()
+
+
+@pytest.mark.django_db
+def test_an_interrupted_demo_is_made_again_and_a_competition_of_ours_is_left_alone(
+    ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plants, "COUNTS", {"scab": 40, "healthy": 40, "scab rust": 40})
+    monkeypatch.setattr(digits, "TEAMS", {"Last Row": TEAMS["Last Row"]})
+    now = timezone.now()
+    ours = hosting.create(user=ada, slug="bike-rides", title="Ours", opens_at=now, closes_at=now + timedelta(days=1))
+    half = hosting.create(user=ada, slug=plants.SLUG, title="Half", opens_at=now, closes_at=now + timedelta(days=1))
+    Competition.objects.filter(pk=half.pk).update(is_demo=True)
+    assert "“Ours” is there already" in demo()
+    assert Competition.objects.get(slug=plants.SLUG).launched_at is not None
+    demo("--remove")
+    assert list(Competition.objects.all()) == [ours]
+
+
+def test_the_class_has_24_teams_of_people_who_are_in_one_team_each() -> None:
+    people = [name for members in TEAMS.values() for name in members]
+    assert len(TEAMS) == 24
+    assert len(people) == len(set(people))
+    assert max(map(len, TEAMS)) <= 60
+    assert sum(plants.COUNTS.values()) == 18_632
+
+
+@pytest.mark.django_db
+def test_a_stranger_reads_the_demo_but_gets_no_file_of_the_upcoming_one() -> None:
+    from leaderboard.management.demo import bikes
+
+    bikes.build()
+    client = Client()
+    assert client.get("/c/bike-rides/").status_code == 200
+    response = client.get("/c/bike-rides/data/files/train.csv")
+    assert response.status_code != 200
