@@ -50,7 +50,8 @@ class Contributions:
 
     def dense(self) -> np.ndarray:
         """Shape (n, k)."""
-        return self.table[self.of_row]
+        dense: np.ndarray = self.table[self.of_row]
+        return dense
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from metrics._errors import EXAMPLES, Problem, counted, listed, shown
-from metrics._tables import Table, raw_cells
+from metrics._tables import Table, plain, raw_cells
 
 _CANONICAL = r"^(0|-?[1-9][0-9]{0,14})$"
 _WITH_POINT = r"^(0|-?[1-9][0-9]{0,14})\.0+$"
@@ -54,8 +54,7 @@ class Ids:
         found = pc.index_in(ids, value_set=self.array)
         if found.null_count and self.are_integers:
             found = pc.coalesce(found, pc.index_in(_without_point(ids), value_set=self.array))
-        places: np.ndarray = found.fill_null(-1).to_numpy(zero_copy_only=False)
-        return places
+        return _or_minus_one(found)
 
     def align(self, table: Table, column: str, *, may_miss: bool) -> tuple[Alignment, list[Problem]]:
         """Find every truth row in the submission; all complaints about ids, except that a file with faulty rows is
@@ -77,6 +76,15 @@ class Ids:
         message = f"{counted(len(rows), 'id')} of {len(self):,} missing: {listed(names, len(rows))}."
         first = self.array[int(rows[0])].as_py()
         return Problem("missing_ids", message, column=column, id=first, count=len(rows))
+
+
+def _or_minus_one(found: Any) -> np.ndarray:
+    """An Arrow int32 array as numpy, -1 for null. (``fill_null`` would import pandas.)"""
+    places = plain(found, np.int32)
+    if not found.null_count:
+        return places
+    is_valid = np.unpackbits(np.frombuffer(found.buffers()[0], np.uint8), bitorder="little")
+    return np.where(is_valid[found.offset : found.offset + len(found)], places, -1)
 
 
 def _without_point(ids: Any) -> Any:

@@ -24,7 +24,7 @@ import numpy as np
 from metrics._errors import EXAMPLES, Problem, counted, listed, shown
 from metrics._ids import over_several_lines
 from metrics._numbers import read_numbers, to_decimal
-from metrics._tables import Table, raw_cells
+from metrics._tables import Table, pick, plain, raw_cells
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,9 @@ class Cells:
     """One column of a file on its way to a kind, with a place for complaints."""
 
     def __init__(self, table: Table, column: str, id_column: str, rows: np.ndarray | None = None) -> None:
-        import pyarrow as pa
-
         self.table, self.column, self.id_column, self.rows = table, column, id_column, rows
         array = table.column(column)
-        self.array: Any = array if rows is None else array.take(pa.array(rows))
+        self.array: Any = array if rows is None else pick(array, rows)
         self.problems: list[Problem] = []
 
     def row(self, place: int) -> int:
@@ -120,7 +118,7 @@ class Cells:
     def coded(self) -> Coded:
         """The distinct texts and where they are."""
         encoded = self.array.dictionary_encode()
-        return Coded(encoded.indices.to_numpy(), encoded.dictionary.to_pylist())
+        return Coded(plain(encoded.indices, np.int32), encoded.dictionary.to_pylist())
 
 
 class Kind:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metrics._tables import raw_cells
+from metrics._tables import pick, plain, raw_cells
 
 if TYPE_CHECKING:
     from metrics._inputs import Cells, Coded
@@ -46,7 +46,7 @@ def _fast(array: Any) -> np.ndarray | None:
     if not len(array) or _has_loose_points(array):
         return None
     try:
-        values: np.ndarray = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        values: np.ndarray = plain(array.cast(pa.float64()), np.float64)
     except pa.ArrowInvalid:
         return None
     return values if np.isfinite(values).all() else None
@@ -79,7 +79,8 @@ def _slow(cells: Cells) -> np.ndarray:
     for (kind, what), codes in bad.items():
         numbers[codes] = np.nan
         cells.refuse(kind, what, np.flatnonzero(np.isin(coded.codes, codes)), quote=kind != "missing_value")
-    return numbers[coded.codes]
+    values: np.ndarray = numbers[coded.codes]
+    return values
 
 
 def reason(text: str) -> tuple[str, str]:
@@ -89,25 +90,24 @@ def reason(text: str) -> tuple[str, str]:
 
 def read_ranked(cells: Cells) -> tuple[Coded, np.ndarray]:
     """Labels and confidences of ``label confidence`` cells; an empty cell has the label ``""``."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     from metrics._inputs import Coded
 
     array = cells.array
     parts = pc.utf8_split_whitespace(array)
-    widths = pc.list_value_length(parts).to_numpy(zero_copy_only=False)
+    widths = plain(pc.list_value_length(parts), np.int32)
     offsets, _ = raw_cells(array)
     filled = offsets[1:] > offsets[:-1]
     wrong = np.flatnonzero(filled & (widths != 2))
     if len(wrong):
         cells.refuse("not_label_and_confidence", 'not "label confidence"', wrong)
     fine = np.flatnonzero(filled & (widths == 2))
-    flat = parts.take(pa.array(fine)).flatten()
-    coded = flat.take(pa.array(np.arange(0, len(flat), 2))).dictionary_encode()
-    values = _confidences(cells, fine, flat.take(pa.array(np.arange(1, len(flat), 2))))
+    flat = pick(parts, fine).flatten()
+    coded = pick(flat, np.arange(0, len(flat), 2)).dictionary_encode()
+    values = _confidences(cells, fine, pick(flat, np.arange(1, len(flat), 2)))
     codes = np.zeros(len(array), np.int64)
-    codes[fine] = coded.indices.to_numpy() + 1
+    codes[fine] = plain(coded.indices, np.int32) + 1
     confidence = np.zeros(len(array))
     confidence[fine] = values
     return Coded(codes, ["", *coded.dictionary.to_pylist()]), confidence

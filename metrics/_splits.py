@@ -30,7 +30,7 @@ def add_split(truth: Source, share: float, seed: int, stratify: bool, id_column:
     columns = [array.to_pylist() for array in table.arrays]
     ids = columns[table.names.index(layout.id_column)]
     targets = [columns[table.names.index(name)] for name in layout.targets]
-    strata = list(zip(*targets, strict=True)) if stratify else [()] * table.rows
+    strata: list[tuple[str, ...]] = list(zip(*targets, strict=True)) if stratify else [()] * table.rows
     public = _public_rows(ids, strata, min(max(share, 0.0), 1.0), seed)
     usage = ["Public" if row in public else "Private" for row in range(table.rows)]
     return csv_bytes([*table.names, USAGE], zip(*columns, usage, strict=True))

@@ -118,7 +118,7 @@ def _read_body(text: Text, names: Sequence[str], body: int) -> Table:
 def _empty(width: int) -> list[Any]:
     import pyarrow as pa
 
-    return [pa.array([], pa.string())] * width
+    return [pa.nulls(0, pa.string())] * width
 
 
 def _arrow(view: memoryview, width: int) -> list[Any] | None:
@@ -148,7 +148,22 @@ def _one_chunk(column: Any) -> Any:
 
     if column.num_chunks == 1:
         return column.chunk(0)
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], pa.string())
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, pa.string())
+
+
+def pick(array: Any, rows: np.ndarray) -> Any:
+    """The given rows of an Arrow array. (``pa.array`` of a numpy array would import pandas.)"""
+    import pyarrow as pa
+
+    numbers = np.ascontiguousarray(rows, np.int64)
+    return array.take(pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)]))
+
+
+def plain(array: Any, kind: type[np.generic]) -> np.ndarray:
+    """The values of an Arrow array of fixed-width numbers without nulls, not copied. (``to_numpy`` would import
+    pandas.)"""
+    found: np.ndarray = np.frombuffer(array.buffers()[1], kind)[array.offset : array.offset + len(array)]
+    return found
 
 
 def raw_cells(array: Any) -> tuple[np.ndarray, np.ndarray]:

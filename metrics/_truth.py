@@ -19,7 +19,7 @@ from metrics._ids import Ids, blank_ids
 from metrics._inputs import Cells, take
 from metrics._parameters import chosen, complete
 from metrics._registry import get
-from metrics._tables import Source, Table, read_bytes, read_table
+from metrics._tables import Source, Table, pick, plain, read_bytes, read_table
 
 USAGE = "Usage"
 SPLITS = ("public", "private", "ignored")
@@ -164,16 +164,10 @@ class Truth:
         if self.metric.perfect is not None:
             columns = self.metric.perfect(self.target, **chosen(self.metric.perfect, self.params))
         else:
-            columns = [self.table.column(name).take(self._scored_array).to_pylist() for name in self.target_columns]
+            columns = [pick(self.table.column(name), self.scored).to_pylist() for name in self.target_columns]
         dull = [self.metric.submission.sample(self.target)] * width
         cells = {int(row): values for row, *values in zip(self.scored, *columns, strict=True)}
         return self._csv([name, *cells.get(row, dull)] for row, name in enumerate(self.ids.texts))
-
-    @property
-    def _scored_array(self) -> Any:
-        import pyarrow as pa
-
-        return pa.array(self.scored)
 
     def _csv(self, rows: Any) -> bytes:
         return csv_bytes(self.submission_columns, rows)
@@ -260,7 +254,7 @@ def _repeated_ids(truth: Truth) -> list[Problem]:
     encoded = truth.ids.array.dictionary_encode()
     if len(encoded.dictionary) == truth.rows:
         return []
-    codes = encoded.indices.to_numpy()
+    codes = plain(encoded.indices, np.int32)
     _, firsts = np.unique(codes, return_index=True)
     again = np.setdiff1d(np.arange(len(codes)), firsts)
     names = [f"{shown(truth.ids.texts[row])} (line {truth.table.lines[row]:,})" for row in again[:5]]

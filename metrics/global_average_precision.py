@@ -24,7 +24,8 @@ from metrics._inputs import Coded, LabelOrNone, Ranked, RankedLabel
 
 def has_answer(truth: Coded) -> np.ndarray:
     """Which rows have something to be found, shape (n,), bool."""
-    return np.array([bool(text) for text in truth.values] or [False])[truth.codes]
+    sought: np.ndarray = np.array([bool(text) for text in truth.values] or [False])[truth.codes]
+    return sought
 
 
 def score(truth: Coded, prediction: Ranked) -> float:

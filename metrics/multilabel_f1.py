@@ -60,7 +60,8 @@ def score(truth: Coded, prediction: Coded, *, separator: Separator = None, avera
             )
             counts.setdefault(label, [0, 0, 0])[place] += times
     table = np.array([counts[label] for label in sorted(counts)], np.float64).reshape(-1, 3)
-    return mean_over_labels(*table.T, average=average)
+    tp, fp, fn = table.T
+    return mean_over_labels(tp, fp, fn, average)
 
 
 multilabel_f1 = Metric(

@@ -25,7 +25,8 @@ from metrics._ranks import area, count_below
 def moments(truth: np.ndarray) -> np.ndarray:
     """The order of the rows in time as whole numbers; at one time events come before ends of observation."""
     _, times = np.unique(truth[:, 0], return_inverse=True)
-    return 2 * times.astype(np.int64) + (truth[:, 1] == 0)
+    keys: np.ndarray = 2 * times.astype(np.int64) + (truth[:, 1] == 0)
+    return keys
 
 
 def pairs(truth: np.ndarray) -> int:
