@@ -100,6 +100,7 @@ TEMPLATES = [
 
 DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'leaderboard.sqlite3'}")}
 DATABASES["default"]["CONN_MAX_AGE"] = None
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 if "sqlite" in DATABASES["default"]["ENGINE"]:
     # IMMEDIATE: a transaction that reads first and writes later otherwise fails with "database is locked".
     DATABASES["default"]["OPTIONS"] = {

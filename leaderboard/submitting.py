@@ -111,8 +111,8 @@ def _receive(
             _take_attempt(membership, received_at, competition.daily_attempts, is_refused=bool(problems))
             submission = Submission(
                 competition=competition,
-                team_id=membership.team_id,
-                user_id=membership.user_id,
+                team=membership.team,
+                user=membership.user,
                 note=note,
                 file_name=file_name,
                 file_key=stored.key,
@@ -191,7 +191,7 @@ def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[
 
 
 def _membership(competition: Competition, user: User) -> Membership | None:
-    return Membership.objects.select_related("competition", "team").filter(competition=competition, user=user).first()
+    return Membership.objects.select_related("competition", "team", "user").filter(competition=competition, user=user).first()
 
 
 def _take_attempt(membership: Membership, at: datetime, limit: int, *, is_refused: bool) -> None:

@@ -9,13 +9,23 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from celery.signals import worker_process_init
 from django.db import transaction
 from django.utils import timezone
+
+import metrics
 
 from . import ranking, scoring
 from .celery import app
 
 log = logging.getLogger(__name__)
+
+
+@worker_process_init.connect
+def _load_readers(**_: object) -> None:
+    """Load the table reader before the first file comes, so that nobody waits for imports."""
+    example = metrics.get("accuracy").example
+    metrics.evaluate("accuracy", example.truth.encode(), example.submission.encode())
 
 
 @app.task(name="leaderboard.tasks.score_submission")

@@ -18,7 +18,17 @@ from .. import ranking, submitting
 from ..models import ApiToken, Membership, Split, Submission, User
 from ..storage import TooLarge
 from .errors import ApiError, refuse
-from .reading import competition_of, competitions_of, line_of, metric_of, page_of, submission_out, submissions_of
+from .reading import (
+    competition_of,
+    competitions_of,
+    line_of,
+    metric_of,
+    page_of,
+    submission_out,
+    submissions_of,
+    unscored,
+    visible_competition,
+)
 from .schemas import (
     BoardPage,
     BoardRow,
@@ -171,7 +181,7 @@ def hand_in(
 ) -> Status[SubmissionOut]:
     """Hand in a file. It is stored and queued; ask for the submission again until its status is not `pending`."""
     user = _user(request)
-    competition = competition_of(user, slug)
+    competition = visible_competition(user, slug)
     try:
         submission = submitting.submit(
             competition=competition,
@@ -187,6 +197,8 @@ def hand_in(
         raise ApiError(413, str(error)) from error
     if idempotency_key and submission.sha256 != _sha256(file):
         raise ApiError(409, "Another file was handed in under this Idempotency-Key.")
+    if submission.status == Submission.Status.PENDING:
+        return Status(201, submission_out(unscored(submission), sees_private=False))
     return Status(201, _shown(submissions_of(user).get(pk=submission.pk), user))
 
 

@@ -36,6 +36,14 @@ def competition_of(user: User, slug: str) -> Any:
     return competition
 
 
+def visible_competition(user: User, slug: str) -> Competition:
+    """A competition without the counts of `competition_of`, for what must be quick."""
+    competition = Competition.objects.select_related("ground_truth").filter(slug=slug).first()
+    if competition is None or not competition.is_visible_to(user):
+        raise Http404("No competition of this name is open to you.")
+    return competition
+
+
 def line_of(competition: Any, at: datetime) -> dict[str, Any]:
     names = ("slug", "title", "subtitle", "course", "opens_at", "closes_at", "is_member", "is_host")
     return {name: getattr(competition, name) for name in names} | {
@@ -58,6 +66,12 @@ def submissions_of(user: User) -> QuerySet[Submission]:
         .select_related("competition__ground_truth", "team", "baseline", "user")
         .prefetch_related(Prefetch("scores", current, to_attr="current_scores"))
     )
+
+
+def unscored(submission: Submission) -> Submission:
+    """A submission just handed in, as one of `submissions_of`."""
+    submission.current_scores = []  # type: ignore[attr-defined]
+    return submission
 
 
 def submission_out(submission: Submission, *, sees_private: bool) -> SubmissionOut:

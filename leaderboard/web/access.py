@@ -106,8 +106,8 @@ def _with_visit(
     view: View, audience: Audience, request: HttpRequest, *args: Any, slug: str, **kwargs: Any
 ) -> HttpResponseBase:
     user: Viewer = request.user
-    competition = Competition.objects.visible_to(user).select_related("ground_truth").filter(slug=slug).first()
-    if competition is None:
+    competition = Competition.objects.select_related("ground_truth").filter(slug=slug).first()
+    if competition is None or not competition.is_visible_to(user):
         if user.is_anonymous and audience is not Audience.VISITORS:
             return redirect_to_login(request.get_full_path())
         raise Http404("No competition of this name is open to you.")
