@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.core.cache import cache
 from django.utils import timezone
 
 from leaderboard import child, hosting, joining, scoring, submitting, tasks
 from leaderboard.models import Competition, Membership, Submission, User
 from leaderboard.ranking import boards
+from leaderboard.web import board_cache
 
 TRUTH = "id,label,Usage\n" + "".join(
     f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)
@@ -35,6 +37,8 @@ def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     """Every test has its own files, and passwords that cost no time."""
     settings.FILES_DIR = tmp_path / "files"
     boards._earlier.clear()
+    board_cache.clear()
+    cache.clear()
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "differences",
     "expected",
     "finals",
+    "find",
     "in_order",
     "lines",
     "note_score",

@@ -77,6 +77,16 @@ def board(competition: Competition, split: Split, *, page: int = 1, at: datetime
     return Board(ruler, split, tuple(merged), page, pages, total)
 
 
+def find(competition: Competition, split: Split, text: str, *, limit: int = 50, at: datetime) -> tuple[Row, ...]:
+    """Ranked rows of the teams whose name contains a text, with their true ranks. Callers ask as for `board`."""
+    ruler = competition.ground_truth
+    if ruler is None:
+        return ()
+    standings = list(in_order(ruler, split).filter(team__name__icontains=text).select_related("team")[:limit])
+    ranks = [rank_of(standing) for standing in standings]
+    return tuple(_ranked_rows(ruler, split, standings, ranks, at))
+
+
 def in_order(ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
     return Standing.objects.filter(ground_truth=ground_truth, split=split).order_by(
         "sort_key", "received_at", "team_id"
@@ -165,6 +175,12 @@ def _rows(
         above=first,
         first=rank_of(standings[0]) if first else None,
     )
+    return _ranked_rows(ground_truth, split, standings, ranks, at)
+
+
+def _ranked_rows(
+    ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], ranks: Sequence[int], at: datetime
+) -> list[Row]:
     moved = movements(ground_truth, split, standings, ranks, at)
     histories = _histories(ground_truth, standings)
     members = _members(standings)

@@ -1,0 +1,73 @@
+"""Rows of a board as its table shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString
+
+from .. import ranking
+from ..models import Split
+from .charts import number_text, sparkline
+
+MEDALS = {1: ("first", "gold"), 2: ("second", "silver"), 3: ("third", "bronze")}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row with everything the template would have to work out."""
+
+    row: ranking.Row
+    initials: str
+    medal: str
+    medal_words: str
+    score: str
+    digits: str
+    arrow: str
+    arrow_kind: str
+    arrow_words: str
+    members: str
+    trend: SafeString
+
+
+def lines_of(rows: Iterable[ranking.Row], split: Split) -> list[Line]:
+    return [_line(row, split) for row in rows]
+
+
+def _line(row: ranking.Row, split: Split) -> Line:
+    medal, words = MEDALS.get(row.rank or 0, ("", ""))
+    arrow, kind, arrow_words = ("", "", "") if row.is_baseline else movement(row.movement, split)
+    return Line(
+        row=row,
+        initials="◆" if row.is_baseline else initials(row.name),
+        medal=medal,
+        medal_words=words,
+        score=number_text(row.value),
+        digits=repr(row.value),
+        arrow=arrow,
+        arrow_kind=kind,
+        arrow_words=arrow_words,
+        members="" if [row.name] == list(row.members) else ", ".join(row.members),
+        trend=sparkline(row.trend),
+    )
+
+
+def initials(name: str) -> str:
+    """One or two characters that stand for a team."""
+    words = [word for word in name.replace("_", " ").replace("-", " ").split() if word]
+    words = [word for word in words if word.lower() not in {"the", "a", "an", "and", "of"}] or words
+    return "".join(word[0] for word in words[:2]).upper() or "?"
+
+
+def movement(gained: int | None, split: Split) -> tuple[str, str, str]:
+    """Arrow with number, its kind, its words. Without an earlier rank a team is new."""
+    since = "since yesterday" if split == Split.PUBLIC else "from the public board"
+    if gained is None:
+        return "", "", ""
+    if gained == 0:
+        return "–", "", f"same rank {since}" if split == Split.PUBLIC else "same rank as on the public board"
+    ranks = f"{abs(gained)} rank{'' if abs(gained) == 1 else 's'}"
+    if gained > 0:
+        return f"▲{gained}", "up", f"up {ranks} {since}"
+    return f"▼{-gained}", "down", f"down {ranks} {since}"

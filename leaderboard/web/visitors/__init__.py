@@ -1,0 +1,26 @@
+"""Pages that everybody may read who may see the competition, and the few that stand outside of all of them."""
+
+from __future__ import annotations
+
+from .boards import leaderboard, leaderboard_csv
+from .files import data, data_file, sample_submission
+from .front import competitions
+from .measures import metric, metrics
+from .reading import overview, rules
+from .site import healthz, setup, theme
+
+__all__ = [
+    "competitions",
+    "data",
+    "data_file",
+    "healthz",
+    "leaderboard",
+    "leaderboard_csv",
+    "metric",
+    "metrics",
+    "overview",
+    "rules",
+    "sample_submission",
+    "setup",
+    "theme",
+]

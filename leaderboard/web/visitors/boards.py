@@ -1,0 +1,197 @@
+"""The leaderboard. Its table is rendered once per version of the board and shared by everybody who looks at it.
+
+A reader's own row is marked in a copy of the shared text; for readers without a session the whole page is shared.
+Private standings are asked for only behind `visit.sees_private`, and their keys name the split.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+from dataclasses import dataclass
+from datetime import UTC
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.utils.cache import patch_vary_headers
+from django.utils.safestring import SafeString, mark_safe
+
+from ... import hosting, ranking
+from ...models import Split
+from .. import board_cache
+from ..access import Audience, Visit, open_to
+from ..board_lines import lines_of
+from ..context import theme_of
+
+# A reader with these cookies alone has no session and no messages, so their page is everybody's.
+SHARED_COOKIES = {"theme", "csrftoken"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A rendered page of a board, free of anything about its reader."""
+
+    html: str
+    page: int
+    pages: int
+    total: int
+
+
+@dataclass
+class Wish:
+    """Which part of which board a visitor asks for."""
+
+    visit: Visit
+    split: Split
+    page: int
+    text: str
+
+    @classmethod
+    def of(cls, request: HttpRequest, visit: Visit) -> Wish:
+        default = Split.PRIVATE if visit.state == "revealed" else Split.PUBLIC
+        asked = request.GET.get("board", "")
+        page = request.GET.get("page", "")
+        return cls(
+            visit=visit,
+            split=Split(asked) if asked in Split.values else default,
+            page=int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 1,
+            text=request.GET.get("q", "").strip()[:60],
+        )
+
+    @property
+    def is_locked(self) -> bool:
+        return self.split == Split.PRIVATE and not self.visit.sees_private
+
+    @cached_property
+    def key(self) -> tuple[Hashable, ...]:
+        """Names one state of one table; movement compares with the last UTC midnight, so the day is part of it."""
+        competition = self.visit.competition
+        day = self.visit.at.astimezone(UTC).date().toordinal()
+        return (
+            competition.pk,
+            competition.ground_truth_id,
+            competition.board_version,
+            self.split.value,
+            self.page,
+            day,
+        )
+
+    def table(self) -> Table:
+        competition, at = self.visit.competition, self.visit.at
+
+        def make() -> Table:
+            board = ranking.board(competition, self.split, page=self.page, at=at)
+            context = {"lines": lines_of(board.rows, self.split), "split": self.split.value}
+            html = render_to_string("visitors/board_table.html", context)
+            return Table(html, board.page, board.pages, board.total)
+
+        return board_cache.shelf.get(("table", *self.key), make)
+
+    def search(self) -> Table:
+        rows = ranking.find(self.visit.competition, self.split, self.text, at=self.visit.at)
+        context = {"lines": lines_of(rows, self.split), "split": self.split.value}
+        return Table(render_to_string("visitors/board_table.html", context), 1, 1, len(rows))
+
+    def placing(self) -> ranking.Placing | None:
+        """Where the visitor's own team stands."""
+        membership, ruler = self.visit.membership, self.visit.competition.ground_truth
+        if membership is None or ruler is None or self.is_locked:
+            return None
+        team = membership.team
+        key = ("place", self.visit.competition.pk, ruler.pk, self.visit.competition.board_version, self.split, team.pk)
+        return board_cache.shelf.get(key, lambda: ranking.placing(team, ruler, self.split))
+
+
+@open_to(Audience.VISITORS)
+def leaderboard(request: HttpRequest, visit: Visit) -> HttpResponse:
+    wish = Wish.of(request, visit)
+    etag = _etag(request, wish)
+    if etag in request.headers.get("If-None-Match", ""):
+        response = HttpResponse(status=304)
+    elif _is_shared(request, wish):
+        response = HttpResponse(board_cache.pages.get(etag, lambda: _page(request, wish)))
+    else:
+        response = HttpResponse(_page(request, wish))
+    response["ETag"] = etag
+    response["Cache-Control"] = "no-cache" if visit.user.is_anonymous else "private, no-cache"
+    patch_vary_headers(response, ["Cookie", "HX-Request"])
+    return response
+
+
+@open_to(Audience.VISITORS)
+def leaderboard_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
+    wish = Wish.of(request, visit)
+    if wish.is_locked or visit.competition.ground_truth is None:
+        return redirect("leaderboard", slug=visit.competition.slug)
+    response = HttpResponse(hosting.board_csv(visit.competition, wish.split), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{visit.competition.slug}-{wish.split}.csv"'
+    return response
+
+
+def _is_shared(request: HttpRequest, wish: Wish) -> bool:
+    return not wish.text and request.method == "GET" and not request.COOKIES.keys() - SHARED_COOKIES
+
+
+def _etag(request: HttpRequest, wish: Wish) -> str:
+    """Names the bytes of an answer: the board, who looks, and for a whole page its frame with the minute shown."""
+    visit = wish.visit
+    parts: list[object] = [*wish.key, visit.state, visit.competition.candidate_id, wish.is_locked, wish.text]
+    if not visit.user.is_anonymous:
+        parts += [visit.user.pk, visit.membership.team_id if visit.membership else 0]
+    if not _is_part(request):
+        parts += [request.get_host(), theme_of(request), visit.at.strftime("%Y%m%d%H%M")]
+    return f'"{hashlib.blake2s(repr(parts).encode(), digest_size=12).hexdigest()}"'
+
+
+def _is_part(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Request") == "true"
+
+
+def _page(request: HttpRequest, wish: Wish) -> bytes:
+    template = "visitors/board.html" if _is_part(request) else "visitors/leaderboard.html"
+    return render(request, template, _context(request, wish)).content
+
+
+def _context(request: HttpRequest, wish: Wish) -> dict[str, Any]:
+    visit, ruler = wish.visit, wish.visit.competition.ground_truth
+    context: dict[str, Any] = {"visit": visit, "split": wish.split.value, "q": wish.text, "is_locked": wish.is_locked}
+    if ruler is None or wish.is_locked:
+        return context
+    table = wish.search() if wish.text else wish.table()
+    placing = wish.placing()
+    public = round(100 * ruler.public_share)
+    return context | {
+        "table": table,
+        "html": _with_own_row(table.html, visit),
+        "placing": placing,
+        "own_page": (placing.rank - 1) // ranking.PAGE_SIZE + 1 if placing else 1,
+        "public_percent": public,
+        "private_percent": 100 - public,
+        "poll": _address(request, wish),
+        "poll_etag": _etag_of_part(wish, request),
+    }
+
+
+def _address(request: HttpRequest, wish: Wish) -> str:
+    asked = {"board": wish.split.value, "page": wish.page, "q": wish.text}
+    return request.path + "?" + urlencode({name: value for name, value in asked.items() if value})
+
+
+def _etag_of_part(wish: Wish, request: HttpRequest) -> str:
+    """What a poll for the table alone would be named now."""
+    part = HttpRequest()
+    part.META = {**request.META, "HTTP_HX_REQUEST": "true"}
+    return _etag(part, wish)
+
+
+def _with_own_row(html: str, visit: Visit) -> SafeString:
+    """The shared table with the visitor's team marked; its markers hold numbers alone, never a person's text."""
+    if visit.membership is not None:
+        team = visit.membership.team_id
+        html = html.replace(f'<tr id="team-{team}"', f'<tr id="team-{team}" class="mine"', 1)
+        html = html.replace(f"<!--you {team}-->", '<span class="badge">You</span>', 1)
+    return mark_safe(html)  # noqa: S308 - rendered by our template, which escapes

@@ -1,0 +1,101 @@
+"""The front page: which competitions there are, and a box for a code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from ... import ranking
+from ...models import Competition, Membership, Split, Viewer
+from ...models.competition import CompetitionQuerySet
+from ..access import Audience, open_to
+
+PER_PAGE = 24
+CHIPS = (("", "All"), ("live", "Live"), ("upcoming", "Upcoming"), ("ended", "Ended"))
+
+
+@dataclass(frozen=True)
+class Card:
+    """A competition as its card shows it; `passed` is the share of its time that is over."""
+
+    competition: Competition
+    state: str
+    teams: int
+    passed: float
+    team: str
+    placing: ranking.Placing | None
+
+
+@open_to(Audience.ANYONE)
+def competitions(request: HttpRequest) -> HttpResponse:
+    at, user = timezone.now(), request.user
+    show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:100]
+    found = _matching(_listed(user), show, text, user, at)
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    chips = CHIPS if user.is_anonymous else (*CHIPS, ("mine", "Mine"))
+    context = {
+        "cards": _cards(list(page), user, at),
+        "page": page,
+        "chips": chips,
+        "show": show if show in dict(chips) else "",
+        "q": text,
+    }
+    return render(request, "visitors/competitions.html", context)
+
+
+def _listed(user: Viewer) -> CompetitionQuerySet:
+    """The public ones and one's own; even an operator finds the private ones elsewhere."""
+    public = Q(is_listed=True)
+    if user.is_anonymous:
+        return Competition.objects.filter(public, launched_at__isnull=False)
+    mine = Q(pk__in=user.memberships.values("competition")) | Q(pk__in=user.hosted_competitions.values("pk"))
+    return Competition.objects.filter(public | mine, launched_at__isnull=False)
+
+
+def _matching(
+    listed: CompetitionQuerySet, show: str, text: str, user: Viewer, at: datetime
+) -> CompetitionQuerySet:
+    states = {
+        "live": Q(opens_at__lte=at, closes_at__gt=at),
+        "upcoming": Q(opens_at__gt=at),
+        "ended": Q(closes_at__lte=at),
+    }
+    found = listed.filter(states.get(show, Q()))
+    if show == "mine" and not user.is_anonymous:
+        found = found.filter(Q(pk__in=user.memberships.values("competition")) | Q(hosts=user)).distinct()
+    if text:
+        found = found.filter(Q(title__icontains=text) | Q(subtitle__icontains=text) | Q(course__icontains=text))
+    return found.select_related("ground_truth").order_by("-opens_at", "slug")
+
+
+def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[Card]:
+    keys = [competition.pk for competition in shown]
+    teams = dict(
+        Competition.objects.filter(pk__in=keys).order_by().values_list("pk").annotate(number=Count("teams"))
+    )
+    mine = {}
+    if not user.is_anonymous:
+        held = Membership.objects.filter(user=user, competition__in=keys).select_related("team")
+        mine = {membership.competition_id: membership.team for membership in held}
+    cards = []
+    for competition in shown:
+        team, ruler = mine.get(competition.pk), competition.ground_truth
+        split = Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC
+        placing = ranking.placing(team, ruler, split) if team and ruler else None
+        cards.append(
+            Card(
+                competition=competition,
+                state=competition.state(at),
+                teams=teams.get(competition.pk, 0),
+                passed=round((at - competition.opens_at) / (competition.closes_at - competition.opens_at), 3),
+                team=team.name if team else "",
+                placing=placing,
+            )
+        )
+    return cards
