@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import metrics
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+
+import metrics
 
 from . import child, tasks
 from .models import Competition, DailyAttempts, GroundTruth, Membership, Submission, User
@@ -191,7 +192,11 @@ def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[
 
 
 def _membership(competition: Competition, user: User) -> Membership | None:
-    return Membership.objects.select_related("competition", "team", "user").filter(competition=competition, user=user).first()
+    return (
+        Membership.objects.select_related("competition", "team", "user")
+        .filter(competition=competition, user=user)
+        .first()
+    )
 
 
 def _take_attempt(membership: Membership, at: datetime, limit: int, *, is_refused: bool) -> None:

@@ -55,7 +55,7 @@ def test_bo_and_cy_hand_in_files_and_see_their_ranks(site: Site, tokens: list[st
     assert final(site, bo, first)["status"] == "scored"
     assert final(site, cy, second)["status"] == "scored"
     board = json.loads(site.get("/api/v1/competitions/pets/leaderboard?board=public", bo)[1])
-    rows = [(row["rank"], row["team"]) for row in board["rows"]]
+    rows = [(row["rank"], row["team"]) for row in board["items"]]
     assert rows == [(1, "cy"), (2, "bo")]
     page = site.get("/c/pets/leaderboard/")[1]
     assert page.index("cy") < page.index("bo</") if "bo</" in page else page.index("cy")
@@ -90,7 +90,7 @@ def test_the_deadline_passes_and_the_private_board_opens_by_itself(site: Site, t
         "from tests.conftest import close\nfrom leaderboard.models import Competition\nclose(Competition.objects.get())"
     )
     until(lambda: site.get(private, tokens[0])[0] == 200, what="the reveal")
-    assert json.loads(site.get(private, tokens[0])[1])["rows"][0]["rank"] == 1
+    assert json.loads(site.get(private, tokens[0])[1])["items"][0]["rank"] == 1
 
 
 def test_the_folder_is_where_everything_is(site: Site) -> None:
