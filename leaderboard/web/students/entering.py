@@ -82,7 +82,7 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     if held and held.team_id == team.pk:
         messages.info(request, f"You are in “{team}” already.")
         return redirect("team", slug=team.competition.slug)
-    context = {
+    context: dict[str, object] = {
         "team": team,
         "members": team.memberships.select_related("user"),
         "held": held,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
+from datetime import datetime
 from uuid import UUID
 
 from django.contrib import messages
@@ -21,6 +21,7 @@ from ...models import Refusal, Submission
 from ...storage import path_of
 from ..access import Audience, Visit, open_to
 from ._answers import own_submission, person, see_other
+from ._chart import score_chart
 from .progress import Progress, scores_of
 
 PAGE = 50
@@ -30,8 +31,9 @@ PROBLEM_COLUMNS = ("code", "message", "column", "line", "id", "count")
 
 @open_to(Audience.MEMBERS)
 def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
-    mine = Submission.objects.filter(competition=visit.competition, team=visit.membership and visit.membership.team)
-    mine = mine.exclude(team=None).select_related("user")
+    mine = Submission.objects.none()
+    if visit.membership is not None:
+        mine = Submission.objects.filter(team=visit.membership.team).select_related("user")
     picks = _picks(visit)
     show = request.GET.get("show", "all")
     page = Paginator(_shown(mine, show, picks), PAGE).get_page(request.GET.get("page"))
@@ -50,7 +52,7 @@ def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
         "picks": picks,
         "can_pick": visit.membership is not None and visit.at < visit.competition.closes_at,
         "sees_private": visit.sees_private,
-        "history": _history(visit),
+        "chart": score_chart(_history(visit)),
     }
     return render(request, "students/submissions.html", context)
 
@@ -67,7 +69,8 @@ def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpR
         "progress": progress,
         "ground_truth": ruler,
         "metric": metrics.get(ruler.metric) if ruler else None,
-        "private_score": progress.scores.get("private"),
+        # All digits: a receipt is compared with the scorer at home.
+        "full": {split: repr(value) for split, value in progress.scores.items()},
         "refusal": Refusal.objects.filter(submission=found, ground_truth=ruler).first(),
     }
     return render(request, "students/submission.html", context)
@@ -134,7 +137,7 @@ def _shown(mine: QuerySet[Submission], show: str, picks: dict[str, bool]) -> Que
     return mine
 
 
-def _history(visit: Visit) -> list[tuple[Any, float]]:
+def _history(visit: Visit) -> list[tuple[datetime, float]]:
     """Receipt and public score of the team's ranked files, oldest first."""
     if visit.membership is None:
         return []

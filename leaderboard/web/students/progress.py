@@ -12,6 +12,7 @@ from django.db.models import F, Q
 from ... import ranking, submitting
 from ...models import GroundTruth, Score, Split, Standing, Submission
 from ..access import Visit
+from ..charts import number_text
 
 PATIENCE = timedelta(seconds=60)
 
@@ -86,9 +87,20 @@ class Progress:
         return [Step(label, state) for label, state in zip(labels, states, strict=True)]
 
     @property
+    def steps_done(self) -> float:
+        """How far the bar goes, of 4."""
+        return 2.5 if self.is_being_scored else 1.5
+
+    @property
+    def pause(self) -> str:
+        """Between two polls: short while the score may come any moment, longer in a queue."""
+        is_fresh = self.visit.at - self.submission.received_at < timedelta(seconds=4)
+        return "300ms" if is_fresh and self.ahead <= 5 else "1s"
+
+    @property
     def seen(self) -> str:
         """Changes whenever the student would see a difference; a poll that brings it back gets no new text."""
-        return f"{self.submission.status}-{self.is_being_scored:d}-{self.ahead}-{self.scorer_is_down:d}"
+        return f"{self.submission.status}-{self.is_being_scored:d}-{self.ahead}-{self.scorer_is_down:d}-{self.pause}"
 
     @cached_property
     def scores(self) -> dict[str, float]:
@@ -123,6 +135,10 @@ class Progress:
             return None
         return -ranking.sign_of(ruler) * (self.public_score - self.earlier_best.value)
 
+    @property
+    def distance(self) -> float:
+        return abs(self.difference or 0.0)
+
     @cached_property
     def rank_before(self) -> int | None:
         """The rank without this file, among the boards as they are now; None after the reveal."""
@@ -151,8 +167,13 @@ class Progress:
         )
 
     @property
-    def problem_count(self) -> int:
-        return sum(int(problem.get("count") or 1) for problem in self.submission.problems)
+    def words(self) -> str:
+        """The end in one sentence, for screen readers."""
+        name, status = self.submission.file_name, self.submission.status
+        if status == Submission.Status.SCORED and self.public_score is not None:
+            rank = f", rank {self.placing.rank} of {self.placing.total}" if self.placing else ""
+            return f"{name} scored {number_text(self.public_score)}{rank}."
+        return f"{name}: {status}."
 
 
 def scores_of(submissions: Sequence[Submission], visit: Visit) -> dict[str, dict[str, float]]:

@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django_htmx.http import trigger_client_event
 
 from ... import submitting
 from ...child import ChildFailed
@@ -80,14 +81,15 @@ def submission_progress(request: HttpRequest, visit: Visit, submission_id: UUID)
     if not progress.is_over and request.GET.get("seen") == progress.seen:
         return HttpResponse(status=204)
     context = {"visit": visit, "progress": progress, "is_poll": True}
-    if progress.is_over:
-        context["today"] = today(visit)
-    status = STOP_POLLING if progress.is_over else 200
-    return render(request, "students/submission_progress.html", context, status=status)
+    if not progress.is_over:
+        return render(request, "students/submission_progress.html", context)
+    context["today"] = today(visit)
+    response = render(request, "students/submission_progress.html", context, status=STOP_POLLING)
+    return trigger_client_event(response, "announce", {"value": progress.words})
 
 
 def _hand_in(visit: Visit, form: UploadForm) -> Submission:
-    file: UploadedFile = form.cleaned_data["file"]
+    file: UploadedFile[Any] = form.cleaned_data["file"]
     return submitting.submit(
         competition=visit.competition,
         user=person(visit.user),
@@ -98,7 +100,7 @@ def _hand_in(visit: Visit, form: UploadForm) -> Submission:
     )
 
 
-def _check(visit: Visit, file: UploadedFile) -> Checked:
+def _check(visit: Visit, file: UploadedFile[Any]) -> Checked:
     """Check without keeping. Each check costs the server a process, so there is a generous limit."""
     user = person(visit.user)
     if tries("check", user.pk) >= CHECKS_PER_TEN_MINUTES:
