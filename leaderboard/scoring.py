@@ -18,10 +18,11 @@ from datetime import timedelta
 from itertools import chain, zip_longest
 from typing import Any
 
-import metrics
 from django.db import connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
+
+import metrics
 
 from . import ranking
 from .models import Competition, DailyAttempts, GroundTruth, Refusal, Score, Split, Submission

@@ -192,11 +192,8 @@ def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[
 
 
 def _membership(competition: Competition, user: User) -> Membership | None:
-    return (
-        Membership.objects.select_related("competition", "team", "user")
-        .filter(competition=competition, user=user)
-        .first()
-    )
+    found = Membership.objects.select_related("competition", "team", "user")
+    return found.filter(competition=competition, user=user).first()
 
 
 def _take_attempt(membership: Membership, at: datetime, limit: int, *, is_refused: bool) -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-import metrics
 from django.db import transaction
+
+import metrics
 
 from ..models import GroundTruth, Score, Split, Standing, Submission, Team
 
