@@ -19,4 +19,9 @@ def theme_of(request: HttpRequest) -> str:
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
-    return {"theme": theme_of(request), "now": timezone.now(), "version": __version__}
+    return {
+        "theme": theme_of(request),
+        "now": timezone.now(),
+        "version": __version__,
+        "request_id": request.META.get("leaderboard.request_id", ""),
+    }

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+
+
+class RequestIdMiddleware:
+    """Gives every request a name that its error page, its answer's header and the log share."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        request.META["leaderboard.request_id"] = request_id = secrets.token_hex(6)
+        response = self.get_response(request)
+        response["X-Request-ID"] = request_id
+        return response
 
 
 class PrivatePagesMiddleware:

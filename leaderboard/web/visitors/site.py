@@ -50,7 +50,7 @@ def _own_path(target: str) -> str:
     return target if is_path else "/"
 
 
-class SetupForm(forms.ModelForm[User]):
+class SetupForm(forms.ModelForm):  # type: ignore[type-arg]
     password = forms.CharField(
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         strip=False,
