@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from functools import lru_cache
 from typing import Any
 
@@ -31,12 +32,8 @@ def formula(latex: str, *, is_block: bool = True) -> SafeString:
 
 
 def _draw(latex: str) -> SafeString | None:
-    # ziamath loads its font on import, which pages without formulas need not wait for.
-    import ziamath
-
-    ziamath.config.svg2 = False
     try:
-        svg: str = ziamath.Latex(latex.strip(), size=18, color="currentColor").svg()
+        svg: str = _drawing().Latex(latex.strip(), size=18, color="currentColor").svg()
     except Exception:
         # The LaTeX is a person's; whatever it trips over, the page must stand.
         return None
@@ -44,6 +41,17 @@ def _draw(latex: str) -> SafeString | None:
         return None
     svg = svg.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
     return mark_safe(svg)  # noqa: S308 - drawn by us from glyph outlines and checked above
+
+
+@lru_cache(maxsize=1)
+def _drawing() -> Any:
+    """ziamath, loaded when the first formula is drawn: its font takes longer than most pages."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import ziamath
+    # Outlines in place instead of shared symbols, whose ids would clash between the formulas of a page.
+    ziamath.config.svg2 = False
+    return ziamath
 
 
 @lru_cache(maxsize=256)
