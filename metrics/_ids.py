@@ -165,9 +165,9 @@ def _repeated(table: Table, column: str, found: np.ndarray, counts: np.ndarray) 
 
 def hint(known: list[str], text: str) -> str:
     """Why an id that looks right is none of the known ones; empty if nothing comes to mind."""
-    for says, plain in _TWINS:
-        wanted = plain(text)
-        twin = next((other for other in known if plain(other) == wanted), None)
+    for says, same in _TWINS:
+        wanted = same(text)
+        twin = next((other for other in known if same(other) == wanted), None)
         if twin is not None:
             return f" {says}: the file has {shown(text)}, expected is {shown(twin)}."
     if any(_is_odd(character) for character in text):

@@ -84,7 +84,7 @@ class Cells:
         return value
 
     def refuse(self, code: str, what: str, places: np.ndarray | Sequence[int], *, quote: bool = True) -> None:
-        """Complain about cells: one problem of this kind with up to five examples."""
+        """Complain about cells, "3 values … are ``what``": one problem with up to five examples."""
         examples = []
         for place in places[:EXAMPLES]:
             row = self.row(place)
@@ -92,7 +92,10 @@ class Cells:
             name = shown(self.table.column(self.id_column)[row].as_py())
             examples.append(f"line {self.table.lines[row]:,} (id {name}){value}")
         row = self.row(places[0])
-        message = f"{counted(len(places), 'value')} of {shown(self.column)} {what}: {listed(examples, len(places))}."
+        verb = "is" if len(places) == 1 else "are"
+        message = (
+            f"{counted(len(places), 'value')} of {shown(self.column)} {verb} {what}: {listed(examples, len(places))}."
+        )
         name = self.table.column(self.id_column)[row].as_py()
         self.problems.append(Problem(code, message, self.column, int(self.table.lines[row]), name, len(places)))
 
@@ -104,7 +107,7 @@ class Cells:
     def refuse_blank(self) -> None:
         """Complain about empty cells."""
         if len(places := self.blank()):
-            self.refuse("missing_value", "missing" if len(places) > 1 else "is missing", places, quote=False)
+            self.refuse("missing_value", "missing", places, quote=False)
 
     def refuse_line_breaks(self) -> None:
         """Complain about cells over several lines."""
@@ -312,6 +315,8 @@ class RankedLabel(Kind):
         return Ranked(codes[labels.codes], confidence)
 
     def fill(self, places: np.ndarray, values: Ranked) -> Ranked:
+        if not len(values):
+            return Ranked(np.full(len(places), -1), np.zeros(len(places)))
         filled = values.take(np.maximum(places, 0))
         return Ranked(np.where(places < 0, -1, filled.codes), np.where(places < 0, 0.0, filled.confidence))
 

@@ -17,13 +17,15 @@ GRAMMAR = r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,9})?"
 _NUMBER = re.compile(GRAMMAR)
 _MISSING = {"nan", "na", "n/a", "#n/a", "null", "none", "-", "", "nil", "<na>", "missing"}
 _INFINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
+_LOOSE_POINT = re.compile(r"[+-]?(\.[0-9]+|[0-9]+\.)([eE][+-]?[0-9]+)?")
+_FOREIGN = re.compile(r"[+−–-]?\d+([.٫]\d+)?")
 _REASONS = (
     ("missing_value", "missing", lambda text: text.lower() in _MISSING),
     ("not_finite", "not finite", _INFINITE.fullmatch),
-    ("decimal_comma", "with a decimal comma (write 0.5, not 0,5)", re.compile(r"[+-]?\d+,\d+").fullmatch),
-    ("not_a_number", "true or false instead of a number (write 1 and 0)", re.compile("(?i)true|false").fullmatch),
-    ("not_a_number", "with another minus sign or digits than ASCII has", re.compile(r"[−–]?[\d.]+").fullmatch),
-    ("not_a_number", "without a digit on each side of the point (write 0.5)", re.compile(r"[+-]?(\.\d+|\d+\.)").match),
+    ("decimal_comma", "written with a decimal comma (write 0.5, not 0,5)", re.compile(r"[+-]?\d+,\d+").fullmatch),
+    ("not_a_number", "true or false, not a number (write 1 and 0)", re.compile("(?i)true|false").fullmatch),
+    ("not_a_number", "without a digit on each side of the point (write 0.5)", _LOOSE_POINT.fullmatch),
+    ("not_a_number", "written with another minus sign or other digits than - and 0 to 9", _FOREIGN.fullmatch),
     ("not_a_number", "no plain number", lambda text: True),
 )
 
@@ -66,6 +68,7 @@ def _has_loose_points(array: Any) -> bool:
 
 def _slow(cells: Cells) -> np.ndarray:
     """Cell by cell where needed; distinct texts are looked at once."""
+    cells.refuse_line_breaks()
     coded = cells.coded()
     numbers = np.full(max(1, len(coded.values)), np.nan)
     bad: dict[tuple[str, str], list[int]] = {}
@@ -74,7 +77,7 @@ def _slow(cells: Cells) -> np.ndarray:
             numbers[code] = float(text)
             if not np.isfinite(numbers[code]):
                 bad.setdefault(("not_finite", "not finite"), []).append(code)
-        else:
+        elif "\n" not in text:
             bad.setdefault(reason(text), []).append(code)
     for (kind, what), codes in bad.items():
         numbers[codes] = np.nan
@@ -121,5 +124,5 @@ def _confidences(cells: Cells, fine: np.ndarray, texts: Any) -> np.ndarray:
     values = np.array(numbers)
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
-        cells.refuse("not_a_number", "whose confidence is no finite number", fine[bad])
+        cells.refuse("not_a_number", "given a confidence that is no finite number", fine[bad])
     return values

@@ -72,7 +72,9 @@ def _bytes_of_frame(frame: Any) -> bytes:
     return text.encode()
 
 
-def read_table(data: bytes, check: HeaderCheck, expected_rows: int | None = None) -> Table:
+def read_table(
+    data: bytes, check: HeaderCheck, expected_rows: int | None = None, *, may_be_empty: bool = False
+) -> Table:
     """Read a CSV whose header passes ``check``. Raises ``Refused`` when nothing further can be said.
 
     Rows with too few or too many cells are left out and named in ``Table.problems``.
@@ -85,6 +87,8 @@ def read_table(data: bytes, check: HeaderCheck, expected_rows: int | None = None
     if problems := check(names, line):
         raise Refused(*problems)
     if not text.data[body:].strip():
+        if may_be_empty:
+            return Table(names, _empty(len(names)), text, body)
         wanted = f"; {expected_rows:,} expected" if expected_rows else ""
         raise Refused(Problem("no_rows", f"The file has a header but no rows{wanted}.", line=line))
     if expected_rows is not None:
@@ -162,12 +166,16 @@ def pick(array: Any, rows: np.ndarray) -> Any:
 def plain(array: Any, kind: type[np.generic]) -> np.ndarray:
     """The values of an Arrow array of fixed-width numbers without nulls, not copied. (``to_numpy`` would import
     pandas.)"""
+    if not len(array):
+        return np.zeros(0, kind)
     found: np.ndarray = np.frombuffer(array.buffers()[1], kind)[array.offset : array.offset + len(array)]
     return found
 
 
 def raw_cells(array: Any) -> tuple[np.ndarray, np.ndarray]:
     """The offsets (rows + 1) and the bytes of an Arrow string array, without copying."""
+    if not len(array):
+        return np.zeros(1, np.int32), np.zeros(0, np.uint8)
     _, offsets, data = array.buffers()
     places = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
     return places, np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)

@@ -126,7 +126,8 @@ class Truth:
     def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
         """The prediction in the order of the scored rows, its table, and where each scored row is in it."""
         try:
-            table = read_table(read_bytes(submission), self._check_header, self.rows)
+            may_be_empty = self.metric.may_miss_ids
+            table = read_table(read_bytes(submission), self._check_header, self.rows, may_be_empty=may_be_empty)
         except Refused as refused:
             raise SubmissionError(refused.problems) from None
         alignment, problems = self.ids.align(table, self.id_column, may_miss=self.metric.may_miss_ids)

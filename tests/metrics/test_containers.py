@@ -1,0 +1,121 @@
+"""What is accepted in place of a plain CSV, and how everything else is named and left closed."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+
+import metrics
+
+CSV = b"id,y\n1,2\n"
+
+
+def zipped(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def link() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        info = zipfile.ZipInfo("sub.csv")
+        info.external_attr = 0o120777 << 16
+        archive.writestr(info, "/etc/passwd")
+    return out.getvalue()
+
+
+def message_of(data: bytes, limit: int = 10**7) -> str:
+    with pytest.raises(metrics.SubmissionError) as caught:
+        metrics.read_container(data, limit)
+    (problem,) = caught.value.problems
+    assert problem.code in ("container", "too_large")
+    return problem.message
+
+
+def test_plain_gzip_and_zip_give_the_same_bytes(tmp_path: Path) -> None:
+    for data in (CSV, gzip.compress(CSV), zipped(("deep/er/sub.csv", CSV)), zipped(("a.csv", CSV), method=0)):
+        assert metrics.read_container(data, 100_000) == CSV
+        path = tmp_path / "sub"
+        path.write_bytes(data)
+        assert metrics.read_container(path, 100_000) == CSV
+        assert metrics.sniff(data, len(data), ["id", "y"]) == []
+
+
+def test_the_resource_forks_of_a_mac_are_no_second_file() -> None:
+    assert metrics.read_container(zipped(("sub.csv", CSV), ("__MACOSX/._sub.csv", b"\x00")), 1000) == CSV
+
+
+NAMED = [
+    (zipped(("[Content_Types].xml", b"<x/>"), ("xl/workbook.xml", b"<x/>")), "Excel"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 100, "old Excel"),
+    (b"BZh91AY&SY", "bzip2"),
+    (b"\xfd7zXZ\x00\x00", "xz"),
+    (b"\x28\xb5\x2f\xfd\x04", "Zstandard"),
+    (b"7z\xbc\xaf\x27\x1c\x00", "7-Zip"),
+    (b"Rar!\x1a\x07\x01\x00", "RAR"),
+    (b"PAR1\x15\x04", "Parquet"),
+    (b"\x93NUMPY\x01\x00", "NumPy"),
+    (pickle.dumps({"id": [1]}), "pickle"),
+    (b"%PDF-1.7\n", "PDF"),
+    (b"\x89PNG\r\n\x1a\n", "PNG"),
+    (b"\n <!DOCTYPE html><html>", "web page"),
+    (b"<html><body>Log in</body></html>", "web page"),
+    (b'{"id": 1}', "JSON"),
+    (b'[{"id": 1}]', "JSON"),
+    (b"{\\rtf1\\ansi", "RTF"),
+    (b"#!/bin/sh\nrm -rf /\n", "script"),
+]
+
+
+@pytest.mark.parametrize(("data", "name"), NAMED, ids=lambda value: value if isinstance(value, str) else "")
+def test_other_files_are_named_and_not_opened(data: bytes, name: str) -> None:
+    assert name in message_of(data)
+    (problem,) = metrics.sniff(data, len(data), ["id", "y"])
+    assert name in problem.message
+
+
+def test_a_container_inside_a_container_is_refused() -> None:
+    assert "Inside the archive" in message_of(gzip.compress(gzip.compress(CSV)))
+    assert "Inside the archive" in message_of(zipped(("a.zip", zipped(("a.csv", CSV)))))
+    assert "Inside the archive" in message_of(gzip.compress(b"%PDF-1.7\n"))
+
+
+def test_a_zip_must_hold_one_plain_file() -> None:
+    assert "holds 0 files" in message_of(zipped())
+    assert "holds 2 files" in message_of(zipped(("a.csv", CSV), ("b.csv", CSV)))
+    assert "link" in message_of(link())
+    for path in ("../a.csv", "/a.csv", "C:\\a.csv", "a\\..\\b.csv"):
+        assert "path" in message_of(zipped((path, CSV)))
+    assert "unusual compression" in message_of(zipped(("a.csv", CSV * 100), method=zipfile.ZIP_BZIP2))
+
+
+def test_bombs_stop_at_the_ratio_and_at_the_limit() -> None:
+    zeros = b"0" * 30_000_000
+    assert "100 times" in message_of(gzip.compress(zeros), 10**9)
+    assert "100 times" in message_of(zipped(("a.csv", zeros)), 10**9)
+    assert "larger than" in message_of(gzip.compress(CSV * 1000), 1000)
+    assert "larger than 1,000 bytes" in message_of(CSV * 1000, 1000)
+
+
+def test_damaged_archives_are_told() -> None:
+    packed = gzip.compress(CSV * 100)
+    assert "cut off" in message_of(packed[:-20])
+    assert "damaged" in message_of(packed[:10] + b"\xff" * 20)
+    assert "more than one member" in message_of(packed + packed)
+    assert "damaged" in message_of(zipped(("a.csv", CSV * 100))[:-30])
+    assert zlib.crc32(CSV)
+
+
+def test_a_packed_file_with_a_wrong_header_is_seen_in_the_first_megabyte() -> None:
+    for data in (gzip.compress(b"ID,y\n1,2\n"), zipped(("a.csv", b"ID,y\n1,2\n"))):
+        (problem,) = metrics.sniff(data, len(data), ["id", "y"])
+        assert problem.code == "column_missing"
