@@ -13,6 +13,7 @@ from .boards import (
     Row,
     baselines,
     board,
+    find,
     in_order,
     lines,
     placing,
