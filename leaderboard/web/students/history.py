@@ -45,7 +45,7 @@ def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
         "show": show if show in dict(TABS) else "all",
         "tabs": TABS,
         "page": page,
-        "rows": [{"submission": row, "is_picked": str(row.pk) in picks, **scores.get(str(row.pk), {})} for row in rows],
+        "rows": [_row(row, scores.get(str(row.pk), {}), picks) for row in rows],
         "selected": selected,
         # Picks that this page does not show are sent along, so that saving the page keeps them.
         "selected_elsewhere": sorted(selected - {str(row.pk) for row in rows}),
@@ -115,6 +115,15 @@ def finals(request: HttpRequest, visit: Visit) -> HttpResponse:
         words = "Your final picks are saved." if wanted else "You picked none: your best public ones will be taken."
         messages.success(request, words)
     return see_other("submissions", query="?show=finals", slug=visit.competition.slug)
+
+
+def _row(submission: Submission, scores: dict[str, float], picks: dict[str, bool]) -> dict[str, object]:
+    return {
+        "submission": submission,
+        "public": scores.get("public"),
+        "private": scores.get("private"),
+        "is_picked": str(submission.pk) in picks,
+    }
 
 
 def _picks(visit: Visit) -> dict[str, bool]:

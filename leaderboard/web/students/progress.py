@@ -32,6 +32,10 @@ class Today:
     allowance: submitting.Allowance | None
     placing: ranking.Placing | None
 
+    @property
+    def best(self) -> float | None:
+        return self.placing.value if self.placing else None
+
 
 def today(visit: Visit) -> Today:
     membership, ruler = visit.membership, visit.competition.ground_truth

@@ -1,0 +1,49 @@
+"""API tokens on the account page."""
+
+from __future__ import annotations
+
+from django.test import Client
+
+from leaderboard.models import ApiToken, User
+from tests.web.test_join import signed_in
+
+
+def test_a_token_is_shown_once(bo: User) -> None:
+    client = signed_in(bo)
+    response = client.post("/account/", {"name": "bos laptop"})
+    secret = response.context["secret"]
+    assert response.status_code == 201
+    assert secret in response.content.decode()
+    assert "no-store" in response["Cache-Control"]
+    assert ApiToken.owner_of(secret) == bo
+    page = client.get("/account/").content.decode()
+    assert "bos laptop" in page
+    assert secret not in page
+
+
+def test_bo_revokes_a_token(bo: User) -> None:
+    token, secret = ApiToken.issue(bo, "bos laptop")
+    assert signed_in(bo).post("/account/", {"action": "revoke", "token": token.pk}).status_code == 303
+    assert ApiToken.owner_of(secret) is None
+
+
+def test_cy_cannot_revoke_bos_token(bo: User, cy: User) -> None:
+    token, secret = ApiToken.issue(bo, "bos laptop")
+    client = signed_in(cy)
+    client.post("/account/", {"action": "revoke", "token": token.pk})
+    client.post("/account/", {"action": "revoke", "token": "nonsense"})
+    assert ApiToken.owner_of(secret) == bo
+    assert "bos laptop" not in client.get("/account/").content.decode()
+
+
+def test_a_token_needs_a_name_and_there_is_a_limit(bo: User) -> None:
+    client = signed_in(bo)
+    assert client.post("/account/", {"name": ""}).status_code == 422
+    for number in range(20):
+        ApiToken.issue(bo, str(number))
+    assert client.post("/account/", {"name": "one more"}).status_code == 422
+    assert bo.api_tokens.count() == 20
+
+
+def test_without_an_account_there_is_no_page(client: Client, db: None) -> None:
+    assert client.get("/account/")["Location"].startswith("/accounts/login/")

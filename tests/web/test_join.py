@@ -1,0 +1,108 @@
+"""The box for a code, and the door behind it."""
+
+from __future__ import annotations
+
+from django.test import Client
+
+from leaderboard.models import Competition, Membership, User
+from tests.conftest import close, enter, make_competition
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_a_code_typed_in_leads_to_its_door(pets: Competition, bo: User) -> None:
+    response = signed_in(bo).post("/join/", {"code": f" {pets.join_code[:4]} {pets.join_code[4:]} "})
+    assert (response.status_code, response["Location"]) == (303, f"/join/{pets.join_code}/")
+
+
+def test_an_empty_code_is_asked_for_again(bo: User) -> None:
+    client = signed_in(bo)
+    assert client.post("/join/", {"code": "  "}).status_code == 422
+    assert client.post("/join/", {"code": "/.."}).status_code == 422
+
+
+def test_a_stranger_without_account_is_asked_to_sign_in_and_learns_nothing(pets: Competition, client: Client) -> None:
+    right, wrong = client.get(f"/join/{pets.join_code}/"), client.get("/join/ABCDEFGH/")
+    assert right.status_code == wrong.status_code == 200
+    assert pets.title not in right.content.decode()
+    assert f"next=%2Fjoin%2F{pets.join_code}%2F" in right.content.decode()
+
+
+def test_bo_sees_what_others_will_see_and_the_rules_before_joining(pets: Competition, bo: User) -> None:
+    page = signed_in(bo).get(f"/join/{pets.join_code.lower()}/").content.decode()
+    assert "What others will see of you" in page
+    assert "Be fair." in page
+    assert not Membership.objects.exists()
+
+
+def test_bo_accepts_the_rules_and_is_in(pets: Competition, bo: User) -> None:
+    response = signed_in(bo).post(f"/join/{pets.join_code}/", {"accepted": "on"})
+    assert (response.status_code, response["Location"]) == (303, "/c/pets/")
+    assert Membership.objects.get(user=bo).has_accepted_rules()
+
+
+def test_nobody_joins_without_accepting_the_rules(pets: Competition, bo: User) -> None:
+    response = signed_in(bo).post(f"/join/{pets.join_code}/", {})
+    assert response.status_code == 422
+    assert not Membership.objects.exists()
+
+
+def test_joining_twice_says_so(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    client = signed_in(bo)
+    response = client.get(f"/join/{pets.join_code}/", follow=True)
+    assert response.redirect_chain == [("/c/pets/", 302)]
+    assert "already" in response.content.decode()
+
+
+def test_after_the_deadline_the_door_is_shut(pets: Competition, bo: User) -> None:
+    close(pets)
+    client = signed_in(bo)
+    assert "deadline of this competition has passed" in client.get(f"/join/{pets.join_code}/").content.decode()
+    assert client.post(f"/join/{pets.join_code}/", {"accepted": "on"}).status_code == 409
+    assert not Membership.objects.exists()
+
+
+def test_a_draft_has_no_door(ada: User, bo: User) -> None:
+    draft = make_competition(ada, launched=False)
+    assert signed_in(bo).get(f"/join/{draft.join_code}/").status_code == 404
+
+
+def test_who_guesses_codes_has_to_wait(pets: Competition, bo: User, cy: User) -> None:
+    client = signed_in(bo)
+    answers = [client.get(f"/join/WRONG{number}/").status_code for number in range(10)]
+    assert answers == [404] * 10
+    assert client.get("/join/WRONG/").status_code == 429
+    assert client.get(f"/join/{pets.join_code}/").status_code == 429
+    assert client.get("/invitation/nothing/").status_code == 429
+    assert signed_in(cy).get(f"/join/{pets.join_code}/").status_code == 200
+
+
+def test_dee_joins_an_open_competition_without_a_code(ada: User, dee: User) -> None:
+    pets = make_competition(ada, is_listed=True, needs_code=False)
+    client = signed_in(dee)
+    assert client.get("/join/?competition=pets")["Location"] == "/c/pets/join/"
+    assert "Be fair." in client.get("/c/pets/join/").content.decode()
+    assert client.post("/c/pets/join/", {"accepted": "on"}).status_code == 303
+    assert Membership.objects.get(user=dee).competition == pets
+
+
+def test_a_listed_competition_with_a_code_asks_for_it(ada: User, dee: User) -> None:
+    make_competition(ada, is_listed=True)
+    client = signed_in(dee)
+    assert client.post("/c/pets/join/", {"accepted": "on"})["Location"] == "/join/"
+    assert not Membership.objects.exists()
+
+
+def test_an_unlisted_competition_has_no_open_door(ada: User, dee: User) -> None:
+    make_competition(ada, needs_code=False)
+    assert signed_in(dee).post("/c/pets/join/", {"accepted": "on"}).status_code == 404
+
+
+def test_an_open_competition_asks_visitors_to_sign_in(ada: User, client: Client) -> None:
+    make_competition(ada, is_listed=True, needs_code=False)
+    assert "Create account" in client.get("/c/pets/join/").content.decode()

@@ -1,0 +1,195 @@
+"""My submissions, the receipt, the file, the problems, the final picks."""
+
+from __future__ import annotations
+
+import csv as csv_module
+import io
+from datetime import timedelta
+
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import ranking
+from leaderboard.models import Competition, Score, Submission, User
+from tests.conftest import answers, close, enter, hand_in
+from tests.web.test_join import signed_in
+
+LIST = "/c/pets/submissions/"
+
+
+def page_of(client: Client, url: str) -> str:
+    response = client.get(url)
+    assert response.status_code == 200, response
+    return response.content.decode()
+
+
+def test_bo_sees_own_files_and_nobody_elses(pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    hand_in(pets, bo, answers(), file_name="bos.csv", note="<b>bold</b>")
+    hand_in(pets, cy, answers(), file_name="cys.csv")
+    page = page_of(signed_in(bo), LIST)
+    assert "bos.csv" in page
+    assert "cys.csv" not in page
+    assert "&lt;b&gt;bold&lt;/b&gt;" in page
+
+
+def test_the_tabs_filter(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers(), file_name="good.csv")
+    hand_in(pets, bo, b"id,label\n1,cat\n", file_name="bad.csv")
+    client = signed_in(bo)
+    for show, has_good, has_bad in [
+        ("all", True, True),
+        ("scored", True, False),
+        ("invalid", False, True),
+        ("finals", True, False),
+        ("nonsense", True, True),
+    ]:
+        page = page_of(client, f"{LIST}?show={show}")
+        assert ("good.csv" in page, "bad.csv" in page) == (has_good, has_bad), show
+
+
+def test_an_empty_list_says_what_to_do(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    assert "Nothing handed in yet" in page_of(signed_in(bo), LIST)
+
+
+def test_the_host_is_led_to_the_hosts_list(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers(), file_name="bos.csv")
+    page = page_of(signed_in(ada), LIST)
+    assert "You host this competition" in page
+    assert "bos.csv" not in page
+
+
+def test_private_scores_appear_with_the_reveal_and_not_before(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, answers(private=2))
+    private = Score.objects.get(submission=submission, split="private").value
+    client = signed_in(bo)
+    for url in (LIST, f"{LIST}{submission.pk}/", f"/c/pets/submit/?submission={submission.pk}"):
+        assert "Private score</th>" not in page_of(client, url)
+        assert f"{private:.5f}" not in page_of(client, url)
+        assert repr(private) not in page_of(client, url)
+    close(pets)
+    assert f"{private:.5f}" not in page_of(client, LIST)
+    assert ranking.reveal(pets, timezone.now() - timedelta(milliseconds=1))
+    assert f"{private:.5f}" in page_of(client, LIST)
+    assert repr(private) in page_of(client, f"{LIST}{submission.pk}/")
+
+
+def test_the_chart_shows_public_scores_from_the_second_on(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers(public=1))
+    assert "score-chart" not in page_of(signed_in(bo), LIST)
+    hand_in(pets, bo, answers())
+    assert page_of(signed_in(bo), LIST).count('r="3.5"') == 2
+
+
+# --- the receipt ------------------------------------------------------------------------------------------------
+
+
+def test_the_receipt_names_everything_a_score_rests_on(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, answers(public=1))
+    page = page_of(signed_in(bo), f"{LIST}{submission.pk}/")
+    assert pets.ground_truth is not None
+    value = Score.objects.get(submission=submission, split="public").value
+    for fact in (submission.sha256, "mine.csv", "number 1", pets.ground_truth.metric_version, repr(value)):
+        assert fact in page
+
+
+def test_bo_downloads_the_same_bytes_as_an_attachment(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, answers(), file_name='v1 "ä".html')
+    response = signed_in(bo).get(f"{LIST}{submission.pk}/file/")
+    assert b"".join(response.streaming_content) == answers()  # type: ignore[attr-defined]
+    assert response["Content-Disposition"].startswith("attachment; filename*=utf-8''")
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Content-Type"] == "application/octet-stream"
+    response.close()
+
+
+def test_strangers_cannot_open_bos_file_receipt_or_problems(pets: Competition, bo: User, cy: User, dee: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    submission = hand_in(pets, bo, b"id,label\n1,cat\n")
+    for tail in ("", "file/", "problems.csv"):
+        assert signed_in(cy).get(f"{LIST}{submission.pk}/{tail}").status_code == 404
+        assert signed_in(dee).get(f"{LIST}{submission.pk}/{tail}").status_code == 404
+        assert Client().get(f"{LIST}{submission.pk}/{tail}").status_code == 302
+
+
+def test_the_problems_come_as_csv_without_formulas(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, b"id,label\n1,cat\n")
+    Submission.objects.update(
+        problems=[{"code": "unknown_ids", "message": '=cmd|"x"', "column": "@id", "line": 2, "id": "-1", "count": 3}]
+    )
+    response = signed_in(bo).get(f"{LIST}{submission.pk}/problems.csv")
+    assert response["Content-Disposition"].startswith("attachment")
+    rows = list(csv_module.reader(io.StringIO(response.content.decode())))
+    assert rows == [
+        ["code", "message", "column", "line", "id", "count"],
+        ["unknown_ids", '\'=cmd|"x"', "'@id", "2", "'-1", "3"],
+    ]
+
+
+# --- final picks ------------------------------------------------------------------------------------------------
+
+
+def test_bo_picks_finals_and_sees_them(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    first, second = hand_in(pets, bo, answers(public=1)), hand_in(pets, bo, answers())
+    client = signed_in(bo)
+    assert "picked no final submission" in page_of(client, LIST)
+    response = client.post("/c/pets/finals/", {"final": [str(first.pk)]})
+    assert (response.status_code, response["Location"]) == (303, f"{LIST}?show=finals")
+    assert list(Submission.objects.filter(is_selected=True)) == [first]
+    page = page_of(client, f"{LIST}?show=finals")
+    assert str(first.pk) in page
+    assert str(second.pk) not in page
+
+
+def test_picks_that_a_tab_does_not_show_are_sent_along(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    picked = hand_in(pets, bo, answers())
+    hand_in(pets, bo, b"id,label\n1,cat\n")
+    client = signed_in(bo)
+    client.post("/c/pets/finals/", {"final": [str(picked.pk)]})
+    assert f'<input type="hidden" name="final" value="{picked.pk}"' in page_of(client, f"{LIST}?show=invalid")
+
+
+def test_more_picks_than_allowed_are_refused(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    ids = [str(hand_in(pets, bo, answers(public=n)).pk) for n in range(3)]
+    response = signed_in(bo).post("/c/pets/finals/", {"final": ids}, follow=True)
+    assert "Pick at most 2" in response.content.decode()
+    assert not Submission.objects.filter(is_selected=True).exists()
+
+
+def test_after_the_deadline_the_picks_stand(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, answers())
+    close(pets)
+    client = signed_in(bo)
+    response = client.post("/c/pets/finals/", {"final": [str(submission.pk)]}, follow=True)
+    assert "the final picks stand" in response.content.decode()
+    assert not Submission.objects.filter(is_selected=True).exists()
+    assert 'type="checkbox"' not in page_of(client, LIST)
+
+
+def test_cy_cannot_pick_bos_file_and_nonsense_picks_nothing(pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    submission = hand_in(pets, bo, answers())
+    signed_in(cy).post("/c/pets/finals/", {"final": [str(submission.pk), "nonsense"]})
+    assert not Submission.objects.filter(is_selected=True).exists()
+
+
+def test_finals_opened_by_hand_lead_to_the_list(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    assert signed_in(bo).get("/c/pets/finals/")["Location"] == f"{LIST}?show=finals"
+
+
+def test_a_host_without_a_team_picks_nothing(pets: Competition, ada: User) -> None:
+    response = signed_in(ada).post("/c/pets/finals/", {}, follow=True)
+    assert "Join the competition first" in response.content.decode()
