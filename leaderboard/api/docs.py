@@ -36,7 +36,10 @@ class Operation:
     path: str
     summary: str
     fields: tuple[Field, ...]
-    answers: tuple[tuple[str, str], ...]
+    success: tuple[str, str]
+    """Status and shape of the good answer."""
+    refusals: tuple[tuple[str, str], ...]
+    """Status and meaning of the others; all of them have the shape `Errors`."""
     curl: str
 
 
@@ -75,22 +78,21 @@ def _operation(found: Document, method: str, path: str, details: Document, site:
     content = details.get("requestBody", {}).get("content", {})
     for body in (kind["schema"] for kind in content.values()):
         fields += _fields(body, "form")
+    statuses = details["responses"]
     return Operation(
         id=details["operationId"],
         method=method.upper(),
         path=path,
         summary=details.get("description", ""),
         fields=tuple(fields),
-        answers=tuple((str(status), _answer(status, answer)) for status, answer in details["responses"].items()),
+        success=next((str(status), _shape_of(answer)) for status, answer in statuses.items() if int(status) < 400),
+        refusals=tuple((str(status), responses[int(status)]) for status in statuses if int(status) >= 400),
         curl=_curl(method, path, site),
     )
 
 
-def _answer(status: int, answer: Document) -> str:
-    """What comes back: the name of the shape where there is one."""
-    schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
-    shape = schema.get("title") or schema.get("$ref", "").rsplit("/", 1)[-1]
-    return f"{responses[int(status)]}: {shape}" if shape else responses[int(status)]
+def _shape_of(answer: Document) -> str:
+    return str(answer["content"]["application/json"]["schema"]["$ref"]).rsplit("/", 1)[-1]
 
 
 def _shape(found: Document, name: str) -> tuple[Field, ...]:

@@ -41,6 +41,7 @@ from .schemas import (
 )
 
 HOW_REFUSED = {"attempts": 429, "refused_files": 429, "not_joined": 403, "rules": 403}
+BoardName = Annotated[Literal["public", "private"], Query(description="Public unless asked otherwise.")]
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a page has at most 100 items.")]
 
 
@@ -119,9 +120,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     operation_id="read_leaderboard",
     url_name="api_leaderboard",
 )
-def read_leaderboard(
-    request: HttpRequest, slug: str, board: Literal["public", "private"] = "public", page: PageNumber = 1
-) -> BoardPage:
+def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public", page: PageNumber = 1) -> BoardPage:
     """A page of a board in its order, baselines between the teams. The private board opens with the reveal."""
     user, at = _user(request), timezone.now()
     competition = competition_of(user, slug)
@@ -168,7 +167,7 @@ def hand_in(
     request: HttpRequest,
     slug: str,
     file: Annotated[UploadedFile, File(description="CSV, plain or as .gz or .zip.")],
-    note: Annotated[str, Form(max_length=300)] = "",
+    note: Annotated[str, Form(max_length=300, description="For yourself; at most 300 characters.")] = "",
     idempotency_key: Annotated[
         str | None,
         Header(
@@ -179,7 +178,7 @@ def hand_in(
         ),
     ] = None,
 ) -> Status[SubmissionOut]:
-    """Hand in a file. It is stored and queued; ask for the submission again until its status is not `pending`."""
+    """Hand in a file. It is stored and queued; ask for the submission again until its status is no longer “pending”."""
     user = _user(request)
     competition = visible_competition(user, slug)
     try:

@@ -16,7 +16,7 @@ HEADER = ["id", "weekday", "hour", "temperature", "rain", "wind", "holiday"]
 TRAINING, TEST = 1500, 1000
 
 OVERVIEW = """
-## How many bikes leave the station?
+# How many bikes leave the station?
 
 For each hour you are given the weekday, the hour, temperature (°C), rain (mm), wind (km/h) and whether it is a
 holiday. Predict `rides`, the number of bikes taken in that hour.

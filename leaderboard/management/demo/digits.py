@@ -22,7 +22,7 @@ SLUG = "digits"
 TRAINING = 897
 
 OVERVIEW = """
-## Which digit is it?
+# Which digit is it?
 
 Each row is a handwritten digit, scanned at 8 × 8 pixels: 64 grey values from 0 (paper) to 16 (ink), from the upper left
 corner to the lower right. Say for each test image which digit from 0 to 9 it shows. The score is the share of images
@@ -30,7 +30,7 @@ that you read correctly.
 
 The images come with scikit-learn (`load_digits`, from the UCI set “Optical Recognition of Handwritten Digits”).
 
-## How it went
+# How it went
 
 24 teams of one class, three weeks, models from a decision tree of depth three to support-vector machines. The deadline
 has passed and the private board is open: see who rose, who fell, and why. Between the first ten teams lie a few images.

@@ -41,13 +41,13 @@ CONSTANTS = {
 }
 
 OVERVIEW = """
-## One leaf, several diseases
+# One leaf, several diseases
 
 A photograph of an apple leaf can show nothing (`healthy`), one disease, or several at once
 (`scab frog_eye_leaf_spot`). For every row you name the **set** of labels you expect, separated by blanks. Order does
 not matter, and a label written twice counts once.
 
-## The question
+# The question
 
 In 2021 a competition on these leaves announced “mean F1 score” and left its entrants to guess which mean. One of them
 went and asked the leaderboard: he sent the same answer for every picture, five times over, and compared what came
@@ -67,7 +67,7 @@ first line. A constant `healthy` is exactly right on many rows and exactly wrong
 several diseases weigh more, and the score falls to 0.238. Per row it stays at 0.248, next to the 0.251 he was given.
 **It was the mean over rows**, and that is what this competition uses.
 
-## What you see here
+# What you see here
 
 The ground truth is the label table of the 18,632 public training images, in random order. The five constant answers
 are on the board as baselines, scored by the same code as your file. Nothing but labels is given, so this is a
