@@ -1,0 +1,290 @@
+"""Leaderboard page against a bare Django view, each figure beside its goal.
+
+    python -m bench.board [--teams 100 1000 10000] [--http]
+
+A temporary database gets a competition with 20 submissions per team. Both sides run in this process through
+Django's WSGI handler: ours with all its middleware, the bare one without any, a view that renders 100 rows
+from one query. Batches of both are interleaved and the median batch counts. `--http` adds a run through granian.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+FOLDER = tempfile.TemporaryDirectory(prefix="bench-board-")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+if __name__ == "__main__":
+    os.environ["VAR_DIR"] = FOLDER.name
+    os.environ.pop("DATABASE_URL", None)
+
+import django  # noqa: E402
+
+django.setup()
+
+from django.conf import settings  # noqa: E402
+from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
+from django.core.management import call_command  # noqa: E402
+from django.db import connection  # noqa: E402
+from django.http import HttpRequest, HttpResponse  # noqa: E402
+from django.template import engines  # noqa: E402
+from django.test import override_settings  # noqa: E402
+from django.urls import include, path  # noqa: E402
+
+from leaderboard import ranking  # noqa: E402
+from leaderboard.models import (  # noqa: E402
+    Competition,
+    GroundTruth,
+    Membership,
+    Score,
+    Split,
+    Standing,
+    Submission,
+    Team,
+    User,
+)
+from leaderboard.web import board_cache  # noqa: E402
+
+PER_TEAM = 20
+ROWS = """<!doctype html><title>Board</title><table>{% for s in standings %}<tr><td>{{ forloop.counter }}</td>
+<td>{{ s.team.name }}</td><td>{{ s.value|floatformat:5 }}</td><td>{{ s.received_at|date:"j M H:i" }}</td></tr>{% endfor %}
+</table>"""
+
+
+def bare(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the goal compares with: one query, one template, no middleware."""
+    found = Standing.objects.filter(ground_truth__competition__slug=slug, split=Split.PUBLIC)
+    standings = found.select_related("team").order_by("sort_key", "received_at")[:100]
+    return HttpResponse(TEMPLATE.render({"standings": standings}))
+
+
+TEMPLATE = engines["django"].from_string(ROWS)
+urlpatterns = [path("bare/<slug:slug>/", bare), path("", include("leaderboard.urls"))]
+
+
+def fill(teams: int, *, slug: str, seed: int = 7) -> Competition:
+    """A live competition with `teams` teams of 20 scored submissions each, ten a day until now."""
+    chance, now = random.Random(seed), datetime.now(UTC)  # noqa: S311
+    competition = Competition.objects.create(
+        slug=slug,
+        title=f"{teams} teams",
+        overview="What is it?",
+        is_listed=True,
+        opens_at=now - timedelta(days=10),
+        closes_at=now + timedelta(days=3),
+    )
+    ruler = GroundTruth(
+        competition=competition, number=1, file_key="none", file_name="truth.csv", sha256="0" * 64, metric="accuracy",
+        metric_version="0" * 12, id_column="id", submission_columns=["id", "label"], rows=1000, public_rows=300,
+        private_rows=700,
+    )  # fmt: skip
+    ruler.save()
+    Competition.objects.filter(pk=competition.pk).update(ground_truth=ruler, launched_at=now - timedelta(days=10))
+    people = User.objects.bulk_create([User(username=f"{slug}-{i}", password="!") for i in range(teams)])
+    squads = Team.objects.bulk_create(
+        [Team(competition=competition, name=f"Team {i:05d} of {slug}", captain=p) for i, p in enumerate(people)]
+    )
+    Membership.objects.bulk_create(
+        [Membership(team=t, competition=competition, user=p) for t, p in zip(squads, people, strict=True)]
+    )
+    files, scores = [], []
+    for squad in squads:
+        level = chance.uniform(0.4, 0.9)
+        for number in range(PER_TEAM):
+            received = now - timedelta(hours=12 * (PER_TEAM - number), seconds=chance.uniform(0, 40_000))
+            file = Submission(
+                competition=competition, team=squad, file_name="mine.csv", file_key="none", sha256="0" * 64, size=1,
+                received_at=received, upload_key=f"{squad.pk}-{number}", status="scored", finished_at=received,
+            )  # fmt: skip
+            files.append(file)
+            for split in Split:
+                value = min(1.0, level + 0.004 * number + chance.uniform(-0.02, 0.02))
+                scores.append(Score(submission=file, ground_truth=ruler, split=split, value=value))
+    Submission.objects.bulk_create(files, batch_size=2000)
+    Score.objects.bulk_create(scores, batch_size=2000)
+    ranking.rebuild(GroundTruth.objects.get(pk=ruler.pk))
+    return Competition.objects.get(pk=competition.pk)
+
+
+def asking(handler: WSGIHandler, target: str) -> Callable[[], bytes]:
+    """A function that sends one request to a WSGI handler and gives the body."""
+    address, _, query = target.partition("?")
+
+    def ask() -> bytes:
+        environ = {
+            "REQUEST_METHOD": "GET", "PATH_INFO": address, "QUERY_STRING": query, "SERVER_NAME": "localhost",
+            "SERVER_PORT": "80", "HTTP_HOST": "localhost", "wsgi.url_scheme": "http", "wsgi.input": BytesIO(),
+            "wsgi.errors": sys.stderr, "SCRIPT_NAME": "", "REMOTE_ADDR": "127.0.0.1", "SERVER_PROTOCOL": "HTTP/1.1",
+        }  # fmt: skip
+        said: list[Any] = []
+        answer = handler(environ, lambda *head: said.append(head))
+        body = b"".join(answer)
+        answer.close()
+        assert said[0][0].startswith("200"), said
+        return body
+
+    return ask
+
+
+def cost(ask: Callable[[], bytes], number: int) -> tuple[float, float]:
+    """Seconds of wall clock and of CPU per request."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    for _ in range(number):
+        ask()
+    return (time.perf_counter() - wall) / number, (time.process_time() - cpu) / number
+
+
+def interleaved(asks: dict[str, Callable[[], bytes]], *, rounds: int, number: int) -> dict[str, tuple[float, float]]:
+    """Median seconds of wall clock and CPU per request of each, batch by batch in turn."""
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in asks}
+    for ask in asks.values():
+        cost(ask, 5)
+    for _ in range(rounds):
+        for name, ask in asks.items():
+            found[name].append(cost(ask, number))
+    return {
+        name: (statistics.median(w for w, _ in times), statistics.median(c for _, c in times))
+        for name, times in found.items()
+    }
+
+
+def first_reads(competition: Competition, ask: Callable[[], bytes], number: int = 15) -> list[float]:
+    """Seconds of the first read after each of some new scores."""
+    times = []
+    for _ in range(number):
+        competition.touch_board()
+        begin = time.perf_counter()
+        ask()
+        times.append(time.perf_counter() - begin)
+    return times
+
+
+def stampede(competition: Competition, ask: Callable[[], bytes], readers: int = 20) -> int:
+    """How often the board is computed when many readers meet a new version at once."""
+    calls, real = [], ranking.board
+
+    def counted(*args: Any, **kwargs: Any) -> ranking.Board:
+        calls.append(1)
+        return real(*args, **kwargs)
+
+    ranking.board = counted
+    competition.touch_board()
+    try:
+        threads = [threading.Thread(target=lambda: (ask(), connection.close())) for _ in range(readers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        ranking.board = real
+    return len(calls)
+
+
+def first_page_is_right(competition: Competition, body: bytes) -> bool:
+    """Compare page one with ranks worked out from the scores alone."""
+    best: dict[str, tuple[float, datetime]] = {}
+    scores = Score.objects.filter(submission__competition=competition, split=Split.PUBLIC).values_list(
+        "submission__team__name", "value", "submission__received_at"
+    )
+    for name, value, received in scores:
+        best[name] = min(best.get(name, (1.0, received)), (-value, received)) if name in best else (-value, received)
+    expected = sorted(best, key=lambda name: best[name])[:100]
+    text = body.decode()
+    places = [text.find(f">{name}<") for name in expected]
+    return -1 not in places and places == sorted(places)
+
+
+def verdict(text: str, value: float, goal: float, *, is_least: bool, unit: str = "") -> None:
+    is_reached = value >= goal if is_least else value <= goal
+    sign = "≥" if is_least else "≤"
+    print(f"  {text:<58} {value:9.2f}{unit}   goal {sign} {goal}{unit}   {'reached' if is_reached else 'MISSED'}")
+
+
+@contextmanager
+def served(port: int = 8791) -> Iterator[str]:
+    """The site through granian, one worker."""
+    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--port", str(port), "--workers", "1",
+               "--log-level", "error", "leaderboard.wsgi:application"]  # fmt: skip
+    process = subprocess.Popen(command, cwd=Path(__file__).parent.parent, env=os.environ)  # noqa: S603
+    site = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(100):
+            time.sleep(0.1)
+            try:
+                urllib.request.urlopen(f"{site}/healthz")  # noqa: S310
+                break
+            except OSError:
+                continue
+        yield site
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def over_http(slug: str, number: int = 300) -> None:
+    import http.client
+
+    with served() as site:
+        link = http.client.HTTPConnection(site.removeprefix("http://"))
+        times = []
+        for _ in range(number):
+            begin = time.perf_counter()
+            link.request("GET", f"/c/{slug}/leaderboard/")
+            link.getresponse().read()
+            times.append(time.perf_counter() - begin)
+        times.sort()
+        print(
+            f"  over HTTP through granian, one connection: median {1000 * times[number // 2]:.2f} ms, "
+            f"p95 {1000 * times[int(number * 0.95)]:.2f} ms"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--teams", type=int, nargs="+", default=[100, 1000, 10_000])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--http", action="store_true")
+    given = parser.parse_args()
+    call_command("migrate", verbosity=0)
+    settings.ROOT_URLCONF = "bench.board" if __name__ != "__main__" else __name__
+    ours = WSGIHandler()
+    with override_settings(MIDDLEWARE=[]):
+        plain = WSGIHandler()
+    cpu = {}
+    for teams in given.teams:
+        competition = fill(teams, slug=f"of-{teams}")
+        page = asking(ours, f"/c/{competition.slug}/leaderboard/")
+        reference = asking(plain, f"/bare/{competition.slug}/")
+        print(f"{teams} teams, {teams * PER_TEAM} submissions; page {len(page()) // 1000} kB")
+        found = interleaved({"ours": page, "bare": reference}, rounds=given.rounds, number=40)
+        (wall, cpu[teams]), (bare_wall, _) = found["ours"], found["bare"]
+        print(f"  ours {1 / wall:.0f} requests/s ({1000 * wall:.2f} ms), bare {1 / bare_wall:.0f} ({1000 * bare_wall:.2f} ms)")
+        verdict("requests per second against the bare view", bare_wall / wall, 4, is_least=True, unit=" x")
+        firsts = first_reads(competition, page)
+        verdict("first read after a new score, median", 1000 * statistics.median(firsts), 50, is_least=False, unit=" ms")
+        print(f"    slowest of {len(firsts)}: {1000 * max(firsts):.1f} ms")
+        verdict("renderings for 20 readers of a new version", stampede(competition, page), 1, is_least=False)
+        board_cache.clear()
+        verdict("page one equals the rebuild (1 = yes)", first_page_is_right(competition, page()), 1, is_least=True)
+    least, most = min(cpu), max(cpu)
+    verdict(f"CPU per request, {most} teams against {least}", cpu[most] / cpu[least], 1.2, is_least=False, unit=" x")
+    if given.http:
+        over_http(f"of-{most}")
+
+
+if __name__ == "__main__":
+    main()
