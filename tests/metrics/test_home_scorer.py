@@ -1,0 +1,137 @@
+"""Bo scores at home what the site would score: the same code, the same words, exit codes that programs can use."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import metrics
+from metrics.__main__ import main
+
+TRUTH = "id,y,Usage\n1,cat,Public\n2,dog,Private\n3,cat,Private\n4,dog,Ignored\n"
+GOOD = "id,y\n1,cat\n2,cat\n3,cat\n4,cat\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "truth.csv").write_text(TRUTH)
+    (tmp_path / "good.csv").write_text(GOOD)
+    (tmp_path / "bad.csv").write_text("id,y\n1,cat\n1,dog\n9,\n")
+    (tmp_path / "plain.csv").write_text("id,y\n1,cat\n2,dog\n")
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main(arguments)
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_bo_reads_his_score(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "score", "accuracy", "truth.csv", "good.csv")
+    assert status == 0
+    assert out.splitlines() == [
+        "overall  0.6666666666666666  (right 2, rows 3)",
+        "public   1.0  (right 1, rows 1)",
+        "private  0.5  (right 1, rows 2)",
+    ]
+
+
+def test_a_program_reads_the_score_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "score", "accuracy", "truth.csv", "good.csv", "--json")
+    assert status == 0
+    assert json.loads(out) == {
+        "metric": "accuracy",
+        "version": metrics.get("accuracy").version,
+        "params": {},
+        "overall": 2 / 3,
+        "public": 1.0,
+        "private": 0.5,
+        "rows": 3,
+    }
+    status, out, _ = run(capsys, "score", "accuracy", "plain.csv", "plain.csv", "--json")
+    assert json.loads(out)["public"] is json.loads(out)["private"] is None
+
+
+def test_an_invalid_submission_ends_with_2_and_all_problems(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "score", "accuracy", "truth.csv", "bad.csv", "--json")
+    assert status == 2
+    errors = json.loads(out)["errors"]
+    assert {error["code"] for error in errors} == {"unknown_ids", "repeated_ids", "missing_ids", "missing_value"}
+    assert all(list(error) == ["code", "message", "column", "line", "id", "count"] for error in errors)
+    status, out, err = run(capsys, "score", "accuracy", "truth.csv", "bad.csv")
+    assert (status, out) == (2, "")
+    assert err.startswith("The submission is invalid.\n- ")
+
+
+def test_an_invalid_truth_ends_with_3(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "score", "accuracy", "bad.csv", "good.csv", "--json")
+    assert status == 3
+    assert {error["code"] for error in json.loads(out)["errors"]} == {"repeated_ids", "missing_value"}
+
+
+def test_a_bad_call_ends_with_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "score", "nonsense", "truth.csv", "good.csv")[0] == 1
+    assert run(capsys, "score", "fbeta", "truth.csv", "good.csv", "-p", "beta=x")[0] == 1
+    assert run(capsys, "score", "fbeta", "truth.csv", "good.csv", "-p", "beta")[0] == 1
+    status, _, err = run(capsys, "score", "accuracy", "nowhere.csv", "good.csv")
+    assert status == 1
+    assert "nowhere.csv" in err
+
+
+def test_bo_sees_what_each_row_contributed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "score", "accuracy", "truth.csv", "good.csv", "--rows", "rows.csv")[0] == 0
+    rows = list(csv.DictReader((folder / "rows.csv").read_text().splitlines()))
+    assert [row["right"] for row in rows] == ["1", "0", "1"]
+    assert rows[1] == {
+        "id": "2",
+        "Usage": "Private",
+        "truth y": "dog",
+        "prediction y": "cat",
+        "right": "0",
+        "rows": "1",
+    }
+
+
+@pytest.mark.parametrize("metric", metrics.catalogue(), ids=lambda metric: metric.key)
+def test_rows_and_show_work_for_every_metric(
+    folder: Path, capsys: pytest.CaptureFixture[str], metric: metrics.Metric
+) -> None:
+    (folder / "t.csv").write_text(metric.example.truth)
+    (folder / "s.csv").write_text(metric.example.submission)
+    assert run(capsys, "score", metric.key, "t.csv", "s.csv", "--rows", "rows.csv")[0] == 0
+    assert len((folder / "rows.csv").read_text().splitlines()) == len(metric.example.truth.splitlines())
+    status, out, _ = run(capsys, "show", metric.key)
+    assert status == 0
+    assert metric.summary in out
+    assert repr(metric.example.score) in out
+
+
+def test_parameters_and_the_id_column_are_named_on_the_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "t.csv").write_text("y,name\n1,a\n0,b\n1,c\n")
+    (folder / "s.csv").write_text("name,y\na,1\nb,1\nc,0\n")
+    arguments = ["score", "fbeta", "t.csv", "s.csv", "--id", "name", "-p", "beta=2", "-p", "positive=0", "--json"]
+    status, out, _ = run(capsys, *arguments)
+    assert status == 0
+    assert json.loads(out)["params"] == {"beta": 2.0, "positive": 0}
+
+
+def test_the_list_names_every_metric(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "list", "--json")
+    assert status == 0
+    assert {entry["key"] for entry in json.loads(out)} == {metric.key for metric in metrics.catalogue()}
+    assert len(run(capsys, "list")[1].splitlines()) == len(metrics.catalogue())
+
+
+def test_the_module_runs_by_its_name(folder: Path) -> None:
+    root = Path(metrics.__file__).parents[1]
+    command = [sys.executable, "-m", "metrics", "score", "accuracy", str(folder / "truth.csv"), str(folder / "bad.csv")]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "unknown" in done.stderr
