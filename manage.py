@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 BASE = Path(__file__).resolve().parent
@@ -37,11 +37,11 @@ class Trouble(Exception):
     """What is wrong, where, and what to do, in words for the person at the terminal."""
 
 
-def check_python(version: "tuple[int, ...]", system: str = os.name) -> None:
+def check_python(version: "Sequence[int | str]", system: str = os.name) -> None:
     """Refuse what cannot work, and name a newer Python when one is installed beside this one."""
     if system == "nt":
         raise Trouble("Leaderboard runs on Linux and macOS. On Windows, run the same command inside WSL.")
-    if version >= OLDEST:
+    if tuple(version[:2]) >= OLDEST:
         return
     names = [f"python3.{minor}" for minor in range(19, OLDEST[1] - 1, -1)]
     newer = next((name for name in names if shutil.which(name)), None)
@@ -101,8 +101,10 @@ class Venv:
             if uv:
                 run_installer([uv, "pip", "install", "--python", str(self.python), *to_lock])
             else:
-                quiet = ["--no-input", "--disable-pip-version-check", "--no-warn-script-location"]
+                quiet = ["--no-compile", "--no-input", "--disable-pip-version-check", "--no-warn-script-location"]
                 run_installer([str(self.python), "-m", "pip", "install", *quiet, *to_lock])
+            # On all processors, which pip does not do; what cannot be compiled (templates) does not matter.
+            subprocess.call([str(self.python), "-m", "compileall", "-qq", "-j", "0", str(self.folder / "lib")])
             self.accept(lock)
             self.unfinished.unlink()
             say(f"Installed in {time.monotonic() - began:.0f} s.")
