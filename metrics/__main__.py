@@ -46,8 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except metrics.SubmissionError as error:
         return _complain("The submission is invalid.", error.problems, 2, options)
     except (metrics.MetricError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
+        code = "file" if isinstance(error, OSError) else "call"
+        problems = [metrics.Problem(code, line) for line in str(error).splitlines()]
+        return _complain("This cannot be scored.", problems, 1, options)
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -145,22 +145,22 @@ def _inflate_some(inflater: zlib._Decompress, data: bytes, limit: int) -> bytes:
 
 def _gunzip(data: bytes, limit: int) -> bytes:
     parts: list[bytes] = []
-    total, rest = 0, data
+    total = place = 0
     inflater = zlib.decompressobj(wbits=31)
     try:
-        while True:
-            part = inflater.decompress(rest, _CHUNK)
-            total += len(part)
-            _hold(total, len(data), limit)
-            parts.append(part)
-            rest = inflater.unconsumed_tail
-            if inflater.eof:
-                break
-            if not part and not rest:
-                raise Refused(Problem("container", "The gzip file is cut off: its end is missing."))
+        while place < len(data) and not inflater.eof:
+            rest = data[place : place + _CHUNK]
+            place += len(rest)
+            while rest and not inflater.eof:
+                parts.append(inflater.decompress(rest, _CHUNK))
+                total += len(parts[-1])
+                _hold(total, len(data), limit)
+                rest = inflater.unconsumed_tail
     except zlib.error:
         raise Refused(Problem("container", "The gzip file is damaged and cannot be unpacked.")) from None
-    if inflater.unused_data.strip(b"\x00"):
+    if not inflater.eof:
+        raise Refused(Problem("container", "The gzip file is cut off: its end is missing."))
+    if inflater.unused_data.strip(b"\x00") or data[place:].strip(b"\x00"):
         raise Refused(Problem("container", "The gzip file holds more than one member; one CSV is expected."))
     return b"".join(parts)
 

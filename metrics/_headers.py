@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from metrics._errors import EXAMPLES, Problem, Refused, counted, listed, shown
@@ -69,8 +70,9 @@ def check_header(
     extra = [name for name in names if name and name not in expected]
     missing = [name for name in expected if name not in found]
     problems += _unnamed(names, line)
+    twins = {_plain(name): name for name in reversed(extra)}
     for name in missing:
-        twin = next((other for other in extra if _alike(other, name)), None)
+        twin = twins.pop(_plain(name), None)
         if twin is not None:
             extra.remove(twin)
         problems.append(_missing(name, twin, line))
@@ -79,11 +81,9 @@ def check_header(
     return problems
 
 
-def _alike(one: str, other: str) -> bool:
-    def plain(text: str) -> str:
-        return re.sub(r"[\W_]+", "", text).casefold()
-
-    return plain(one) == plain(other)
+def _plain(name: str) -> str:
+    """What is left of a name without case, spaces and punctuation."""
+    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def _missing(name: str, twin: str | None, line: int) -> Problem:
@@ -108,8 +108,8 @@ def _extra(extra: Sequence[str], expected: Sequence[str], line: int) -> Problem:
 def repeated_names(names: Sequence[str], line: int) -> list[Problem]:
     """One problem for each name that the header holds more than once."""
     found: list[Problem] = []
-    for name in dict.fromkeys(names):
-        if name and (times := names.count(name)) > 1:
+    for name, times in Counter(names).items():
+        if name and times > 1:
             message = f"The column {shown(name)} is there {times} times."
             found.append(Problem("column_repeated", message, column=name, line=line, count=times))
             if len(found) == EXAMPLES:

@@ -165,6 +165,8 @@ def _repeated(table: Table, column: str, found: np.ndarray, counts: np.ndarray) 
 
 def hint(known: list[str], text: str) -> str:
     """Why an id that looks right is none of the known ones; empty if nothing comes to mind."""
+    if len(known) > _MOST_COMPARED:
+        return ""
     for says, same in _TWINS:
         wanted = same(text)
         twin = next((other for other in known if same(other) == wanted), None)
@@ -190,6 +192,8 @@ def _visible(text: str) -> str:
 
 
 _LOOKALIKES = str.maketrans("АВЕКМНОРСТХаеорсухіΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXaeopcyxiABEZHIKMNOPTYX")
+
+_MOST_COMPARED = 200_000
 
 _TWINS = (
     ("Leading zeros differ", lambda text: re.sub(r"(?<![0-9])0+(?=[0-9])", "", text)),
