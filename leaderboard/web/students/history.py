@@ -22,7 +22,7 @@ from ...storage import path_of
 from ..access import Audience, Visit, open_to
 from ._answers import own_submission, person, see_other
 from ._chart import score_chart
-from .progress import Progress, scores_of
+from .progress import Progress, Today, scores_of
 
 PAGE = 50
 TABS = (("all", "All"), ("scored", "Scored"), ("invalid", "Invalid"), ("finals", "Finals"))
@@ -61,7 +61,7 @@ def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
 def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
     """The receipt: everything that a score rests on."""
     found = own_submission(visit, submission_id)
-    progress = Progress(visit, found)
+    progress = Progress(visit, found, Today(visit))
     ruler = visit.competition.ground_truth
     context = {
         "visit": visit,

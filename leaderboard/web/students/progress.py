@@ -25,24 +25,25 @@ class Step:
     state: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class Today:
-    """The card beside the form."""
+    """The card beside the form: what the viewer's team has today. Read when first asked for."""
 
-    allowance: submitting.Allowance | None
-    placing: ranking.Placing | None
+    visit: Visit
+
+    @cached_property
+    def allowance(self) -> submitting.Allowance | None:
+        membership = self.visit.membership
+        return submitting.allowance(membership, self.visit.at) if membership else None
+
+    @cached_property
+    def placing(self) -> ranking.Placing | None:
+        membership, ruler = self.visit.membership, self.visit.competition.ground_truth
+        return ranking.placing(membership.team, ruler, Split.PUBLIC) if membership and ruler else None
 
     @property
     def best(self) -> float | None:
         return self.placing.value if self.placing else None
-
-
-def today(visit: Visit) -> Today:
-    membership, ruler = visit.membership, visit.competition.ground_truth
-    if membership is None:
-        return Today(None, None)
-    placing = ranking.placing(membership.team, ruler, Split.PUBLIC) if ruler else None
-    return Today(submitting.allowance(membership, visit.at), placing)
 
 
 @dataclass
@@ -51,6 +52,7 @@ class Progress:
 
     visit: Visit
     submission: Submission
+    today: Today
 
     @property
     def is_over(self) -> bool:
@@ -153,6 +155,10 @@ class Progress:
 
     @cached_property
     def placing(self) -> ranking.Placing | None:
+        """Where the file's team stands; a host looks at other teams than their own."""
+        membership = self.visit.membership
+        if membership is not None and membership.team_id == self.submission.team_id:
+            return self.today.placing
         ruler, team = self.visit.competition.ground_truth, self.submission.team
         return ranking.placing(team, ruler, Split.PUBLIC) if ruler and team else None
 

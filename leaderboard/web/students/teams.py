@@ -13,7 +13,7 @@ from ...models import Membership
 from ..access import Audience, Visit, open_to
 from ._answers import person, see_other
 from .forms import TeamNameForm
-from .progress import today
+from .progress import Today
 
 
 @open_to(Audience.SIGNED_IN)
@@ -28,7 +28,7 @@ def my_teams(request: HttpRequest) -> HttpResponse:
     for membership in held:
         visit = Visit(membership.competition, user, at)
         visit.membership = membership
-        rows.append({"membership": membership, "visit": visit, "today": today(visit)})
+        rows.append({"membership": membership, "visit": visit, "today": Today(visit)})
     return render(request, "students/my_teams.html", {"rows": rows})
 
 

@@ -22,7 +22,7 @@ from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
 from ._answers import count_try, own_submission, person, see_other, tries
 from .forms import UploadForm
-from .progress import Progress, today
+from .progress import Progress, Today
 
 CHECKS_PER_TEN_MINUTES = 30
 # htmx stops polling when it gets this status.
@@ -75,15 +75,15 @@ def submission_progress(request: HttpRequest, visit: Visit, submission_id: UUID)
 
     Opened as a page of its own it leads to the Submit page.
     """
-    progress = Progress(visit, own_submission(visit, submission_id))
+    card = Today(visit)
+    progress = Progress(visit, own_submission(visit, submission_id), card)
     if not getattr(request, "htmx", False):
         return see_other("submit", query=f"?submission={submission_id}", slug=visit.competition.slug)
     if not progress.is_over and request.GET.get("seen") == progress.seen:
         return HttpResponse(status=204)
-    context = {"visit": visit, "progress": progress, "is_poll": True}
+    context = {"visit": visit, "progress": progress, "today": card, "is_poll": True}
     if not progress.is_over:
         return render(request, "students/submission_progress.html", context)
-    context["today"] = today(visit)
     response = render(request, "students/submission_progress.html", context, status=STOP_POLLING)
     return trigger_client_event(response, "announce", {"value": progress.words})
 
@@ -144,16 +144,16 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     competition = visit.competition
+    card = Today(visit)
     context = {
         "visit": visit,
         "form": form,
-        "today": today(visit),
+        "today": card,
         "refusal": submitting.reason_not_to(competition, visit.membership, visit.at),
-        "progress": Progress(visit, shown) if shown else None,
+        "progress": Progress(visit, shown, card) if shown else None,
         "checked": checked,
         "not_taken": not_taken,
         "largest": min(competition.max_bytes, settings.MAX_UPLOAD_BYTES),
-        "team_name": visit.membership.team.name if visit.membership else "",
         "action": reverse("submit", kwargs={"slug": competition.slug}),
     }
     return render(request, "students/submit.html", context, status=status)
