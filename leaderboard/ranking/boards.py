@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from django.db.models import Count, Q, QuerySet
 
-from ..models import Competition, GroundTruth, Membership, Score, Split, Standing, Submission, Team
+from ..models import Baseline, Competition, GroundTruth, Membership, Score, Split, Standing, Submission, Team
 from .standings import Best, bests, sign_of
 
 PAGE_SIZE = 100
@@ -207,14 +207,18 @@ def _ranked_rows(
 
 
 def _histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict[int, list[tuple[datetime, float]]]:
-    """Team → its ranked files in order of receipt with their public scores."""
-    found: dict[int, list[tuple[datetime, float]]] = defaultdict(list)
+    """Team → its ranked files in order of receipt with their public scores.
+
+    The files of these few teams are named in a subquery: a plain join is planned the other way round, through every
+    score of the ruler.
+    """
+    files = Submission.objects.filter(
+        team__in=[standing.team_id for standing in standings], is_late=False, status=Submission.Status.SCORED
+    )
     scores = Score.objects.filter(
-        ground_truth=ground_truth,
-        split=Split.PUBLIC,
-        submission__team__in=[standing.team_id for standing in standings],
-        submission__is_late=False,
+        submission__in=files.order_by().values("pk"), ground_truth=ground_truth, split=Split.PUBLIC
     ).order_by()
+    found: dict[int, list[tuple[datetime, float]]] = defaultdict(list)
     for team_id, received_at, value in scores.values_list("submission__team_id", "submission__received_at", "value"):
         assert team_id is not None
         found[team_id].append((received_at, value))
@@ -235,11 +239,12 @@ def _members(standings: Sequence[Standing]) -> dict[int, list[str]]:
 def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
     """The host's reference submissions, best first."""
     sign = sign_of(ground_truth)
+    files = Submission.objects.filter(
+        baseline__in=list(Baseline.objects.filter(competition=ground_truth.competition_id)),
+        status=Submission.Status.SCORED,
+    )
     scores = Score.objects.filter(
-        ground_truth=ground_truth,
-        split=split,
-        submission__baseline__isnull=False,
-        submission__status=Submission.Status.SCORED,
+        submission__in=list(files.order_by()), ground_truth=ground_truth, split=split
     ).select_related("submission__baseline")
     rows = [
         Row(

@@ -108,7 +108,7 @@ def icon(name: str) -> SafeString:
 def current(context: Context, *names: str) -> SafeString:
     """`aria-current="page"` on the link of the page shown; the names are URL names."""
     match = getattr(context.get("request"), "resolver_match", None)
-    return mark_safe(' aria-current="page"') if match and match.url_name in names else mark_safe("")  # noqa: S308
+    return mark_safe(' aria-current="page"') if match and match.url_name in names else mark_safe("")
 
 
 @register.simple_tag(takes_context=True)

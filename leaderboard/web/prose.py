@@ -50,8 +50,9 @@ def _drawing() -> Any:
         warnings.simplefilter("ignore", DeprecationWarning)
         import ziamath
     # Outlines in place instead of shared symbols, whose ids would clash between the formulas of a page.
-    ziamath.config.svg2 = False
-    return ziamath
+    drawing: Any = ziamath
+    drawing.config.svg2 = False
+    return drawing
 
 
 @lru_cache(maxsize=256)

@@ -58,9 +58,7 @@ def _listed(user: Viewer) -> CompetitionQuerySet:
     return Competition.objects.filter(public | mine, launched_at__isnull=False)
 
 
-def _matching(
-    listed: CompetitionQuerySet, show: str, text: str, user: Viewer, at: datetime
-) -> CompetitionQuerySet:
+def _matching(listed: CompetitionQuerySet, show: str, text: str, user: Viewer, at: datetime) -> CompetitionQuerySet:
     states = {
         "live": Q(opens_at__lte=at, closes_at__gt=at),
         "upcoming": Q(opens_at__gt=at),
@@ -76,9 +74,7 @@ def _matching(
 
 def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[Card]:
     keys = [competition.pk for competition in shown]
-    teams = dict(
-        Competition.objects.filter(pk__in=keys).order_by().values_list("pk").annotate(number=Count("teams"))
-    )
+    teams = dict(Competition.objects.filter(pk__in=keys).order_by().values_list("pk").annotate(number=Count("teams")))
     mine = {}
     if not user.is_anonymous:
         held = Membership.objects.filter(user=user, competition__in=keys).select_related("team")

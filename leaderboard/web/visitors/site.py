@@ -113,9 +113,7 @@ def _operator(secret: str, given: dict[str, str]) -> User | None:
         with transaction.atomic():
             if not SetupLink.use(secret, timezone.now()):
                 return None
-            return User.objects.create_superuser(
-                given["username"], given["email"], given["password"], can_host=True
-            )
+            return User.objects.create_superuser(given["username"], given["email"], given["password"], can_host=True)
     except IntegrityError:
         return None
 
