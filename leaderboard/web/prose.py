@@ -17,6 +17,9 @@ LONGEST_FORMULA = 600
 MOST_FORMULAS = 60
 # Private-use characters hold a formula's place through Markdown and the sanitizer; nobody's text may contain them.
 OPEN, CLOSE = "\ue000", "\ue001"
+BLOCK = re.compile(r"\$\$(?P<latex>.+?)\$\$", re.DOTALL)
+# As in Pandoc: no space inside the dollars and no digit behind them, so that "$5 and $6" stays money.
+INLINE = re.compile(r"\$(?P<latex>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?!\d)")
 PLACE = re.compile(f"{OPEN}(\\d+){CLOSE}")
 TAGS = nh3.ALLOWED_TAGS - {"img", "details", "summary", "area", "map"}
 
@@ -57,16 +60,15 @@ def _drawing() -> Any:
 
 @lru_cache(maxsize=256)
 def markdown(text: str) -> SafeString:
-    """Markdown with `$$…$$` formulas as HTML without scripts, images or inline styles; headings start at `h2`."""
-    found: list[str] = []
+    """Markdown with `$$…$$` and `$…$` formulas as HTML without scripts, images or inline styles; headings start at `h2`."""
+    found: list[tuple[str, bool]] = []
     clean = text.replace(OPEN, "").replace(CLOSE, "")
     html = nh3.clean(_parser().render(clean, {"formulas": found}), tags=TAGS)
 
     def put_back(match: re.Match[str]) -> str:
         number = int(match.group(1))
-        if number >= MOST_FORMULAS:
-            return f"<code>{escape(found[number])}</code>"
-        return formula(found[number])
+        latex, is_block = found[number]
+        return formula(latex, is_block=is_block) if number < MOST_FORMULAS else f"<code>{escape(latex)}</code>"
 
     return mark_safe(PLACE.sub(put_back, html))  # noqa: S308 - sanitized by nh3; formulas are drawn by us
 
@@ -83,20 +85,18 @@ def _parser() -> MarkdownIt:
 
 
 def _formula_rule(state: StateInline, silent: bool) -> bool:
-    if not state.src.startswith("$$", state.pos):
-        return False
-    end = state.src.find("$$", state.pos + 2)
-    if end <= state.pos + 2:
+    found = BLOCK.match(state.src, state.pos) or INLINE.match(state.src, state.pos)
+    if found is None:
         return False
     if not silent:
         token = state.push("formula", "", 0)
-        token.content = state.src[state.pos + 2 : end]
-    state.pos = end + 2
+        token.content, token.block = found["latex"], found.re is BLOCK
+    state.pos = found.end()
     return True
 
 
-def _formula_place(_: Any, tokens: Any, index: int, options: Any, env: dict[str, list[str]]) -> str:
-    env["formulas"].append(tokens[index].content)
+def _formula_place(_: Any, tokens: Any, index: int, options: Any, env: dict[str, list[tuple[str, bool]]]) -> str:
+    env["formulas"].append((tokens[index].content, tokens[index].block))
     return f"{OPEN}{len(env['formulas']) - 1}{CLOSE}"
 
 

@@ -3,13 +3,16 @@
   "use strict";
 
   const absolute = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-  const relative = new Intl.RelativeTimeFormat(document.documentElement.lang || "en", { numeric: "auto", style: "narrow" });
-  const units = [["day", 86400], ["hour", 3600], ["minute", 60]];
+  const thisYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  const units = [["d", 86400], ["h", 3600], ["min", 60]];
 
   const since = (seconds) => {
-    const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
-    return unit === "second" ? "now" : relative.format(Math.trunc(seconds / size), unit);
+    const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["", 1];
+    if (!unit) return "just now";
+    const words = `${Math.trunc(Math.abs(seconds) / size)} ${unit}`;
+    return seconds < 0 ? `${words} ago` : `in ${words}`;
   };
+  const exact = (then) => (then.getFullYear() === new Date().getFullYear() ? thisYear : absolute).format(then);
 
   const remaining = (seconds) => {
     if (seconds <= 0) return "now";
@@ -21,7 +24,7 @@
     for (const time of root.querySelectorAll("time[data-moment]")) {
       const then = new Date(time.dateTime), seconds = (then - Date.now()) / 1000;
       if (Number.isNaN(then.getTime())) continue;
-      const words = { ago: since(seconds), left: remaining(seconds) }[time.dataset.moment] ?? absolute.format(then);
+      const words = { ago: since(seconds), left: remaining(seconds) }[time.dataset.moment] ?? exact(then);
       if (time.textContent !== words) time.textContent = words;
       if (!time.dataset.utc) {
         time.dataset.utc = time.title;
