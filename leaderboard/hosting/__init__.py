@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .boards import add_baseline, board_csv, remove_baseline, reveal
+from .data_files import add_data_file, remove_data_file
 from .folders import export_folder, import_folder
 from .rulers import (
     Move,
@@ -10,34 +11,39 @@ from .rulers import (
     apply_candidate,
     check_draft,
     discard_candidate,
+    discard_draft,
     draft_truth,
     preview,
     publish,
     sample_of,
 )
 from .setting_up import (
+    EDITABLE,
     CannotHost,
-    add_data_file,
+    add_host,
     change,
     create,
     launch,
     launch_checklist,
     remove,
-    remove_data_file,
+    remove_host,
 )
 
 __all__ = [
+    "EDITABLE",
     "CannotHost",
     "Move",
     "Preview",
     "add_baseline",
     "add_data_file",
+    "add_host",
     "apply_candidate",
     "board_csv",
     "change",
     "check_draft",
     "create",
     "discard_candidate",
+    "discard_draft",
     "draft_truth",
     "export_folder",
     "import_folder",
@@ -48,6 +54,7 @@ __all__ = [
     "remove",
     "remove_baseline",
     "remove_data_file",
+    "remove_host",
     "reveal",
     "sample_of",
 ]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from django.db import transaction
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from .. import ranking, tasks
 from ..models import Baseline, Competition, Split, Submission, User
+from ..ranking.standings import final_standings
 from ..storage import clean_name, store
 from ..storage import remove as remove_file
 from .setting_up import CannotHost
@@ -27,6 +29,8 @@ def add_baseline(
         raise CannotHost("Publish a ground truth first; baselines are scored with it.")
     stored = store(chunks, f"submissions/{competition.pk}")
     with transaction.atomic():
+        earlier = Submission.objects.filter(baseline__competition=competition, baseline__name=name)
+        replaced = list(earlier.values_list("file_key", flat=True))
         Baseline.objects.filter(competition=competition, name=name).delete()
         baseline = Baseline.objects.create(competition=competition, name=name)
         submission = Submission.objects.create(
@@ -40,7 +44,10 @@ def add_baseline(
             received_at=timezone.now(),
             upload_key=uuid.uuid4().hex,
         )
+        competition.touch_board()
         tasks.ring_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
+    for key in replaced:
+        remove_file(key)
     return submission
 
 
@@ -57,6 +64,8 @@ def remove_baseline(*, baseline: Baseline) -> None:
 def reveal(*, competition: Competition) -> None:
     """Open the private board now; raises `CannotHost` before the deadline or while files wait for their score."""
     now = timezone.now()
+    if competition.launched_at is None:
+        raise CannotHost("The competition has not been launched.")
     if now < competition.closes_at:
         raise CannotHost("The private board can be opened once the deadline has passed.")
     waiting = competition.submissions.filter(status=Submission.Status.PENDING, is_late=False).count()
@@ -72,11 +81,39 @@ def safe_cell(text: str) -> str:
 
 
 def board_csv(competition: Competition, split: Split) -> str:
-    """A board as CSV, scores with all their digits. Callers ask `private_is_visible_to` before the private one."""
+    """A board as CSV, scores with all their digits. Callers ask `private_is_visible_to` before the private one.
+
+    Before the reveal there is no private board; its rows are then what the reveal would show now.
+    """
+    is_early = split == Split.PRIVATE and competition.revealed_at is None
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["rank", "team", "score", "submissions", "received_at"])
-    for row in ranking.lines(competition, split):
+    for row in _at_reveal(competition) if is_early else ranking.lines(competition, split):
         received_at = row.received_at.isoformat()
         writer.writerow([row.rank, safe_cell(row.name), repr(row.value), row.attempts, received_at])
     return text.getvalue()
+
+
+def _at_reveal(competition: Competition) -> Iterator[ranking.Row]:
+    """The private rows that a reveal at this moment would make."""
+    ruler = competition.ground_truth
+    if ruler is None:
+        return
+    found = {best.team_id: best for split, best in final_standings(ruler) if split == Split.PRIVATE}
+    ranks = ranking.ranks_of(found.values())
+    teams = competition.teams.annotate(
+        files=Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))
+    ).in_bulk(ranks)
+    for team_id, rank in ranks.items():
+        best, team = found[team_id], teams[team_id]
+        yield ranking.Row(
+            rank=rank,
+            name=team.name,
+            team_id=team_id,
+            value=best.value,
+            movement=None,
+            submission_id=str(best.submission_id),
+            received_at=best.received_at,
+            attempts=team.files,
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,8 +16,9 @@ import metrics
 
 from .. import child, ranking, scoring, tasks
 from ..models import Competition, GroundTruth, Refusal, Score, Split, Submission, Team, TruthDraft, User
-from ..storage import clean_name, path_of, store
+from ..storage import StoredFile, clean_name, path_of, store
 from ..storage import remove as remove_file
+from .data_files import leaks_of
 from .setting_up import CannotHost, sample_key
 
 
@@ -64,27 +64,39 @@ def draft_truth(
     seed: int = 0,
     is_stratified: bool = True,
 ) -> TruthDraft:
-    """Keep an answer file (or the earlier one, with another metric or split) and check it at once.
+    """Keep an answer file and check it at once; without one, the draft's file or that of the last ground truth.
 
     A file without a `Usage` column is split by the system: `public_share` of the rows (0–1) are public. All findings
-    are in the draft's `report`; raises `metrics.ParameterError` for parameters and `CannotHost` without a file.
+    are in the draft's `report`; raises `metrics.ParameterError` for parameters, `CannotHost` without a file,
+    `storage.TooLarge`, and `child.ChildFailed` when the check itself broke. Then nothing has changed.
     """
     params = metrics.clean_params(metric, params)
     draft = TruthDraft.objects.filter(competition=competition).first() or TruthDraft(competition=competition)
-    replaced = ""
+    earlier = draft.file_key
     if chunks is not None:
-        stored = store(_plain(chunks), f"truths/{competition.pk}")
-        replaced, draft.file_key, draft.file_name = draft.file_key, stored.key, clean_name(file_name)
-    if not draft.file_key:
-        raise CannotHost("Choose the ground-truth file first.")
+        draft.file_key, draft.file_name = _store_truth(competition, _plain(chunks)), clean_name(file_name)
+    elif not earlier:
+        draft.file_key, draft.file_name = _copy_of_last(competition)
     draft.metric, draft.params, draft.id_column = metric, params, id_column.strip()
     draft.public_share, draft.seed, draft.is_stratified = public_share, seed, is_stratified
     draft.uploaded_at = timezone.now()
-    draft.report = check_draft(draft)
-    draft.save()
-    if replaced:
-        _forget_file(competition, replaced)
+    try:
+        draft.report = check_draft(draft)
+        draft.save()
+    except BaseException:
+        if draft.file_key != earlier:
+            remove_file(draft.file_key)
+        raise
+    if earlier and earlier != draft.file_key:
+        remove_file(earlier)
     return draft
+
+
+def discard_draft(*, competition: Competition) -> None:
+    """Throw the draft and its file away."""
+    for draft in TruthDraft.objects.filter(competition=competition):
+        draft.delete()
+        remove_file(draft.file_key)
 
 
 def check_draft(draft: TruthDraft) -> dict[str, Any]:
@@ -126,12 +138,34 @@ def publish(*, competition: Competition, user: User | None, note: str = "", is_c
             blocking = [finding["message"] for finding in report["findings"] if finding["blocking"]]
             raise CannotHost("The ground truth cannot be published.", blocking)
         data = path.read_bytes()
-    _refuse_public_answers(competition, data)
+    if leaks := leaks_of(competition, data, report["id_column"]):
+        raise CannotHost("The ground truth cannot be published.", leaks)
+    if competition.candidate_id is not None:
+        raise CannotHost("Another ground truth is waiting: apply or discard it first.")
     stored = store([data], f"truths/{competition.pk}")
+    try:
+        ruler = _number(competition, draft, report, stored, user=user, note=note)
+    except BaseException:
+        remove_file(stored.key)
+        raise
+    remove_file(draft.file_key)
+    competition.refresh_from_db()
+    return ruler
+
+
+def _number(
+    competition: Competition,
+    draft: TruthDraft,
+    report: dict[str, Any],
+    stored: StoredFile,
+    *,
+    user: User | None,
+    note: str,
+) -> GroundTruth:
+    """Write the ruler under the next number and let it begin its work."""
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.candidate_id is not None:
-            remove_file(stored.key)
             raise CannotHost("Another ground truth is waiting: apply or discard it first.")
         last = held.ground_truths.aggregate(last=Max("number"))["last"] or 0
         ruler = GroundTruth(
@@ -156,8 +190,6 @@ def publish(*, competition: Competition, user: User | None, note: str = "", is_c
         ruler.save()
         _put_in_place(held, ruler)
         draft.delete()
-    remove_file(draft.file_key)
-    competition.refresh_from_db()
     return ruler
 
 
@@ -272,12 +304,13 @@ def _plain(chunks: Iterable[bytes]) -> Iterable[bytes]:
         return [data]
 
 
-def _forget_file(competition: Competition, key: str) -> None:
-    if not competition.ground_truths.filter(file_key=key).exists():
-        remove_file(key)
+def _store_truth(competition: Competition, chunks: Iterable[bytes]) -> str:
+    return store(chunks, f"truths/{competition.pk}").key
 
 
-def _refuse_public_answers(competition: Competition, truth: bytes) -> None:
-    digest = hashlib.sha256(truth).hexdigest()
-    if leak := competition.data_files.filter(sha256=digest).first():
-        raise CannotHost(f"The data file “{leak.name}” is this ground truth: students could download the answers.")
+def _copy_of_last(competition: Competition) -> tuple[str, str]:
+    """Key and name for a draft of the last ground truth's file: another metric, the same answers and split."""
+    last = competition.ground_truths.order_by("number").last()
+    if last is None:
+        raise CannotHost("Choose the ground-truth file first.")
+    return _store_truth(competition, [path_of(last.file_key).read_bytes()]), last.file_name

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
-from ..models import Competition, DataFile, GroundTruth, Submission, Team, TruthDraft, User
-from ..storage import StoredFile, clean_name, path_of, store
+from .. import ranking
+from ..models import Competition, Submission, Team, TruthDraft, User
 from ..storage import remove as remove_file
 
-HEAD_ROWS = 6
 EDITABLE = (
     "slug",
     "title",
@@ -62,19 +59,40 @@ def change(*, competition: Competition, **fields: Any) -> Competition:
     """Change what may be changed; new rules text asks members to accept again. Raises `ValidationError`."""
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
-        had_rules = held.rules
+        had_rules, had_finals = held.rules, held.final_count
         for name, value in _known(fields).items():
             setattr(held, name, value)
-        if held.revealed_at is not None and held.closes_at > timezone.now():
-            raise ValidationError(
-                {"closes_at": "The private board is open, so the deadline cannot move into the future."}
-            )
         if held.rules != had_rules:
             held.rules_version += 1
         held.full_clean()
         held.save()
+        if held.final_count != had_finals and held.revealed_at and held.ground_truth:
+            ranking.rebuild(held.ground_truth)
         held.touch_board()
     return held
+
+
+def add_host(*, competition: Competition, name: str) -> User:
+    """Let another person host the competition, found by user name or e-mail address. Raises `CannotHost`."""
+    name = name.strip()
+    found = User.objects.filter(is_active=True).filter(Q(username__iexact=name) | Q(email__iexact=name)).first()
+    if not name or found is None:
+        raise CannotHost(f"Nobody here is called “{name}”; the person needs an account first.")
+    if competition.hosts.filter(pk=found.pk).exists():
+        raise CannotHost(f"{found.username} hosts this competition already.")
+    if competition.memberships.filter(user=found).exists():
+        raise CannotHost(f"{found.username} competes in this competition, and hosts see the private scores.")
+    competition.hosts.add(found)
+    return found
+
+
+def remove_host(*, competition: Competition, name: str) -> None:
+    """Take a person from the hosts; one always remains. Raises `CannotHost`."""
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        if not held.hosts.exclude(username=name).exists():
+            raise CannotHost("A competition needs a host; add another one first.")
+        held.hosts.remove(*held.hosts.filter(username=name))
 
 
 def remove(*, competition: Competition) -> None:
@@ -122,95 +140,8 @@ def launch(*, competition: Competition) -> None:
     competition.refresh_from_db()
 
 
-def add_data_file(
-    *, competition: Competition, file_name: str, chunks: Iterable[bytes], description: str = ""
-) -> DataFile:
-    """Give students a file; the same name again replaces it. Refuses files that hold the answers."""
-    name = clean_name(file_name)
-    stored = store(chunks, f"data/{competition.pk}")
-    try:
-        head, rows = _table_head(stored, name)
-        _refuse_answers(competition, stored, head)
-        with transaction.atomic():
-            earlier = DataFile.objects.filter(competition=competition, name=name).first()
-            if earlier:
-                earlier.delete()
-            added = DataFile.objects.create(
-                competition=competition,
-                name=name,
-                description=description,
-                file_key=stored.key,
-                sha256=stored.sha256,
-                size=stored.size,
-                rows=rows,
-                head=head,
-            )
-    except BaseException:
-        remove_file(stored.key)
-        raise
-    if earlier:
-        remove_file(earlier.file_key)
-    return added
-
-
-def remove_data_file(*, data_file: DataFile) -> None:
-    """Take a file back from students."""
-    data_file.delete()
-    remove_file(data_file.file_key)
-
-
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
     unknown = fields.keys() - set(EDITABLE)
     if unknown:
         raise TypeError(f"not fields a host sets: {sorted(unknown)}")
     return fields
-
-
-def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | None]:
-    """The first rows of a CSV with its number of data rows; nothing for other kinds of file."""
-    if not name.lower().endswith(".csv"):
-        return [], None
-    try:
-        with path_of(stored.key).open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
-            head = [row[:20] for row, _ in zip(reader, range(HEAD_ROWS), strict=False)]
-            return [[cell[:80] for cell in row] for row in head], max(0, len(head) - 1 + sum(1 for _ in reader))
-    except (UnicodeDecodeError, csv.Error):
-        return [], None
-
-
-def _refuse_answers(competition: Competition, stored: StoredFile, head: list[list[str]]) -> None:
-    """Raise when a file is a truth file, or has its answers for the ids that are scored."""
-    rulers = list(GroundTruth.objects.filter(competition=competition))
-    if any(ruler.sha256 == stored.sha256 for ruler in rulers):
-        raise CannotHost(
-            "This is the ground-truth file: students would download the answers.",
-            ["Upload the test file without its answer column instead."],
-        )
-    header = [cell.strip() for cell in head[0]] if head else []
-    for ruler in rulers:
-        targets = [column for column in ruler.submission_columns if column != ruler.id_column]
-        if ruler.id_column in header and any(target in header for target in targets):
-            _refuse_same_answers(stored, ruler, targets)
-
-
-def _refuse_same_answers(stored: StoredFile, ruler: GroundTruth, targets: list[str]) -> None:
-    truth = _answers(path_of(ruler.file_key).read_bytes(), ruler.id_column, targets)
-    offered = _answers(path_of(stored.key).read_bytes(), ruler.id_column, targets)
-    shared = truth.keys() & offered.keys()
-    same = sum(truth[key] == offered[key] for key in shared)
-    # A sample submission shares ids and by chance some answers; a leaked test file shares nearly all.
-    if shared and same > 0.9 * len(shared) and len({truth[key] for key in shared}) > 1:
-        raise CannotHost(
-            f"This file holds the answers of {same} scored ids in {', '.join(targets)}.",
-            ["Remove the answer column for the ids that are scored, and upload it again."],
-        )
-
-
-def _answers(data: bytes, id_column: str, targets: list[str]) -> dict[str, tuple[str, ...]]:
-    reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=""))
-    reader.fieldnames = [name.strip() for name in reader.fieldnames or []]
-    return {
-        (row.get(id_column) or "").strip(): tuple((row.get(target) or "").strip() for target in targets)
-        for row in reader
-    }

@@ -18,6 +18,9 @@ from .user import User, Viewer
 # Without the letters and digits that look alike on a projector.
 CODE_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 
+# Addresses below /host/ that are no competition's.
+RESERVED_SLUGS = ("new",)
+
 
 def new_join_code() -> str:
     return "".join(secrets.choice(CODE_ALPHABET) for _ in range(8))
@@ -137,6 +140,14 @@ class Competition(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def clean(self) -> None:
+        if self.slug in RESERVED_SLUGS:
+            raise ValidationError({"slug": f"“{self.slug}” is the address of another page; choose another one."})
+        if self.revealed_at is not None and self.closes_at and self.closes_at > timezone.now():
+            raise ValidationError(
+                {"closes_at": "The private board is open, so the deadline cannot move into the future."}
+            )
 
     def is_hosted_by(self, user: Viewer) -> bool:
         if user.is_anonymous or not user.is_active:
