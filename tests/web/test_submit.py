@@ -269,7 +269,7 @@ def test_a_poll_gets_the_end_once_and_stops(as_bo: Client, pets: Competition, bo
     assert last.status_code == 286
     assert "hx-get" not in last.content.decode()
     assert 'hx-swap-oob="true"' in last.content.decode()
-    assert "rank 1 of 1" in last["HX-Trigger"]
+    assert 'data-words="a.csv scored 1.00000, rank 1 of 1."' in last.content.decode()
 
 
 def test_progress_opened_by_hand_leads_to_the_page(as_bo: Client, pets: Competition, bo: User) -> None:

@@ -2,6 +2,7 @@
 (() => {
   "use strict";
 
+  const announce = (value) => document.dispatchEvent(new CustomEvent("announce", { detail: { value } }));
   const upload = () => document.getElementById("upload");
 
   // A refused file answers with 4xx and a page that says why; show it like any other.
@@ -18,19 +19,20 @@
     if (button) button.textContent = event.target.checked ? button.dataset.check : button.dataset.send;
   });
 
-  // What came of a check stands below the form; bring it into view for people and screen readers alike.
+  // What came of a file stands below the form: bring it into view, and after a check give it the focus.
   document.addEventListener("htmx:afterSettle", () => {
-    const found = document.getElementById("checked");
-    if (found && !found.dataset.seen) {
-      found.dataset.seen = "yes";
-      found.focus();
-    }
+    const found = document.getElementById("checked") ?? document.getElementById("progress");
+    if (!found || found.dataset.seen === found.textContent) return;
+    found.dataset.seen = found.textContent;
+    if (found.id === "checked") found.focus({ preventScroll: true });
+    found.scrollIntoView({ block: "nearest" });
+    if (found.dataset.words) announce(found.dataset.words);
   });
 
   document.addEventListener("htmx:sendError", (event) => {
     if (event.target.id !== "upload") return;
     const bar = event.target.querySelector("progress");
     if (bar) bar.hidden = true;
-    document.dispatchEvent(new CustomEvent("announce", { detail: { value: "The upload did not get through. Check your connection and try again; no attempt was used." } }));
+    announce("The upload did not get through. Check your connection and send it again.");
   });
 })();

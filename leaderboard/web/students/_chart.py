@@ -10,40 +10,24 @@ from django.utils.safestring import SafeString, mark_safe
 
 from ..charts import number_text
 
-WIDTH, HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 640, 150, 14, 26, 78, 12
+WIDTH, HEIGHT, MARGIN = 1000, 100, 6
 MOST = 500
 
 
 def score_chart(points: Sequence[tuple[datetime, float]]) -> SafeString:
-    """Dots by time of receipt, the newest 500; nothing for fewer than two."""
+    """Dots by time of receipt, the newest 500; nothing for fewer than two.
+
+    The drawing is stretched to its box, so dots are strokes without length (which do not stretch), and all text is
+    HTML around it.
+    """
     points = points[-MOST:]
     if len(points) < 2:
         return mark_safe("")
     values = [value for _, value in points]
     low, high = min(values), max(values)
-    first, last = points[0][0], points[-1][0]
-    span = (last - first).total_seconds()
-
-    def x(when: datetime, index: int) -> float:
-        share = (when - first).total_seconds() / span if span else index / (len(points) - 1)
-        return LEFT + share * (WIDTH - LEFT - RIGHT)
-
-    def y(value: float) -> float:
-        # Halving first keeps the span of two huge scores of opposite sign finite.
-        share = (value / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5
-        return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
-
-    places = [(f"{x(when, i):.1f}", f"{y(value):.1f}") for i, (when, value) in enumerate(points)]
-    dots = format_html_join("", '<circle cx="{}" cy="{}" r="3.5"/>', places)
-    marks = [low, high] if high > low else [high]
-    grid = format_html_join(
-        "",
-        '<line x1="{}" x2="{}" y1="{}" y2="{}"/><text x="{}" y="{}" text-anchor="end">{}</text>',
-        [
-            (LEFT, WIDTH - RIGHT, f"{y(v):.1f}", f"{y(v):.1f}", LEFT - 8, f"{y(v) + 4:.1f}", number_text(v))
-            for v in marks
-        ],
-    )
+    places = _places(points, low, high)
+    dots = " ".join(f"M{x},{y}h0" for x, y in places)
+    line = " ".join(f"{x},{y}" for x, y in places)
     rows = format_html_join(
         "",
         "<tr><td>{}</td><td>{}</td></tr>",
@@ -51,23 +35,38 @@ def score_chart(points: Sequence[tuple[datetime, float]]) -> SafeString:
     )
     return format_html(
         '<figure class="card score-chart"><figcaption>Public scores of your team</figcaption>'
-        '<svg viewBox="0 0 {} {}" role="img" aria-label="{}"><g class="grid">{}'
-        '<text x="{}" y="{}">{}</text><text x="{}" y="{}" text-anchor="end">{}</text></g>'
-        '<polyline points="{}"/>{}</svg>'
-        '<table class="visually-hidden"><caption>Public scores of your team</caption>'
-        '<thead><tr><th scope="col">Received</th><th scope="col">Score</th></tr></thead><tbody>{}</tbody></table>'
+        '<div class="plot"><span class="high">{}</span><span class="low">{}</span>'
+        '<svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">'
+        '<polyline points="{}"/><path d="{}"/></svg>'
+        '<span class="first">{}</span><span class="last">{}</span></div>'
+        '<div class="visually-hidden"><table><caption>Public scores of your team</caption>'
+        '<thead><tr><th scope="col">Received</th><th scope="col">Score</th></tr></thead><tbody>{}</tbody></table></div>'
         "</figure>",
+        number_text(high),
+        number_text(low) if low < high else "",
         WIDTH,
         HEIGHT,
-        f"{len(points)} scores between {number_text(low)} and {number_text(high)}; the table has them all.",
-        grid,
-        LEFT,
-        HEIGHT - 6,
-        f"{first:%-d %b, %H:%M} UTC",
-        WIDTH - RIGHT,
-        HEIGHT - 6,
-        f"{last:%-d %b, %H:%M} UTC",
-        " ".join(f"{a},{b}" for a, b in places),
+        f"{len(points)} scores between {number_text(low)} and {number_text(high)}; a table has them all.",
+        line,
         dots,
+        _day(points[0][0]),
+        _day(points[-1][0]),
         rows,
     )
+
+
+def _places(points: Sequence[tuple[datetime, float]], low: float, high: float) -> list[tuple[str, str]]:
+    first, span = points[0][0], (points[-1][0] - points[0][0]).total_seconds()
+    places = []
+    for index, (when, value) in enumerate(points):
+        across = (when - first).total_seconds() / span if span else index / (len(points) - 1)
+        # Halving first keeps the span of two huge scores of opposite sign finite.
+        up = (value / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5
+        x = MARGIN + across * (WIDTH - 2 * MARGIN)
+        y = HEIGHT - MARGIN - up * (HEIGHT - 2 * MARGIN)
+        places.append((f"{x:.1f}", f"{y:.1f}"))
+    return places
+
+
+def _day(when: datetime) -> str:
+    return f"{when.day} {when:%b}"

@@ -41,13 +41,12 @@ class UploadForm(forms.Form):
         label="Note",
         required=False,
         max_length=300,
-        help_text="What you tried, for you and your team.",
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "What you tried, for you and your team"}),
     )
     check_only = forms.BooleanField(
         label="Check only",
         required=False,
-        help_text="Finds every problem of the file, keeps nothing and spends no attempt.",
+        help_text="Finds every problem, keeps nothing, spends no attempt.",
     )
     upload_key = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
 

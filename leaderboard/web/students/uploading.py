@@ -13,7 +13,6 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django_htmx.http import trigger_client_event
 
 from ... import submitting
 from ...child import ChildFailed
@@ -82,10 +81,8 @@ def submission_progress(request: HttpRequest, visit: Visit, submission_id: UUID)
     if not progress.is_over and request.GET.get("seen") == progress.seen:
         return HttpResponse(status=204)
     context = {"visit": visit, "progress": progress, "today": card, "is_poll": True}
-    if not progress.is_over:
-        return render(request, "students/submission_progress.html", context)
-    response = render(request, "students/submission_progress.html", context, status=STOP_POLLING)
-    return trigger_client_event(response, "announce", {"value": progress.words})
+    status = STOP_POLLING if progress.is_over else 200
+    return render(request, "students/submission_progress.html", context, status=status)
 
 
 def _hand_in(visit: Visit, form: UploadForm) -> Submission:
