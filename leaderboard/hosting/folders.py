@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from django.core.exceptions import ValidationError
 
-from ..models import Competition, User
-from ..storage import path_of
-from . import boards, rulers, setting_up
+import metrics
+
+from ..child import ChildFailed
+from ..models import Competition, GroundTruth, User
+from ..storage import TooLarge, path_of
+from . import boards, data_files, rulers, setting_up
 from .setting_up import CannotHost
 
 PLAIN_FIELDS = (
@@ -52,7 +56,9 @@ def import_folder(folder: Path, *, user: User, launch: bool = False) -> Competit
         lines = [f"{name}: {' '.join(found)}" for name, found in error.message_dict.items()]
         raise CannotHost("competition.toml cannot be used.", lines) from error
     try:
-        _import_files(folder, spec, competition, user)
+        _import_truth(folder, spec, competition, user)
+        _import_data(folder, spec, competition)
+        _import_baselines(folder, spec, competition, user)
         if launch:
             setting_up.launch(competition=competition)
     except BaseException:
@@ -62,67 +68,118 @@ def import_folder(folder: Path, *, user: User, launch: bool = False) -> Competit
 
 
 def export_folder(competition: Competition, folder: Path) -> None:
-    """Write a competition as a folder that `import_folder` reads; raises `CannotHost` if the folder is in use."""
-    if folder.exists() and any(folder.iterdir()):
-        raise CannotHost(f"The folder {folder} is not empty.")
+    """Write a competition as a folder that `import_folder` reads; raises `CannotHost` if the folder is in use.
+
+    The board's ground truth goes along, not the earlier ones; people, teams and submissions stay.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise CannotHost(f"{folder} is not an empty folder.")
     folder.mkdir(parents=True, exist_ok=True)
-    ruler = competition.ground_truth
     spec: dict[str, Any] = {name: getattr(competition, name) for name in PLAIN_FIELDS}
     spec |= {name: getattr(competition, name).astimezone(UTC).isoformat() for name in TIMES}
-    lines = [f"{name} = {_toml(value)}" for name, value in spec.items()]
-    if ruler is not None:
-        (folder / "truth.csv").write_bytes(path_of(ruler.file_key).read_bytes())
-        lines += ["", "[metric]", f"key = {_toml(ruler.metric)}", f"id_column = {_toml(ruler.id_column)}"]
-        params = {name: value for name, value in ruler.params.items() if value is not None}
-        lines += ["", "[metric.params]", *(f"{name} = {_toml(value)}" for name, value in params.items())]
-    for baseline in competition.baselines.select_related("submission"):
-        name = f"baselines/{baseline.pk}.csv"
-        _write(folder / name, path_of(baseline.submission.file_key).read_bytes())
-        lines += ["", "[[baselines]]", f"name = {_toml(baseline.name)}", f"file = {_toml(name)}"]
+    lines = _toml_lines(spec)
+    if competition.ground_truth is not None:
+        _write(folder / "truth.csv", path_of(competition.ground_truth.file_key).read_bytes())
+        lines += _metric_lines(competition.ground_truth)
     for data_file in competition.data_files.all():
         _write(folder / "data" / data_file.name, path_of(data_file.file_key).read_bytes())
-    (folder / "competition.toml").write_text("\n".join(lines) + "\n")
-    (folder / "overview.md").write_text(competition.overview)
-    (folder / "rules.md").write_text(competition.rules)
+        lines += ["", "[[data]]", *_toml_lines({"name": data_file.name, "description": data_file.description})]
+    for number, baseline in enumerate(competition.baselines.select_related("submission"), start=1):
+        name = f"baselines/{number}/{baseline.submission.file_name}"
+        _write(folder / name, path_of(baseline.submission.file_key).read_bytes())
+        lines += ["", "[[baselines]]", *_toml_lines({"name": baseline.name, "file": name})]
+    _write(folder / "competition.toml", ("\n".join(lines) + "\n").encode())
+    _write(folder / "overview.md", competition.overview.encode())
+    _write(folder / "rules.md", competition.rules.encode())
 
 
-def _import_files(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
-    truth, metric, split = folder / "truth.csv", spec.get("metric"), spec.get("split", {})
-    if not truth.exists() or not isinstance(metric, dict) or "key" not in metric:
+def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
+    truth, metric, split = folder / "truth.csv", _table(spec, "metric"), _table(spec, "split")
+    if not truth.exists() or "key" not in metric:
         raise CannotHost("The folder needs truth.csv, and competition.toml a [metric] table with its key.")
-    rulers.draft_truth(
-        competition=competition,
-        metric=metric["key"],
-        params=metric.get("params", {}),
-        file_name="truth.csv",
-        chunks=_chunks(truth),
-        id_column=metric.get("id_column", ""),
-        public_share=split.get("public_share", 0.3),
-        seed=split.get("seed", 0),
-        is_stratified=split.get("stratified", True),
-    )
-    rulers.publish(competition=competition, user=user, is_confirmed=True)
-    for path in sorted((folder / "data").glob("*")):
-        setting_up.add_data_file(competition=competition, file_name=path.name, chunks=_chunks(path))
-    for baseline in spec.get("baselines", []):
-        path = _inside(folder, baseline["file"])
-        boards.add_baseline(
+    with _said_clearly("truth.csv"):
+        rulers.draft_truth(
             competition=competition,
-            user=user,
-            name=baseline["name"],
-            file_name=path.name,
-            chunks=_chunks(path),
+            metric=str(metric["key"]),
+            params=_table(metric, "params"),
+            file_name="truth.csv",
+            chunks=_chunks(truth),
+            id_column=str(metric.get("id_column", "")),
+            public_share=_number(split, "public_share", 0.3, above=0, below=1),
+            seed=int(_number(split, "seed", 0, above=-1, below=2**31)),
+            is_stratified=bool(split.get("stratified", True)),
         )
+        rulers.publish(competition=competition, user=user, is_confirmed=True)
+
+
+def _import_data(folder: Path, spec: dict[str, Any], competition: Competition) -> None:
+    words = {entry.get("name"): str(entry.get("description", "")) for entry in _tables(spec, "data")}
+    here = {path.name for path in (folder / "data").glob("*") if path.is_file()}
+    if missing := sorted(str(name) for name in words.keys() - here):
+        raise CannotHost(f"competition.toml names data files that are not in data/: {', '.join(missing)}.")
+    for name in sorted(here):
+        with _said_clearly(f"data/{name}"):
+            data_files.add_data_file(
+                competition=competition,
+                file_name=name,
+                chunks=_chunks(folder / "data" / name),
+                description=words.get(name, "")[:300],
+            )
+
+
+def _import_baselines(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
+    for entry in _tables(spec, "baselines"):
+        if not isinstance(entry.get("name"), str) or not isinstance(entry.get("file"), str):
+            raise CannotHost("competition.toml: each [[baselines]] needs a name and a file.")
+        path = _inside(folder, entry["file"])
+        with _said_clearly(entry["file"]):
+            boards.add_baseline(
+                competition=competition, user=user, name=entry["name"], file_name=path.name, chunks=_chunks(path)
+            )
+
+
+@contextmanager
+def _said_clearly(name: str) -> Iterator[None]:
+    """Turn what can be wrong with a file into words about it."""
+    try:
+        yield
+    except CannotHost as error:
+        raise CannotHost(f"{name}: {error.message}", error.details) from error
+    except metrics.UnknownMetric as error:
+        raise CannotHost(f"competition.toml: {error}") from error
+    except metrics.ParameterError as error:
+        lines = [f"{parameter}: {sentence}" for parameter, sentence in error.errors.items()]
+        raise CannotHost("competition.toml: [metric.params] cannot be used.", lines) from error
+    except (TooLarge, ChildFailed, OSError) as error:
+        raise CannotHost(f"{name}: {error}") from error
+
+
+def _metric_lines(ruler: GroundTruth) -> list[str]:
+    """The metric's tables. TOML has no null: an empty text is read as none, and a default is left out."""
+    defaults = {parameter.name: parameter.default for parameter in metrics.get(ruler.metric).parameters}
+    params = {
+        name: "" if value is None else value
+        for name, value in ruler.params.items()
+        if value is not None or defaults.get(name) is not None
+    }
+    metric = _toml_lines({"key": ruler.metric, "id_column": ruler.id_column})
+    return ["", "[metric]", *metric, "", "[metric.params]", *_toml_lines(params)]
 
 
 def _read_spec(folder: Path) -> dict[str, Any]:
     path = folder / "competition.toml"
     try:
-        return tomllib.loads(path.read_text())
-    except FileNotFoundError as error:
-        raise CannotHost(f"{path} does not exist.") from error
+        spec = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CannotHost(f"{path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CannotHost(f"{path} is not TOML: {error}") from error
+    known = {*PLAIN_FIELDS, *TIMES, "metric", "split", "data", "baselines"}
+    if unknown := sorted(spec.keys() - known):
+        raise CannotHost(f"competition.toml: nothing is called {', '.join(unknown)}.", [f"Known: {sorted(known)}"])
+    if str(spec.get("zone", "UTC")) not in available_timezones():
+        raise CannotHost("competition.toml: zone is not a time zone; write for example Europe/Vienna.")
+    return spec
 
 
 def _time(spec: dict[str, Any], name: str) -> datetime:
@@ -137,8 +194,32 @@ def _time(spec: dict[str, Any], name: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(spec.get("zone", "UTC")))
 
 
+def _table(spec: dict[str, Any], name: str) -> dict[str, Any]:
+    found = spec.get(name, {})
+    if not isinstance(found, dict):
+        raise CannotHost(f"competition.toml: {name} must be a table, [{name}].")
+    return found
+
+
+def _tables(spec: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    found = spec.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+        raise CannotHost(f"competition.toml: {name} must be tables, [[{name}]].")
+    return found
+
+
+def _number(spec: dict[str, Any], name: str, default: float, *, above: float, below: float) -> float:
+    value = spec.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not above < value < below:
+        raise CannotHost(f"competition.toml: {name} must be a number between {above} and {below}.")
+    return value
+
+
 def _text(path: Path) -> str:
-    return path.read_text() if path.exists() else ""
+    try:
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotHost(f"{path.name} is not a text in UTF-8.") from error
 
 
 def _inside(folder: Path, name: str) -> Path:
@@ -159,6 +240,8 @@ def _write(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-def _toml(value: object) -> str:
-    """A TOML value; JSON's strings, numbers and booleans are TOML's too."""
-    return json.dumps(value, ensure_ascii=False)
+def _toml_lines(values: dict[str, Any]) -> list[str]:
+    """Keys with values; JSON's texts, numbers and booleans are TOML's too, but for one control character."""
+    return [
+        f"{name} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f") for name, value in values.items()
+    ]

@@ -1,0 +1,181 @@
+"""A competition as a folder: out and in again, and what is wrong with a folder said in clear words."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from leaderboard import hosting
+from leaderboard.hosting.folders import PLAIN_FIELDS, TIMES
+from leaderboard.models import Competition, Standing, User
+from leaderboard.storage import path_of
+from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
+
+TOML = """
+title = "Birds"
+slug = "birds"
+zone = "Europe/Vienna"
+opens_at = 2026-10-01T08:00:00
+closes_at = 2030-12-01T23:59:00
+daily_attempts = 3
+
+[metric]
+key = "accuracy"
+
+[split]
+public_share = 0.5
+seed = 7
+stratified = false
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "birds"
+    made.mkdir()
+    (made / "competition.toml").write_text(TOML)
+    (made / "overview.md").write_text("Which bird is it?")
+    (made / "truth.csv").write_text("id,bird\n" + "".join(f"{i},{'owl' if i % 2 else 'crow'}\n" for i in range(1, 21)))
+    return made
+
+
+def bring_in(folder: Path, *options: str) -> str:
+    out = io.StringIO()
+    call_command("import_competition", str(folder), "--host", "ada", *options, stdout=out)
+    return out.getvalue()
+
+
+def refusal(folder: Path) -> str:
+    with pytest.raises(CommandError) as raised:
+        bring_in(folder)
+    assert not Competition.objects.exists(), "nothing may be kept of a folder that was refused"
+    return str(raised.value)
+
+
+def test_ada_imports_a_folder_and_the_system_makes_the_split(ada: User, folder: Path) -> None:
+    said = bring_in(folder, "--launch")
+    birds = Competition.objects.get(slug="birds")
+    assert birds.join_code in said
+    assert birds.launched_at is not None
+    assert list(birds.hosts.all()) == [ada]
+    assert birds.opens_at == datetime(2026, 10, 1, 6, tzinfo=UTC)
+    assert birds.ground_truth is not None
+    assert (birds.ground_truth.public_rows, birds.ground_truth.private_rows) == (10, 10)
+
+
+def test_export_then_import_gives_an_equal_competition(ada: User, tmp_path: Path) -> None:
+    first = make_competition(
+        ada,
+        title='Gäste "im" \\ Haus\x7f',
+        metric="multilabel_f1",
+        params={"separator": "|", "average": "micro"},
+        truth=TRUTH,
+        zone="Asia/Tokyo",
+        daily_attempts=7,
+        rules="Be *fair*.\n",
+    )
+    hosting.add_data_file(
+        competition=first, file_name="train.csv", chunks=[b"id,x\n90,1\n"], description="What to learn from"
+    )
+    for name in ("Constant", "Second"):
+        hosting.add_baseline(competition=first, user=ada, name=name, file_name="guess.csv", chunks=[answers()])
+    call_command("export_competition", "pets", str(tmp_path / "out"), stdout=io.StringIO())
+    before = facts_of(first)
+    hosting.remove(competition=first)
+
+    bring_in(tmp_path / "out")
+    assert facts_of(Competition.objects.get()) == before
+
+
+def test_a_parameter_without_value_survives_the_way_out_and_in(ada: User, tmp_path: Path) -> None:
+    first = make_competition(ada, metric="multilabel_f1", params={"separator": ""})
+    hosting.export_folder(first, tmp_path / "out")
+    hosting.remove(competition=first)
+    again = hosting.import_folder(tmp_path / "out", user=ada).ground_truth
+    assert again is not None
+    assert again.params == {"separator": None, "average": "samples"}
+
+
+def facts_of(competition: Competition) -> dict[str, object]:
+    ruler = competition.ground_truth
+    assert ruler is not None
+    return {
+        **{name: getattr(competition, name) for name in (*PLAIN_FIELDS, *TIMES, "overview", "rules")},
+        "metric": (ruler.metric, ruler.params, ruler.id_column, ruler.submission_columns),
+        "rows": (ruler.rows, ruler.public_rows, ruler.private_rows, ruler.ignored_rows, ruler.sha256),
+        "data": [(f.name, f.description, f.sha256, f.rows, f.head) for f in competition.data_files.all()],
+        "baselines": [
+            (b.name, b.submission.file_name, path_of(b.submission.file_key).read_bytes())
+            for b in competition.baselines.all()
+        ],
+    }
+
+
+def test_an_export_never_writes_over_anything(pets: Competition, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("precious")
+    with pytest.raises(CommandError, match="not an empty folder"):
+        call_command("export_competition", "pets", str(tmp_path))
+
+
+def test_an_export_needs_a_competition(db: None, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="No competition has the address"):
+        call_command("export_competition", "nothing", str(tmp_path / "out"))
+
+
+def test_an_import_needs_a_host_with_an_account(db: None, folder: Path) -> None:
+    with pytest.raises(CommandError, match="Nobody here is called"):
+        bring_in(folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('title = "Birds"', "title = Birds", "not TOML"),
+        ("daily_attempts = 3", "daily_atempts = 3", "nothing is called daily_atempts"),
+        ("daily_attempts = 3", 'daily_attempts = "many"', "daily_attempts"),
+        ("2026-10-01T08:00:00", "2031-10-01T08:00:00", "must open before it closes"),
+        ("2026-10-01T08:00:00", '"soon"', "opens_at must be a date with time"),
+        ("Europe/Vienna", "Europe/Atlantis", "zone is not a time zone"),
+        ('key = "accuracy"', 'key = "magic"', 'No metric is called "magic"'),
+        ('key = "accuracy"', 'key = "rmse"', "truth.csv: The ground truth cannot be published"),
+        ('key = "accuracy"', 'key = "accuracy"\nparams = {beta = 2}', "beta: The metric has no such parameter"),
+        ("public_share = 0.5", "public_share = 1.5", "public_share must be a number between 0 and 1"),
+        ("[split]", '[[baselines]]\nname = "x"\nfile = "../x.csv"\n[split]', "is not a file of the folder"),
+        ("[split]", '[[baselines]]\nname = "x"\n[split]', "needs a name and a file"),
+        ("[split]", '[[data]]\nname = "train.csv"\n[split]', "not in data/: train.csv"),
+        ('slug = "birds"', 'slug = "new"', "is the address of another page"),
+    ],
+)
+def test_a_wrong_folder_is_refused_with_the_place(ada: User, folder: Path, old: str, new: str, words: str) -> None:
+    text = (folder / "competition.toml").read_text()
+    assert old in text
+    (folder / "competition.toml").write_text(text.replace(old, new))
+    assert words in refusal(folder)
+
+
+def test_a_folder_without_toml_or_truth_is_refused(ada: User, folder: Path) -> None:
+    (folder / "truth.csv").unlink()
+    assert "needs truth.csv" in refusal(folder)
+    (folder / "competition.toml").unlink()
+    assert "cannot be read" in refusal(folder)
+
+
+def test_a_folder_whose_data_hold_the_answers_is_refused(ada: User, folder: Path) -> None:
+    (folder / "data").mkdir()
+    (folder / "data" / "test.csv").write_text((folder / "truth.csv").read_text())
+    assert "holds the answers of 20 scored ids" in refusal(folder)
+
+
+def test_rebuilding_makes_a_damaged_board_right_again(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers(public=2))
+    call_command("rebuild_standings", "--check", stdout=io.StringIO())
+    Standing.objects.update(value=0.999)
+    with pytest.raises(CommandError, match="1 of 1 boards differ"):
+        call_command("rebuild_standings", "--check", stdout=io.StringIO())
+    call_command("rebuild_standings", stdout=io.StringIO())
+    call_command("rebuild_standings", "--check", stdout=io.StringIO())
