@@ -19,7 +19,7 @@ MOST_FORMULAS = 60
 OPEN, CLOSE = "\ue000", "\ue001"
 BLOCK = re.compile(r"\$\$(?P<latex>.+?)\$\$", re.DOTALL)
 # As in Pandoc: no space inside the dollars and no digit behind them, so that "$5 and $6" stays money.
-INLINE = re.compile(r"\$(?P<latex>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?!\d)")
+INLINE = re.compile(r"\$(?P<latex>[^\s$`](?:[^$\n`]*[^\s$`\\])?)\$(?!\d)")
 PLACE = re.compile(f"{OPEN}(\\d+){CLOSE}")
 TAGS = nh3.ALLOWED_TAGS - {"img", "details", "summary", "area", "map"}
 

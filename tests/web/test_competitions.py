@@ -1,0 +1,72 @@
+"""The front page."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.models import Competition, User
+from tests.conftest import answers, close, enter, hand_in, make_competition
+
+
+def page(client: Client, query: str = "") -> str:
+    return client.get("/" + query).content.decode()
+
+
+def test_a_stranger_sees_listed_competitions_and_no_private_one(client: Client, ada: User) -> None:
+    make_competition(ada, is_listed=True)
+    make_competition(ada, slug="secret", title="Secret question")
+    assert "Cats or dogs" in page(client)
+    assert "Secret question" not in page(client)
+    assert "Secret question" not in page(client, "?q=secret&show=mine")
+
+
+def test_a_private_competition_shows_itself_to_its_members_and_hosts(
+    client: Client, pets: Competition, ada: User, bo: User, cy: User, olga: User
+) -> None:
+    enter(pets, bo)
+    for person, sees in ((bo, True), (ada, True), (cy, False), (olga, False)):
+        client.force_login(person)
+        assert ("Cats or dogs" in page(client)) is sees, person
+
+
+def test_a_draft_is_on_nobodys_list(client: Client, ada: User) -> None:
+    make_competition(ada, is_listed=True, launched=False)
+    client.force_login(ada)
+    assert "Cats or dogs" not in page(client)
+
+
+def test_chips_and_search_choose(client: Client, ada: User, bo: User) -> None:
+    now = timezone.now()
+    pets = make_competition(ada, is_listed=True)
+    make_competition(ada, slug="bikes", title="Bikes", is_listed=True, opens_at=now + timedelta(hours=1))
+    ended = make_competition(ada, slug="digits", title="Digits", is_listed=True)
+    close(ended)
+    enter(pets, bo)
+    client.force_login(bo)
+    expected = {"live": "Cats or dogs", "upcoming": "Bikes", "ended": "Digits", "mine": "Cats or dogs"}
+    for show, title in expected.items():
+        found = page(client, f"?show={show}")
+        assert [t for t in ("Cats or dogs", "Bikes", "Digits") if t in found] == [title]
+    assert "Bikes" in page(client, "?q=bik")
+    assert "No competition matches" in page(client, "?q=nothing")
+
+
+def test_my_rank_is_on_the_card(client: Client, ada: User, bo: User, cy: User) -> None:
+    pets = make_competition(ada, is_listed=True)
+    for person, wrong in ((bo, 1), (cy, 0)):
+        enter(pets, person)
+        hand_in(pets, person, answers(public=wrong))
+    client.force_login(bo)
+    assert "Rank 2 of 2" in page(client)
+    client.logout()
+    assert "Rank" not in page(client)
+
+
+def test_an_empty_house_asks_for_a_code_and_its_host_for_a_competition(client: Client, ada: User) -> None:
+    assert "Have a join code?" in page(client)
+    assert "Create a competition" not in page(client)
+    client.force_login(ada)
+    assert "Create a competition" in page(client)

@@ -1,0 +1,77 @@
+"""Data files: locked until the rules are accepted and the competition is open."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import hosting, joining
+from leaderboard.models import Competition, User
+from tests.conftest import enter, make_competition
+
+
+@pytest.fixture
+def with_files(ada: User) -> Competition:
+    pets = make_competition(ada, is_listed=True)
+    rows = b"id,weight\n" + b"".join(b"%d,canary%d\n" % (i, i) for i in range(1, 13))
+    hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[rows], description="What to learn from.")
+    return pets
+
+
+def body(client: Client, address: str) -> bytes:
+    response = client.get(address)
+    return b"".join(response) if response.streaming else response.content
+
+
+def test_a_member_who_accepted_sees_and_downloads(client: Client, with_files: Competition, bo: User) -> None:
+    enter(with_files, bo)
+    client.force_login(bo)
+    text = body(client, "/c/pets/data/").decode()
+    assert "train.csv" in text
+    assert "canary5" in text
+    assert "canary6" not in text
+    assert with_files.data_files.get().sha256 in text
+    response = client.get("/c/pets/data/files/train.csv")
+    assert response["Content-Disposition"] == 'attachment; filename="train.csv"'
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert b"canary12" in b"".join(response)
+    sample = client.get("/c/pets/data/sample_submission.csv")
+    assert sample.content.startswith(b"id,label")
+    assert "attachment" in sample["Content-Disposition"]
+
+
+def test_nobody_else_gets_a_byte(client: Client, with_files: Competition, bo: User, dee: User) -> None:
+    joining.enter(user=bo, competition=with_files)
+    for person, words in ((None, "Join to download"), (dee, "Join to download"), (bo, "Accept the rules first")):
+        if person:
+            client.force_login(person)
+        assert words in body(client, "/c/pets/data/").decode()
+        for address in ("", "files/train.csv", "sample_submission.csv"):
+            assert b"canary" not in body(client, f"/c/pets/data/{address}")
+        assert client.get("/c/pets/data/files/train.csv").status_code == 302
+
+
+def test_before_it_opens_the_data_stay_closed(client: Client, with_files: Competition, bo: User) -> None:
+    enter(with_files, bo)
+    Competition.objects.update(opens_at=timezone.now() + timedelta(hours=1))
+    client.force_login(bo)
+    assert "The data open with the competition" in body(client, "/c/pets/data/").decode()
+    assert client.get("/c/pets/data/files/train.csv").status_code == 302
+
+
+def test_changed_rules_lock_the_data_again(client: Client, with_files: Competition, bo: User) -> None:
+    enter(with_files, bo)
+    hosting.change(competition=with_files, rules="New ones.")
+    client.force_login(bo)
+    assert "The rules have changed" in body(client, "/c/pets/data/").decode()
+
+
+def test_names_lead_to_no_other_file(client: Client, with_files: Competition, bo: User) -> None:
+    enter(with_files, bo)
+    client.force_login(bo)
+    key = with_files.ground_truth.file_key if with_files.ground_truth else ""
+    for name in ("truth.csv", "..%2Ftruth.csv", "%2e%2e/secret_key", key.replace("/", "%2F")):
+        assert client.get(f"/c/pets/data/files/{name}").status_code == 404

@@ -1,0 +1,286 @@
+"""The board: right, shared, live, and silent about the private one before the reveal."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import hosting, joining, ranking
+from leaderboard.models import Competition, Score, Standing, Submission, User
+from leaderboard.web.board_cache import Shelf
+from leaderboard.web.board_lines import initials, movement
+from leaderboard.web.charts import number_text, sparkline
+from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+
+BOARD = "/c/pets/leaderboard/"
+
+
+@pytest.fixture
+def board(ada: User, bo: User, cy: User) -> Competition:
+    """Cy leads the public board, Bo the private one."""
+    pets = make_competition(ada, is_listed=True)
+    for who, public, private in ((bo, 1, 0), (cy, 0, 2)):
+        enter(pets, who)
+        hand_in(pets, who, answers(public=public, private=private))
+    return pets
+
+
+def page(client: Client, query: str = "", **headers: str) -> str:
+    response = client.get(BOARD + query, headers=headers)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def ranks(text: str) -> list[tuple[str, str]]:
+    """(rank, team) in the order of the page; baselines have no rank."""
+    rows = re.findall(r"<tr.*?</tr>", text[text.index("<tbody>") :], re.DOTALL)
+    found = []
+    for row in rows:
+        name = re.search(r'team-name"[^>]*>([^<]*)<', row)
+        rank = re.search(r"(?:</span>|digits\">)(\d+)<", row)
+        assert name
+        found.append((rank[1] if rank and "baseline" not in row else "–", name[1]))
+    return found
+
+
+def test_teams_stand_in_order_with_scores_and_words(client: Client, board: Competition) -> None:
+    text = page(client)
+    assert ranks(text) == [("1", "cy"), ("2", "bo")]
+    assert "0.83333" in text
+    assert 'title="0.8333333333333334"' in text
+    assert "Calculated on 50 % of the test data. The final ranking uses the other 50 %." in text
+
+
+def test_equal_score_and_time_share_a_rank(client: Client, board: Competition, dee: User) -> None:
+    enter(board, dee)
+    third = hand_in(board, dee, answers(public=1))
+    first = Submission.objects.get(user__username="bo")
+    Submission.objects.filter(pk=third.pk).update(received_at=first.received_at)
+    late = person("eve")
+    enter(board, late)
+    hand_in(board, late, answers(public=2))
+    assert board.ground_truth
+    ranking.rebuild(board.ground_truth)
+    assert [rank for rank, _ in ranks(page(client))] == ["1", "2", "2", "4"]
+
+
+def test_a_new_score_shows_at_once(client: Client, board: Competition, bo: User) -> None:
+    assert ranks(page(client))[0] == ("1", "cy")
+    Score.objects.filter(submission__user__username="cy", split="public").delete()
+    assert board.ground_truth
+    ranking.rebuild(board.ground_truth)
+    assert ranks(page(client)) == [("1", "bo")]
+    hand_in(board, bo, answers())
+    assert "1.00000" in page(client)
+
+
+def test_a_renamed_team_shows_at_once(client: Client, board: Competition, bo: User) -> None:
+    page(client)
+    joining.rename(membership=bo.memberships.select_related("competition", "team").get(), name="Overfit & Chill")
+    assert "Overfit &amp; Chill" in page(client)
+
+
+def test_my_row_is_marked_for_me_alone(client: Client, board: Competition, bo: User, cy: User) -> None:
+    team = bo.memberships.get().team_id
+    mark = f'<tr id="team-{team}" class="mine"'
+    client.force_login(bo)
+    assert mark in page(client)
+    assert "You are <strong>2</strong> of 2" in page(client)
+    assert f"?board=public#team-{team}" in page(client)
+    client.force_login(cy)
+    assert mark not in page(client)
+    client.logout()
+    assert 'class="mine"' not in page(client)
+    assert ">You<" not in page(client)
+
+
+def test_search_keeps_the_true_ranks(client: Client, board: Competition) -> None:
+    assert ranks(page(client, "?q=BO")) == [("2", "bo")]
+    assert "No team of this name" in page(client, "?q=nobody")
+    assert "<script>x" not in page(client, "?q=<script>x")
+
+
+def test_hostile_team_names_stay_text(client: Client, board: Competition, bo: User) -> None:
+    membership = bo.memberships.select_related("competition", "team").get()
+    for name in ("<script>alert(1)</script>", f"<!--you {membership.team_id}-->", '"><img src=x onerror=alert(1)>'):
+        joining.rename(membership=membership, name=name)
+        client.force_login(bo)
+        text = page(client)
+        assert "<script>alert" not in text
+        assert "<img" not in text
+        assert text.count(">You<") == 1
+
+
+def test_an_unchanged_board_is_a_304_and_a_changed_one_is_not(client: Client, board: Competition, bo: User) -> None:
+    for who in (None, bo):
+        if who:
+            client.force_login(who)
+        text = page(client, **{"HX-Request": "true"})
+        assert text.lstrip().startswith("<section")
+        etag = client.get(BOARD, headers={"HX-Request": "true"})["ETag"]
+        assert f'data-etag="{etag}"' in page(client).replace("&quot;", '"')
+        asked = {"HX-Request": "true", "If-None-Match": etag}
+        answer = client.get(BOARD, headers=asked)
+        assert (answer.status_code, answer.content) == (304, b"")
+        board.touch_board()
+        assert client.get(BOARD, headers=asked).status_code == 200
+
+
+def test_nobodys_page_is_served_to_somebody_else(client: Client, board: Competition, bo: User, cy: User) -> None:
+    etags = {client.get(BOARD)["ETag"]}
+    for who in (bo, cy):
+        client.force_login(who)
+        response = client.get(BOARD)
+        assert "private" in response["Cache-Control"]
+        assert "Cookie" in response["Vary"]
+        assert who.username in response.content.decode()
+        etags.add(response["ETag"])
+    assert len(etags) == 3
+
+
+def test_messages_are_not_kept_in_the_shared_page(client: Client, board: Competition) -> None:
+    assert "Join the competition first" not in page(client)
+    fresh = Client()
+    fresh.cookies["messages"] = "something"
+    assert fresh.get(BOARD).status_code == 200
+
+
+def test_the_private_board_is_locked_in_every_byte(client: Client, board: Competition, bo: User, dee: User) -> None:
+    """Cy's private value, 4 of 6, must be nowhere, whatever is asked."""
+    Standing.objects.create(
+        ground_truth=board.ground_truth, team=bo.memberships.get().team, split="private", value=0.123456789,
+        submission=Submission.objects.filter(user=bo)[0], sort_key=-0.123456789, received_at=timezone.now(),
+    )  # fmt: skip
+    for who in (None, bo, dee):
+        if who:
+            client.force_login(who)
+        for query in ("", "?board=private", "?board=private&q=bo", "?board=private&page=2", "?board=PRIVATE"):
+            for headers in ({}, {"HX-Request": "true"}):
+                text = page(client, query, **headers)
+                assert "0.66667" not in text
+                assert "0.12346" not in text
+                assert "0.6666" not in text
+        assert "The private board is locked" in page(client, "?board=private")
+        csv = client.get("/c/pets/leaderboard.csv?board=private")
+        assert csv.status_code == 302
+
+
+def test_before_the_reveal_private_scores_change_no_byte_for_students(
+    client: Client, board: Competition, bo: User
+) -> None:
+    client.force_login(bo)
+    fixed = Client(raise_request_exception=True)
+
+    def seen() -> list[str]:
+        texts = [page(who, query) for who in (client, fixed) for query in ("", "?board=private")]
+        return [re.sub(r"<footer.*?</footer>|data-etag=\S+", "", text, flags=re.DOTALL) for text in texts]
+
+    before = seen()
+    Score.objects.filter(split="private").update(value=0.987654321)
+    board.touch_board()
+    assert seen() == before
+
+
+def test_a_host_sees_baselines_privately_and_students_do_not(client: Client, board: Competition, ada: User) -> None:
+    client.force_login(ada)
+    assert "Only hosts see this before the reveal" in page(client, "?board=private")
+
+
+def test_after_the_reveal_the_private_board_comes_first_with_the_shake_up(client: Client, board: Competition) -> None:
+    close(board)
+    assert "Closed; private not open yet" in page(client)
+    ranking.reveal(board, timezone.now())
+    text = page(client)
+    assert ranks(text) == [("1", "bo"), ("2", "cy")]
+    assert "Shake-up" in text
+    assert "up 1 rank from the public board" in text
+    assert "down 1 rank from the public board" in text
+    assert "picked by the system" in text
+    assert ranks(page(client, "?board=public")) == [("1", "cy"), ("2", "bo")]
+    assert b"bo" in client.get("/c/pets/leaderboard.csv?board=private").content
+
+
+def test_baselines_stand_among_the_teams_without_a_rank(
+    client: Client, board: Competition, ada: User, work: Callable[[], int]
+) -> None:
+    hosting.add_baseline(competition=board, user=ada, name="half right", file_name="b.csv", chunks=[answers(public=3)])
+    assert work() == 1
+    assert ranks(page(client)) == [("1", "cy"), ("2", "bo"), ("–", "Baseline: half right")]
+
+
+def test_an_empty_board_invites(client: Client, ada: User) -> None:
+    make_competition(ada, is_listed=True)
+    assert "Be the first" in page(client)
+
+
+def test_a_draft_without_a_ruler_has_no_board_yet(client: Client, ada: User) -> None:
+    now = timezone.now()
+    hosting.create(user=ada, slug="pets", title="Draft", opens_at=now, closes_at=now + timezone.timedelta(days=1))
+    client.force_login(ada)
+    assert "No board yet" in page(client)
+    assert client.get("/c/pets/leaderboard.csv").status_code == 302
+
+
+def test_a_candidate_is_announced_and_does_not_mix_in(client: Client, board: Competition, ada: User) -> None:
+    corrected = TRUTH.replace("cat", "dog", 1).encode()
+    hosting.draft_truth(competition=board, metric="accuracy", params={}, file_name="t.csv", chunks=[corrected])
+    before = ranks(page(client))
+    hosting.publish(competition=board, user=ada)
+    text = page(client)
+    assert "A corrected ground truth is being measured" in text
+    assert ranks(text) == before
+
+
+def test_the_csv_has_all_digits_and_no_formula(client: Client, board: Competition, bo: User) -> None:
+    joining.rename(membership=bo.memberships.select_related("competition", "team").get(), name="=1+1")
+    text = client.get("/c/pets/leaderboard.csv").content.decode()
+    assert "2,'=1+1,0.8333333333333334,1," in text
+
+
+def test_of_many_readers_one_makes_the_table() -> None:
+    shelf, made, gate = Shelf(2), [], threading.Event()
+
+    def make() -> int:
+        gate.wait(5)
+        made.append(1)
+        return 7
+
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(shelf.get("key", make))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    gate.set()
+    for thread in threads:
+        thread.join()
+    assert (made, found) == ([1], [7] * 8)
+
+
+def test_the_shelf_is_bounded_and_keeps_no_failure() -> None:
+    shelf = Shelf(2)
+    with pytest.raises(ZeroDivisionError):
+        shelf.get("a", lambda: 1 // 0)
+    assert shelf.get("a", lambda: 1) == 1
+    for key in "bc":
+        shelf.get(key, lambda: 2)
+    assert shelf.get("a", lambda: 3) == 3
+
+
+def test_small_words_and_pictures() -> None:
+    assert [initials(name) for name in ("The Null Hypotheses", "ada", "lin_reg_larry", "<!>", "")] == [
+        "NH", "A", "LR", "<", "?",
+    ]  # fmt: skip
+    from leaderboard.models import Split
+
+    assert movement(2, Split.PUBLIC) == ("▲2", "up", "up 2 ranks since yesterday")
+    assert movement(None, Split.PUBLIC) == ("", "", "")
+    assert [number_text(value) for value in (0.5, 0.0, 123456.789, 1.5e-9, -3e12)] == [
+        "0.50000", "0.00000", "123456.78900", "1.5000e-09", "-3.0000e+12",
+    ]  # fmt: skip
+    for values in ([], [1.0], [1.0, 1.0], [-1e308, 1e308], [0.1, 0.5, 0.3]):
+        assert "nan" not in sparkline(values)
+        assert "inf" not in sparkline(values)

@@ -1,0 +1,36 @@
+"""The gallery of metrics and their pages."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+import metrics
+
+
+def test_the_gallery_shows_all_and_finds_one(client: Client, db: None) -> None:
+    text = client.get("/metrics/").content.decode()
+    for metric in metrics.catalogue():
+        assert f'href="/metrics/{metric.key}/"' in text
+    found = client.get("/metrics/?q=accuracy").content.decode()
+    assert 'href="/metrics/accuracy/"' in found
+    assert 'href="/metrics/rmse/"' not in found
+    assert "No metric matches" in client.get("/metrics/?q=xyzzy").content.decode()
+
+
+@pytest.mark.parametrize("key", [metric.key for metric in metrics.catalogue()])
+def test_every_metric_explains_itself(client: Client, db: None, key: str) -> None:
+    response = client.get(f"/metrics/{key}/")
+    text = response.content.decode()
+    metric = metrics.get(key)
+    assert response.status_code == 200
+    assert f"python -m metrics score {key} truth.csv submission.csv" in text
+    assert "Worked example" in text
+    assert f'title="{metric.example.score}"' in text
+    assert " style=" not in text
+    if metric.formula:
+        assert 'role="img" aria-label=' in text
+
+
+def test_an_unknown_metric_is_a_404(client: Client, db: None) -> None:
+    assert client.get("/metrics/nothing/").status_code == 404

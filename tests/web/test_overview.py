@@ -1,0 +1,79 @@
+"""What a competition is about."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import ranking
+from leaderboard.models import Competition, User
+from tests.conftest import answers, close, enter, hand_in, make_competition
+
+
+def page(client: Client, slug: str = "pets") -> str:
+    response = client.get(f"/c/{slug}/")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_it_says_what_when_and_how_it_is_measured(client: Client, ada: User) -> None:
+    make_competition(
+        ada, is_listed=True, contact="ada@example.org", metric="multilabel_f1", params={"average": "macro"}
+    )
+    text = page(client)
+    for words in ("Which is it?", "Deadline", "higher is better", "macro", "mailto:ada@example.org"):
+        assert words in text
+    assert 'aria-label="' in text
+    assert "http://testserver/api/v1/competitions/pets/submissions" in text
+
+
+def test_a_private_competition_is_not_there_for_a_stranger(client: Client, pets: Competition, dee: User) -> None:
+    assert client.get("/c/pets/").status_code == 404
+    client.force_login(dee)
+    assert client.get("/c/pets/").status_code == 404
+
+
+def test_before_it_opens_submitting_is_disabled_with_the_reason(client: Client, ada: User, bo: User) -> None:
+    soon = make_competition(ada, opens_at=timezone.now() + timedelta(hours=5))
+    enter(soon, bo)
+    client.force_login(bo)
+    text = page(client)
+    assert "disabled" in text
+    assert "This competition opens" in text
+    assert "Submit predictions</a>" not in text
+
+
+def test_the_podium_stands_after_the_reveal_and_not_before(client: Client, ada: User, bo: User, cy: User) -> None:
+    pets = make_competition(ada, is_listed=True)
+    for person, wrong in ((bo, 2), (cy, 0)):
+        enter(pets, person)
+        hand_in(pets, person, answers(private=wrong))
+    close(pets)
+    assert "Final ranking" not in page(client)
+    ranking.reveal(pets, timezone.now())
+    text = page(client)
+    assert text.index('<span class="name">cy') < text.index('<span class="name">bo')
+    assert "0.66667" in text
+
+
+def test_hostile_markdown_and_titles_stay_text(client: Client, ada: User) -> None:
+    hostile = (
+        "<script>alert(1)</script> <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![t](http://evil/x.png)\n"
+        "$$</title><script>alert(2)</script>$$ <svg onload=alert(3)>"
+    )
+    make_competition(
+        ada,
+        is_listed=True,
+        overview=hostile,
+        rules=hostile,
+        title="<b>bold</b>",
+        subtitle="<i>i</i>",
+        course="<u>u</u>",
+    )
+    for address in ("/c/pets/", "/c/pets/rules/", "/", "/c/pets/leaderboard/"):
+        text = client.get(address).content.decode()
+        for live in ("<script>alert", "<img", 'href="javascript', "<b>bold", "<i>i</i>", "<u>u</u>", "<svg onload"):
+            assert live not in text, (address, live)
+        assert " style=" not in text

@@ -1,0 +1,45 @@
+"""Markdown and formulas."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.web.prose import CLOSE, OPEN, formula, markdown
+
+
+def test_headings_start_below_the_page_title() -> None:
+    assert markdown("# One\n###### Six") == "<h2>One</h2>\n<h6>Six</h6>\n"
+
+
+def test_formulas_are_drawn_with_their_latex_as_words() -> None:
+    html = markdown("Mean\n\n$$\\frac{1}{n}$$\n\nand $x_i$ inline")
+    assert html.count("<svg") == 2
+    assert 'aria-label="\\frac{1}{n}"' in html
+    assert 'class="math"' in html
+    assert "style=" not in html
+
+
+def test_money_and_code_are_no_formulas() -> None:
+    assert "<svg" not in markdown("It costs $5 and $6, or `$x$`.\n\n```\n$$a$$\n```")
+
+
+@pytest.mark.parametrize(
+    "latex", ["\\frac{", "\\nosuchmacro{x}", "x" * 1000, "<script>alert(1)</script>", '" onload="x']
+)
+def test_no_formula_breaks_a_page(latex: str) -> None:
+    html = formula(latex)
+    assert "<script" not in html
+    assert 'onload="x' not in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "[a](javascript:alert(1))", "[a](data:text/html,x)",
+     "![a](http://evil/x.png)", "<a href='javascript:alert(1)'>x</a>", "[a](vbscript:x)", "<svg/onload=alert(1)>",
+     "[a]: javascript:alert(1)\n\n[a]", "<https://x.y/\"onmouseover=alert(1)>", "`<script>`", f"{OPEN}0{CLOSE}",
+     "| a |\n|:-:|\n| <b onclick=x> |", "$$\"><script>alert(1)</script>$$"],
+)  # fmt: skip
+def test_nothing_in_markdown_is_alive(text: str) -> None:
+    html = markdown(text)
+    for live in ("<script", "<img", 'href="javascript', 'href="data', 'href="vbscript', "<svg/", "<b ", "style="):
+        assert live not in html

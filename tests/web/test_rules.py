@@ -1,0 +1,38 @@
+"""Rules are accepted here, with time and version."""
+
+from __future__ import annotations
+
+from django.test import Client
+
+from leaderboard import hosting, joining
+from leaderboard.models import Competition, Membership, User
+from tests.conftest import enter
+
+
+def test_bo_accepts_and_goes_on_to_the_data(client: Client, pets: Competition, bo: User) -> None:
+    joining.enter(user=bo, competition=pets)
+    client.force_login(bo)
+    assert "I accept the rules" in client.get("/c/pets/rules/").content.decode()
+    response = client.post("/c/pets/rules/")
+    assert response["Location"] == "/c/pets/data/"
+    membership = Membership.objects.get(user=bo)
+    assert membership.rules_version == 1
+    assert membership.rules_accepted_at is not None
+    assert "You accepted these rules" in client.get("/c/pets/rules/").content.decode()
+
+
+def test_changed_rules_say_so(client: Client, pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hosting.change(competition=pets, rules="No external data.")
+    client.force_login(bo)
+    text = client.get("/c/pets/rules/").content.decode()
+    assert "The rules changed after you accepted them" in text
+    assert "I accept the rules" in text
+
+
+def test_a_stranger_reads_public_rules_and_accepts_nothing(client: Client, pets: Competition, dee: User) -> None:
+    Competition.objects.update(is_listed=True)
+    client.force_login(dee)
+    assert "I accept the rules" not in client.get("/c/pets/rules/").content.decode()
+    assert client.post("/c/pets/rules/").status_code == 302
+    assert not Membership.objects.exists()

@@ -1,0 +1,64 @@
+"""The first minute: whoever holds the link from the terminal becomes the operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.models import SetupLink, User
+from leaderboard.web.visitors import site
+
+OLGA = {"username": "olga", "email": "olga@example.org", "password": "a long enough phrase"}
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    found: list[Any] = []
+    monkeypatch.setattr(site.subprocess, "Popen", lambda command, **_: found.append(command))
+    return found
+
+
+def test_olga_becomes_the_operator_once(client: Client, db: None, started: list[Any]) -> None:
+    secret = SetupLink.issue()
+    assert "Who runs this site?" in client.get(f"/setup/{secret}/").content.decode()
+    response = client.post(f"/setup/{secret}/", OLGA, follow=True)
+    assert "Welcome, olga" in response.content.decode()
+    olga = User.objects.get()
+    assert olga.is_superuser
+    assert olga.is_staff
+    assert olga.can_host
+    assert response.context["user"] == olga
+    again = Client().post(f"/setup/{secret}/", OLGA | {"username": "mallory", "email": "m@example.org"})
+    assert again.status_code == 410
+    assert "does not work any more" in again.content.decode()
+    assert User.objects.count() == 1
+    assert not started
+
+
+def test_the_demo_is_started_beside_the_site(client: Client, db: None, started: list[Any]) -> None:
+    client.post(f"/setup/{SetupLink.issue()}/", OLGA | {"demo": "on"})
+    assert [command[-1] for command in started] == ["demo"]
+
+
+def test_an_unknown_link_says_so(client: Client, db: None) -> None:
+    assert client.get("/setup/guess/").status_code == 410
+    assert client.post("/setup/guess/", OLGA).status_code == 410
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "change", [{"password": "12345678"}, {"password": "olga"}, {"email": ""}, {"email": "no"}, {"username": "a b/c<"}]
+)
+def test_a_poor_form_is_shown_again_and_the_link_still_works(client: Client, db: None, change: dict[str, str]) -> None:
+    secret = SetupLink.issue()
+    response = client.post(f"/setup/{secret}/", OLGA | change)
+    assert response.status_code == 422
+    assert "Please look at this again" in response.content.decode()
+    assert not User.objects.exists()
+    assert SetupLink.is_live(secret)
+
+
+def test_no_link_works_once_there_is_an_operator(client: Client, olga: User) -> None:
+    assert client.get(f"/setup/{SetupLink.issue()}/").status_code == 410
