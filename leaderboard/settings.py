@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import quote, urlsplit
 
 import environ
 
@@ -23,12 +26,13 @@ VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 def _secret_key() -> str:
     """The key of this installation, made once and kept beside the database."""
     path = VAR_DIR / "secret_key"
-    try:
-        with path.open("x") as file:
-            path.chmod(0o600)
-            file.write(secrets.token_urlsafe(50))
-    except FileExistsError:
-        pass
+    if not path.exists():
+        partial = path.with_name(f"secret_key.{os.getpid()}")
+        partial.touch(mode=0o600)
+        partial.write_text(secrets.token_urlsafe(50))
+        with suppress(FileExistsError):
+            os.link(partial, path)  # of several processes that start at once one wins, and its key is whole
+        partial.unlink()
     return path.read_text()
 
 
@@ -99,7 +103,8 @@ TEMPLATES = [
     },
 ]
 
-DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'leaderboard.sqlite3'}")}
+_sqlite: dict[str, Any] = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(VAR_DIR / "leaderboard.sqlite3")}
+DATABASES = {"default": env.db("DATABASE_URL") if env.str("DATABASE_URL", default="") else _sqlite}
 DATABASES["default"]["CONN_MAX_AGE"] = None
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 if "sqlite" in DATABASES["default"]["ENGINE"]:
@@ -178,7 +183,7 @@ CACHES = {
     }
 }
 
-REDIS_URL = env.str("REDIS_URL", default=f"unix://{VAR_DIR / 'run' / 'valkey.sock'}")
+REDIS_URL = env.str("REDIS_URL", default=f"unix://{quote(str(VAR_DIR / 'run' / 'valkey.sock'))}")
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A frozen or full broker must not hold up an upload: the bell is rung within this time or not at all.
