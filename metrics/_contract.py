@@ -153,17 +153,25 @@ def each_pair(truth: Any, prediction: Any, contribution: Callable[[Any, Any], Se
 
     Real columns have few distinct pairs, so this is what makes text metrics fast.
     """
-    width = max(1, len(prediction.values))
+    true, said, of_row = distinct_pairs(truth, prediction)
+    values, guesses = truth.values, prediction.values
+    table = [contribution(values[t], guesses[p]) for t, p in zip(true.tolist(), said.tolist(), strict=True)]
+    return Contributions(np.array(table, np.float64), of_row)
+
+
+def distinct_pairs(truth: Any, prediction: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The codes of the distinct pairs of a true and a predicted cell, and which pair each row has."""
+    if prediction.size == len(prediction) or truth.size == len(truth):
+        return truth.codes, prediction.codes, np.arange(len(truth))
+    width = max(1, prediction.size)
     pairs = truth.codes.astype(np.int64) * width + prediction.codes
-    distinct, of_row = _distinct(pairs, len(truth.values) * width)
-    table = np.array(
-        [contribution(truth.values[t], prediction.values[p]) for t, p in zip(*divmod(distinct, width), strict=True)],
-        np.float64,
-    )
-    return Contributions(table, of_row)
+    distinct, of_row = distinct_codes(pairs, truth.size * width)
+    true, said = np.divmod(distinct, width)
+    return true, said, of_row
 
 
-def _distinct(pairs: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+def distinct_codes(pairs: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct codes below ``size``, sorted, and the place of each code among them."""
     if size > 4 * len(pairs) + 1024:
         distinct, of_row = np.unique(pairs, return_inverse=True)
         return distinct, of_row

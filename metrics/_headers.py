@@ -23,13 +23,14 @@ _NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
 def header_of(data: bytes) -> tuple[list[str], int, int]:
     """Trimmed names, the header's line and the offset behind it. Raises ``Refused`` if it cannot be read.
 
-    ``data`` has ``\\n`` line ends; blank lines before the header are skipped.
+    ``data`` has ``\\n`` line ends; lines of blanks before the header are skipped.
     """
-    start = len(data) - len(data.lstrip(b"\n"))
+    skipped = data[: len(data) - len(data.lstrip(b" \t\n"))]
+    start = skipped.rfind(b"\n") + 1
     end = data.find(b"\n", start)
     end = len(data) if end < 0 else end
     raw = data[start:end].decode("utf-8", "replace")
-    line = start + 1
+    line = skipped.count(b"\n") + 1
     if '"' in raw:
         try:
             names = next(csv.reader([raw], strict=True))

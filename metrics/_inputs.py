@@ -15,7 +15,7 @@ A kind reads one or several columns of trimmed text and hands the metric arrays 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -27,27 +27,49 @@ from metrics._numbers import read_numbers, to_decimal
 from metrics._tables import Table, pick, plain, raw_cells
 
 
-@dataclass(frozen=True)
 class Coded:
-    """A column of repeated values: row i holds ``values[codes[i]]``."""
+    """A column of repeated values: row i holds ``values[codes[i]]``.
 
-    codes: np.ndarray
-    values: Sequence[Any]
-    _made: dict[Hashable, Coded] = field(default_factory=dict, repr=False, compare=False)
+    What is computed of the values is remembered and shared by all parts of a column, so a truth is parsed once.
+    """
+
+    def __init__(self, codes: np.ndarray, values: Sequence[Any] | None = None, *, array: Any = None) -> None:
+        self.codes = codes
+        self.array = array
+        self.size = len(array) if array is not None else len(values or ())
+        self._made: dict[Hashable, Any] = {} if values is None else {"values": values}
 
     def __len__(self) -> int:
         return len(self.codes)
 
+    @property
+    def values(self) -> Sequence[Any]:
+        """The distinct values; made of ``array``, their Arrow array, when first asked for."""
+        if "values" not in self._made:
+            self._made["values"] = self.array.to_pylist()
+        found: Sequence[Any] = self._made["values"]
+        return found
+
     def take(self, rows: np.ndarray) -> Coded:
         """The given rows."""
-        return Coded(self.codes[rows], self.values, self._made)
+        taken = Coded(self.codes[rows], array=self.array)
+        taken.size, taken._made = self.size, self._made
+        return taken
 
     def map(self, function: Callable[..., Any], *args: Hashable) -> Coded:
-        """Apply a function to each distinct value once; remembered, so a truth is parsed once."""
+        """Apply a function to each distinct value."""
+        return Coded(self.codes, self.once(_mapped, function, *args))
+
+    def once(self, function: Callable[..., Any], *args: Hashable) -> Any:
+        """``function(self, *args)``, which must depend on the distinct values only; computed once."""
         key = (function, *args)
         if key not in self._made:
-            self._made[key] = Coded(self.codes, [function(value, *args) for value in self.values])
-        return Coded(self.codes, self._made[key].values, self._made[key]._made)
+            self._made[key] = function(self, *args)
+        return self._made[key]
+
+
+def _mapped(coded: Coded, function: Callable[..., Any], *args: Hashable) -> list[Any]:
+    return [function(value, *args) for value in coded.values]
 
 
 @dataclass(frozen=True)
@@ -121,7 +143,7 @@ class Cells:
     def coded(self) -> Coded:
         """The distinct texts and where they are."""
         encoded = self.array.dictionary_encode()
-        return Coded(plain(encoded.indices, np.int32), encoded.dictionary.to_pylist())
+        return Coded(plain(encoded.indices, np.int32), array=encoded.dictionary)
 
 
 class Kind:

@@ -19,7 +19,6 @@ LONGEST_LINE = 65_536
 _CONTROL = bytes(set(range(32)) - {9, 10, 13}) + b"\x7f"
 _NOT_CONTROL = bytes(set(range(256)) - set(_CONTROL))
 _HIGH_CONTROL = re.compile(b"\xc2[\x80-\x84\x86-\x9f]")  # U+0085, "next line", is white space
-_BLANK_LINE = re.compile(rb"^[ \t]+$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -63,12 +62,10 @@ def scan(data: bytes) -> Text:
 
 
 def plain_lines(data: bytes) -> bytes:
-    """Without byte-order mark, every line end as ``\\n``, lines of blanks emptied (line numbers stay)."""
+    """Without byte-order mark, every line end as ``\\n``."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if b"\n " in data or b"\n\t" in data or data[:1] in b" \t":
-        data = _BLANK_LINE.sub(b"", data)
     return data
 
 

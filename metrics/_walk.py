@@ -85,7 +85,7 @@ def _records(data: bytes, body: int) -> list[_Record]:
             place += 1
             parts.append(rows[place])
             is_open ^= rows[place].count(b'"') % 2 == 1
-        if len(parts) > 1 or parts[0]:
+        if len(parts) > 1 or parts[0].strip(b" \t"):
             records.append(_Record(b"\n".join(parts), first + start, first + place, is_open))
         place += 1
     return records

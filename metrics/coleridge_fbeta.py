@@ -28,11 +28,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._contract import Contributions, Example, Metric, each_pair
+from metrics._contract import Contributions, Example, Metric, distinct_pairs
 from metrics._fscore import Beta, f_beta
 from metrics._inputs import Coded, Words
 from metrics._parameters import Range
-from metrics._phrases import MATCHINGS, distinct_phrases, phrases_of
+from metrics._phrases import counts, distinct_phrases, phrases_of
 
 Threshold = Annotated[float, Range(0, 1, exclusive_minimum=True), "Similarity from which two phrases match."]
 Matching = Annotated[
@@ -44,9 +44,10 @@ def rows(
     truth: Coded, prediction: Coded, *, threshold: Threshold = 0.5, matching: Matching = "per_truth"
 ) -> Contributions:
     """tp, fp and fn of each row."""
-    count = MATCHINGS[matching]
-    true, said = truth.map(phrases_of), prediction.map(phrases_of)
-    return each_pair(true, said, lambda phrases, guesses: count(phrases, guesses, threshold))
+    true, said = truth.once(phrases_of), prediction.once(phrases_of)
+    true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
+    table = counts(true, said, true_cells, said_cells, threshold, matching)
+    return Contributions(table.astype(np.float64), of_row)
 
 
 def total(sums: np.ndarray, *, beta: Beta = 0.5) -> float:

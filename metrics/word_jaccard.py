@@ -19,22 +19,24 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._contract import Contributions, Example, Metric, each_pair, ratio
+from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
 from metrics._inputs import Coded, Words
-from metrics._phrases import similarity
+from metrics._tokens import Tokens, jaccard, tokens
 
 Lowercase = Annotated[bool, "Whether upper and lower case are the same."]
 
 
-def words(text: str, lowercase: bool) -> frozenset[str]:
-    """The distinct words of a text."""
-    return frozenset((text.lower() if lowercase else text).split())
+def words(texts: Coded, lowercase: bool) -> Tokens:
+    """The distinct words of each distinct text."""
+    return tokens(texts.array, None, lambda piece: (piece.lower() if lowercase else piece).split(), distinct=True)
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = True) -> Contributions:
     """The similarity of each row, and 1 for the row."""
-    true, said = truth.map(words, lowercase), prediction.map(words, lowercase)
-    return each_pair(true, said, lambda one, other: (similarity(one, other), 1))
+    true, said = truth.once(words, lowercase), prediction.once(words, lowercase)
+    true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
+    similarity = jaccard(true, said, true_cells, said_cells)
+    return Contributions(np.column_stack([similarity, np.ones(len(similarity))]), of_row)
 
 
 def total(sums: np.ndarray) -> float:
