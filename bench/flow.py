@@ -47,7 +47,8 @@ def seconds_to_score(site: Site, slug: str, token: str, data: bytes) -> tuple[fl
     answered = time.perf_counter()
 
     def is_final() -> bool:
-        return json.loads(site.get(f"/api/v1/submissions/{answer['id']}", token)[1])["status"] == "scored"
+        found = json.loads(site.get(f"/api/v1/submissions/{answer['id']}", token)[1])
+        return str(found["status"]) == "scored"
 
     until(is_final, every=0.005, what="the score")
     return time.perf_counter() - begun, answered - begun

@@ -168,10 +168,9 @@ def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcom
     if outcome.result is None:
         _give_back(submission, refused=bool(outcome.problems))
         return status
-    _write_scores(submission, ruler, outcome.result)
-    assert outcome.result.public is not None
+    public = _write_scores(submission, ruler, outcome.result)
     ruler.competition = competition
-    if ranking.note_score(submission, ruler, outcome.result.public):
+    if ranking.note_score(submission, ruler, public):
         competition.touch_board()
     return status
 
@@ -187,7 +186,9 @@ def _give_back(submission: Submission, *, refused: bool) -> None:
         DailyAttempts.give_back(submission.team_id, submission.received_at.date(), refused=refused)
 
 
-def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Result) -> None:
+def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Result) -> float:
+    """Write both scores; gives the public one."""
+    assert result.public is not None and result.private is not None, "a published ruler has both splits"
     values = {Split.PUBLIC: result.public, Split.PRIVATE: result.private}
     Score.objects.bulk_create(
         Score(
@@ -199,6 +200,7 @@ def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Re
         )
         for split, value in values.items()
     )
+    return result.public
 
 
 # --- rescoring --------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def test_every_command_exists_with_its_options(page: Path) -> None:
         if name in OWN_COMMANDS:
             continue
         assert name in get_commands(), line
-        parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)  # type: ignore[arg-type]
+        parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
         assert set(options) <= set(parser._option_string_actions), line
 
 
