@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.test import Client
@@ -143,6 +144,12 @@ def test_nobodys_page_is_served_to_somebody_else(client: Client, board: Competit
     assert len(etags) == 3
 
 
+def test_what_one_reader_types_into_the_address_is_in_nobody_elses_page(client: Client, board: Competition) -> None:
+    assert "canary" in page(client, "?page=1canary")
+    assert "canary" not in page(client, "?page=1")
+    assert "canary" not in page(client)
+
+
 def test_messages_are_not_kept_in_the_shared_page(client: Client, board: Competition) -> None:
     assert "Join the competition first" not in page(client)
     fresh = Client()
@@ -152,6 +159,7 @@ def test_messages_are_not_kept_in_the_shared_page(client: Client, board: Competi
 
 def test_the_private_board_is_locked_in_every_byte(client: Client, board: Competition, bo: User, dee: User) -> None:
     """Cy's private value, 4 of 6, must be nowhere, whatever is asked."""
+    assert board.ground_truth
     Standing.objects.create(
         ground_truth=board.ground_truth, team=bo.memberships.get().team, split="private", value=0.123456789,
         submission=Submission.objects.filter(user=bo)[0], sort_key=-0.123456789, received_at=timezone.now(),
@@ -220,7 +228,7 @@ def test_an_empty_board_invites(client: Client, ada: User) -> None:
 
 def test_a_draft_without_a_ruler_has_no_board_yet(client: Client, ada: User) -> None:
     now = timezone.now()
-    hosting.create(user=ada, slug="pets", title="Draft", opens_at=now, closes_at=now + timezone.timedelta(days=1))
+    hosting.create(user=ada, slug="pets", title="Draft", opens_at=now, closes_at=now + timedelta(days=1))
     client.force_login(ada)
     assert "No board yet" in page(client)
     assert client.get("/c/pets/leaderboard.csv").status_code == 302

@@ -8,7 +8,6 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import SetupLink, User
-from leaderboard.web.visitors import site
 
 OLGA = {"username": "olga", "email": "olga@example.org", "password": "a long enough phrase"}
 
@@ -16,7 +15,7 @@ OLGA = {"username": "olga", "email": "olga@example.org", "password": "a long eno
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     found: list[Any] = []
-    monkeypatch.setattr(site.subprocess, "Popen", lambda command, **_: found.append(command))
+    monkeypatch.setattr("leaderboard.web.visitors.site.subprocess.Popen", lambda command, **_: found.append(command))
     return found
 
 

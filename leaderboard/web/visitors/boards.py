@@ -143,7 +143,8 @@ def _etag(request: HttpRequest, wish: Wish) -> str:
     if not visit.user.is_anonymous:
         parts += [visit.user.pk, visit.membership.team_id if visit.membership else 0]
     if not _is_part(request):
-        parts += [request.get_host(), theme_of(request), visit.at.strftime("%Y%m%d%H%M")]
+        # The frame repeats the address in its links.
+        parts += [request.get_host(), request.get_full_path(), theme_of(request), visit.at.strftime("%Y%m%d%H%M")]
     return f'"{hashlib.blake2s(repr(parts).encode(), digest_size=12).hexdigest()}"'
 
 
