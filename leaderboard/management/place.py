@@ -60,6 +60,11 @@ class Place:
         self.write_address("")
         return True
 
+    def leave(self) -> None:
+        """Give the lock up; the end of the process does the same."""
+        if self._lock is not None:
+            self._lock.close()
+
     def write_address(self, url: str) -> None:
         """Leave word for a second `up`."""
         assert self._lock is not None

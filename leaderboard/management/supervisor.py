@@ -196,6 +196,8 @@ def up(options: argparse.Namespace) -> int:
         print(trouble, file=sys.stderr)
     except OSError as error:
         print(explain_os(error, place.var if place.var.exists() else BASE), file=sys.stderr)
+    finally:
+        place.leave()
     return 1
 
 

@@ -1,0 +1,396 @@
+"""Olga types `manage.py up`: real processes in a folder and on a port of their own, ended as roughly as it gets."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from leaderboard.management import place as places
+from leaderboard.management import prepare
+from leaderboard.management.children import FIRST_PAUSE, LONGEST_PAUSE, Child
+from leaderboard.models import SetupLink, User
+from manage import BASE, Trouble
+
+DEADLINE = 60.0
+NEW_PASSWORD = "a rather long sentence 7"
+
+
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = DEADLINE) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds:g} s for: {what}"
+        time.sleep(0.02)
+
+
+class Up:
+    """One `manage.py up`, what it has said, and the processes below it."""
+
+    def __init__(self, var: Path, *options: str, **env: str) -> None:
+        self.var = var
+        self.said = var.with_name(f"{var.name[:40]} said {time.monotonic_ns()}")
+        command = [sys.executable, str(BASE / "manage.py"), "up", "--port", "0", "--no-browser", *options]
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith("ADMIN_")}
+        with self.said.open("wb") as output:
+            self.process = subprocess.Popen(
+                command, env={**inherited, "VAR_DIR": str(var), **env}, stdout=output, stderr=output
+            )
+
+    @property
+    def text(self) -> str:
+        return self.said.read_text()
+
+    @property
+    def url(self) -> str:
+        found = re.search(r"runs at (http://\S+)", self.text)
+        assert found, self.text
+        return found[1]
+
+    def started(self) -> Up:
+        wait_for(lambda: "Started in" in self.text or self.process.poll() is not None, "the box")
+        assert self.process.poll() is None, self.text
+        return self
+
+    def ended(self) -> int:
+        return self.process.wait(DEADLINE)
+
+    def page(self, path: str = "healthz") -> int | None:
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+                status: int = answer.status
+                return status
+        except OSError:
+            return None
+
+    def below(self) -> dict[int, str]:
+        """Every process below `up`: pid and command line."""
+        parents = {pid: parent for pid in all_pids() if (parent := parent_of(pid))}
+        found, generation = set[int](), {self.process.pid}
+        while generation:
+            generation = {pid for pid, parent in parents.items() if parent in generation}
+            found |= generation
+        return {pid: command_of(pid) for pid in found}
+
+    def pid_of(self, part: str) -> int:
+        """The leader of a part: the direct child of `up` whose command line has these words."""
+        own = [pid for pid, command in self.below().items() if part in command and parent_of(pid) == self.process.pid]
+        assert len(own) == 1, (part, self.below())
+        return own[0]
+
+
+def all_pids() -> list[int]:
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+
+
+def status_line(pid: int, key: str) -> str:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(f"{key}:")), "")
+
+
+def parent_of(pid: int) -> int:
+    return int(status_line(pid, "PPid") or 0)
+
+
+def is_alive(pid: int) -> bool:
+    return status_line(pid, "State")[:1] not in ("", "Z", "X")
+
+
+def command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def nobody_is_left(pids: dict[int, str]) -> bool:
+    return not any(is_alive(pid) for pid in pids)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Up]]:
+    """Start `up`; whatever a test leaves running is ended."""
+    running: list[Up] = []
+
+    def start(*options: str, var: Path = tmp_path / "var", **env: str) -> Up:
+        running.append(Up(var, *options, **env))
+        return running[-1]
+
+    yield start
+    for one in running:
+        one.process.kill()
+        one.process.wait()
+
+
+# --- starting ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_olga_reads_one_box_with_the_address_and_a_link_and_a_second_up_says_where(
+    start: Callable[..., Up],
+) -> None:
+    site = start().started()
+    assert site.page() == 200
+    assert re.search(rf"{site.url}setup/[\w-]+/", site.text)
+    assert site.text.count("╭") == 1
+
+    again = start()
+    assert again.ended() == 0
+    assert again.text == f"Leaderboard runs already: {site.url} (process {site.process.pid})\n"
+    assert site.page() == 200
+
+
+@pytest.mark.slow
+def test_what_lies_in_var_is_for_olga_alone(start: Callable[..., Up]) -> None:
+    site = start().started()
+    assert stat.S_IMODE(site.var.stat().st_mode) == 0o700
+    assert stat.S_IMODE((site.var / "run").stat().st_mode) == 0o700
+    assert stat.S_IMODE((site.var / "run" / "valkey.sock").stat().st_mode) == 0o600
+    shared = [path for path in site.var.rglob("*") if stat.S_IMODE(path.lstat().st_mode) & 0o077]
+    assert shared == []
+
+
+@pytest.mark.slow
+def test_a_deep_folder_with_odd_characters_works(start: Callable[..., Up], tmp_path: Path) -> None:
+    """Longer than a socket's path may be, and with everything that has a meaning in a URL, a shell or a config."""
+    var = tmp_path / ('Olga\'s #1 "site" 100% %20 ü ?' + "x" * 90)
+    site = start(var=var).started()
+    assert site.page() == 200
+    assert (var / "leaderboard.sqlite3").exists()
+    assert not (var / "run" / "valkey.sock").exists()
+
+
+@pytest.mark.slow
+def test_an_operator_can_be_named_beforehand_and_no_child_learns_the_password(
+    start: Callable[..., Up],
+) -> None:
+    site = start(ADMIN_USERNAME="olga", ADMIN_PASSWORD=NEW_PASSWORD).started()
+    assert "setup/" not in site.text
+    for pid in site.below():
+        assert NEW_PASSWORD.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
+
+
+@pytest.mark.slow
+def test_olga_reads_that_a_password_is_too_weak(start: Callable[..., Up]) -> None:
+    site = start(ADMIN_USERNAME="olga", ADMIN_PASSWORD="olga")
+    assert site.ended() == 1
+    assert "too short" in site.text
+    assert "Traceback" not in site.text
+    assert len(site.text.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_olga_reads_which_port_is_taken(start: Callable[..., Up]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        site = start("--port", str(port))
+        assert site.ended() == 1
+    assert f"Port {port} on 127.0.0.1 is taken by another program." in site.text
+    assert "manage.py up --port" in site.text
+    assert "Traceback" not in site.text
+
+
+@pytest.mark.slow
+def test_the_class_can_come_in_by_the_machines_address(start: Callable[..., Up]) -> None:
+    site = start("--host", "0.0.0.0").started()
+    assert "127.0.0.1" not in site.url or not places.own_addresses()[1:]
+    assert site.page("") == 200
+
+
+# --- restarting -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_every_part_that_is_killed_comes_back(start: Callable[..., Up]) -> None:
+    site = start().started()
+    parts = ["granian", "celery -A leaderboard.celery worker", "app.Beat", "valkey-server"]
+    before = {part: site.pid_of(part) for part in parts}
+    family = site.below()
+    for pid in before.values():
+        os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: nobody_is_left(family), "children of the killed to go too")
+    wait_for(lambda: site.text.count("starting it again in 0.5 s. Log: ") == 4, "one line for each")
+    wait_for(lambda: site.page() == 200, "the page")
+    for ready in ("worker-ready", "beat-ready"):
+        wait_for((site.var / "run" / ready).exists, ready)
+    assert not set(before.values()) & {site.pid_of(part) for part in parts}
+
+
+@pytest.mark.slow
+def test_the_process_that_answers_comes_back_when_it_is_killed(start: Callable[..., Up]) -> None:
+    site = start().started()
+    leader = site.pid_of("granian")
+    (answering,) = (pid for pid in site.below() if parent_of(pid) == leader)
+    os.kill(answering, signal.SIGKILL)
+    wait_for(lambda: not is_alive(answering), "its end")
+    wait_for(lambda: site.page() == 200, "the page")
+
+
+def test_pauses_grow_to_half_a_minute_and_start_over_after_a_healthy_minute() -> None:
+    child = Child("worker", ["false"], answers=lambda: False)
+    pauses = []
+    for _ in range(8):
+        child.started_at = time.monotonic()
+        pauses.append(child.pause)
+        child.bury(1)
+    assert pauses == [0.5, 1, 2, 4, 8, 16, 30, 30]
+
+    child.started_at = time.monotonic() - 61
+    assert f"starting it again in {FIRST_PAUSE:g} s" in child.bury(1)
+    assert child.pause < LONGEST_PAUSE
+
+
+# --- ending -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_everybody_within_three_seconds(start: Callable[..., Up], how: signal.Signals) -> None:
+    site = start().started()
+    family = site.below()
+    assert len(family) >= 6
+    began = time.monotonic()
+    site.process.send_signal(how)
+    assert site.ended() == 0
+    assert time.monotonic() - began <= 3
+    assert nobody_is_left(family)
+    assert "Traceback" not in site.text
+
+
+@pytest.mark.slow
+def test_a_part_that_hangs_is_ended_with_the_others(start: Callable[..., Up]) -> None:
+    site = start().started()
+    family = site.below()
+    os.kill(site.pid_of("celery -A leaderboard.celery worker"), signal.SIGSTOP)
+    began = time.monotonic()
+    site.process.send_signal(signal.SIGINT)
+    assert site.ended() == 0
+    assert time.monotonic() - began <= 3
+    wait_for(lambda: nobody_is_left(family), "their end", 1)
+
+
+@pytest.mark.slow
+def test_after_kill_9_nobody_is_left_and_the_next_up_works(start: Callable[..., Up]) -> None:
+    site = start().started()
+    family = site.below()
+    os.kill(site.process.pid, signal.SIGKILL)
+    wait_for(lambda: nobody_is_left(family), "the end of every child and grandchild", 3)
+    assert start().started().page() == 200
+
+
+@pytest.mark.slow
+def test_kill_9_in_the_middle_of_starting_leaves_nobody_either(start: Callable[..., Up]) -> None:
+    site = start()
+    wait_for(lambda: len(site.below()) >= 4, "some children")
+    family = site.below()
+    os.kill(site.process.pid, signal.SIGKILL)
+    wait_for(lambda: nobody_is_left(family), "the end of every child and grandchild", 3)
+
+
+# --- the place --------------------------------------------------------------------------------------------------
+
+
+def test_a_foreign_folder_is_not_taken_for_the_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    place = places.Place(tmp_path / ("deep" * 40))
+    socket_path = place.socket()
+    assert len(os.fsencode(socket_path)) <= 107
+    assert stat.S_IMODE(socket_path.parent.stat().st_mode) == 0o700
+    socket_path.parent.chmod(0o777)
+    with pytest.raises(Trouble, match="belongs to somebody else"):
+        place.socket()
+
+
+def test_olga_reads_that_no_folder_is_short_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / ("t" * 100)
+    deep.mkdir()
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(deep))
+    with pytest.raises(Trouble, match="Set VAR_DIR to a folder with a short path"):
+        places.Place(tmp_path / ("deep" * 40)).socket()
+
+
+def test_a_lock_of_a_dead_up_is_nobodys_lock(tmp_path: Path) -> None:
+    first, second = places.Place(tmp_path / "var"), places.Place(tmp_path / "var")
+    first.make()
+    (first.run / "up.lock").write_text('{"pid": 1, "url": "http://stale/"}')
+    assert first.take_lock()
+    assert first.read_address() == (os.getpid(), "")
+    first.write_address("http://here/")
+    assert not second.take_lock()
+    assert second.read_address() == (os.getpid(), "http://here/")
+    first.leave()
+    assert second.take_lock()
+    second.leave()
+
+
+def test_a_long_log_is_put_aside_at_the_next_start(tmp_path: Path) -> None:
+    place = places.Place(tmp_path / "var")
+    place.make()
+    place.log_of("web").write_bytes(b"x" * (places.LOG_ROTATED_AT + 1))
+    place.log_of("worker").write_text("short")
+    place.rotate_logs()
+    assert sorted(path.name for path in place.logs.iterdir()) == ["web.log.1", "worker.log"]
+
+
+def test_an_unknown_address_is_said_in_words() -> None:
+    for host in ("192.0.2.77", "no such host"):
+        with pytest.raises(Trouble, match="This machine has no address"):
+            places.claim_port(host, 0)
+
+
+def test_only_who_lets_the_network_in_answers_to_other_names() -> None:
+    assert places.allowed_hosts("127.0.0.1", "") == "localhost,127.0.0.1,[::1]"
+    assert places.allowed_hosts("127.0.0.1", "a.example").startswith("a.example,localhost,")
+    assert socket.gethostname() in places.allowed_hosts("0.0.0.0", "").split(",")
+
+
+# --- the operator -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_the_named_operator_is_made_once_and_may_host() -> None:
+    for password in (NEW_PASSWORD, "another long sentence 8"):
+        prepare.make_operator("olga", password, "olga@example.org")
+    olga = User.objects.get()
+    assert olga.is_superuser
+    assert olga.can_host
+    assert olga.check_password(NEW_PASSWORD)
+    assert prepare.setup_link() is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("username", "password", "email", "words"),
+    [
+        ("olga", "", "", "go together"),
+        ("", NEW_PASSWORD, "", "go together"),
+        ("olga", "12345678", "", "entirely numeric"),
+        ("olga", "password", "", "too common"),
+        ("olga", NEW_PASSWORD, "no address", "valid email"),
+    ],
+)
+def test_an_operator_who_cannot_be_is_refused_in_words(username: str, password: str, email: str, words: str) -> None:
+    with pytest.raises(Trouble, match=words):
+        prepare.make_operator(username, password, email)
+    assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+def test_while_nobody_operates_the_site_each_start_gives_a_fresh_link() -> None:
+    first, second = prepare.setup_link(), prepare.setup_link()
+    assert first is not None
+    assert second is not None
+    assert not SetupLink.is_live(first)
+    assert SetupLink.is_live(second)
