@@ -1,0 +1,119 @@
+"""The Submit page in a real browser: keyboard, drop, progress, errors, without a reload."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+from leaderboard.models import Submission, User
+from tests.conftest import answers, enter, make_competition
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+CHROMIUM = "/usr/bin/chromium"
+BAD = b"id,label\n1,cat\n1,dog\n99,cat\n"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    if not Path(CHROMIUM).exists():
+        pytest.skip("Chromium is not installed")
+    # Playwright runs an event loop in this thread; Django would take the tests for asynchronous code.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield browser
+        browser.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def submit_page(
+    chromium: Browser, live_server: LiveServer, settings: LazySettings, ada: User, bo: User
+) -> Iterator[Page]:
+    """Bo on the Submit page; any breach of the content security policy fails the test."""
+    enter(make_competition(ada), bo)
+    client = Client()
+    client.force_login(bo)
+    context = chromium.new_context(viewport={"width": 1180, "height": 900})
+    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
+    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}])
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.add_init_script(
+        "document.addEventListener('securitypolicyviolation', e => { throw new Error(e.violatedDirective) })"
+    )
+    page.goto(f"{live_server.url}/c/pets/submit/")
+    yield page
+    context.close()
+    assert errors == []
+
+
+def choose(page: Page, data: bytes, name: str = "mine.csv") -> None:
+    page.set_input_files("#id_file", {"name": name, "mimeType": "text/csv", "buffer": data})
+
+
+def test_a_score_appears_without_a_reload(submit_page: Page, work: Callable[[], int]) -> None:
+    page = submit_page
+    page.evaluate("window.sameDocument = true")
+    choose(page, answers())
+    expect(page.locator("[data-file-name]")).to_have_text("mine.csv")
+    page.get_by_role("button", name="Submit for a score").click()
+    expect(page.locator("#progress .badge")).to_have_text(re.compile("Waiting|Scoring"))
+    assert page.url.endswith(f"?submission={Submission.objects.get().pk}")
+    assert work() == 1
+    expect(page.locator(".result")).to_contain_text("1.00000")
+    expect(page.locator("#today")).to_contain_text("4 of 5")
+    expect(page.locator("#announcements")).to_have_text("mine.csv scored 1.00000, rank 1 of 1.")
+    assert page.evaluate("window.sameDocument") is True
+
+
+def test_a_bad_file_shows_all_its_problems(submit_page: Page, work: Callable[[], int]) -> None:
+    page = submit_page
+    choose(page, BAD)
+    page.get_by_role("button", name="Submit for a score").click()
+    expect(page.locator("#progress")).to_be_visible()
+    work()
+    expect(page.locator("#progress")).to_contain_text("was not scored, and did not use an attempt")
+    assert page.locator("#progress .problems tbody tr").count() >= 3
+    expect(page.locator("#today")).to_contain_text("5 of 5")
+
+
+def test_check_only_works_by_keyboard_and_takes_the_focus(submit_page: Page) -> None:
+    page = submit_page
+    choose(page, BAD)
+    page.locator("#id_file").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Check the file")).to_be_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#checked")).to_be_focused()
+    assert not Submission.objects.exists()
+
+
+def test_a_refusal_is_shown_and_focused(submit_page: Page) -> None:
+    page = submit_page
+    choose(page, b"")
+    page.get_by_role("button", name="Submit for a score").click()
+    expect(page.locator(".errors")).to_be_focused()
+    expect(page.locator(".errors")).to_contain_text("This file is empty")
+
+
+def test_a_file_dropped_on_the_zone_is_chosen(submit_page: Page) -> None:
+    """The input covers the zone, so the browser's own drop does it."""
+    box, zone = submit_page.locator("#id_file").bounding_box(), submit_page.locator(".drop-zone").bounding_box()
+    assert box is not None
+    assert zone is not None
+    assert box["width"] >= zone["width"] - 4
+    assert box["height"] >= zone["height"] - 4
