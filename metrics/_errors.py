@@ -91,6 +91,15 @@ class Refused(Exception):
         super().__init__("\n".join(problem.message for problem in problems))
 
 
+class TooLarge(Exception):
+    """A submission's values are so large that the score is no finite number; ``rows`` (of the scored ones) show it
+    by themselves, or none does and only their sum is too large."""
+
+    def __init__(self, rows: Sequence[int] = ()) -> None:
+        self.rows = list(rows)
+        super().__init__("values too large")
+
+
 def shown(value: object) -> str:
     """The value as a message quotes it: in quotes, escaped, cut at 40 characters."""
     text = str(value)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metrics._arrays import take
 from metrics._contract import Contributions, Metric, sums_of
-from metrics._errors import Problem, SubmissionError
-from metrics._inputs import take
+from metrics._errors import TooLarge
 from metrics._parameters import chosen
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Result:
 
 
 def measure(truth: Truth, prediction: Any) -> Result:
-    """Score a prediction that is in the order of the truth's scored rows."""
+    """Score a prediction that is in the order of the truth's scored rows. Raises ``TooLarge``."""
     with np.errstate(over="ignore", invalid="ignore"):
         values, parts = _sums(truth, prediction)
         for name in _splits(truth):
@@ -85,7 +85,7 @@ def _sums(truth: Truth, prediction: Any) -> tuple[dict[str, float | None], dict[
     contributions = row_contributions(metric, truth.target, prediction, truth.params)
     table = contributions.table if isinstance(contributions, Contributions) else contributions
     if not np.isfinite(table).all():
-        raise SubmissionError([TOO_LARGE])
+        raise TooLarge(_endless_rows(contributions).tolist())
     sums = {name: sums_of(contributions, rows) for name, rows in truth.parts.items()}
     # Every scored row is public or private, and the sums are exact: adding them is summing all rows.
     added = [sum(pair, Fraction(0)) for pair in zip(*sums.values(), strict=True)]
@@ -95,11 +95,16 @@ def _sums(truth: Truth, prediction: Any) -> tuple[dict[str, float | None], dict[
     return values, {name: _named(metric.parts, exact) for name, exact in sums.items()}
 
 
+def _endless_rows(contributions: np.ndarray | Contributions) -> np.ndarray:
+    dense = contributions.dense() if isinstance(contributions, Contributions) else contributions
+    return np.flatnonzero(~np.isfinite(dense).all(axis=1))
+
+
 def _rounded(exact: Fraction) -> float:
     try:
         return float(exact)
     except OverflowError:
-        raise SubmissionError([TOO_LARGE]) from None
+        raise TooLarge from None
 
 
 def _named(names: tuple[str, ...], exact: list[Fraction]) -> dict[str, float]:
@@ -117,12 +122,9 @@ def _whole(truth: Truth, prediction: Any, split: str) -> float:
     return metric.score(truth.part_targets[split], part, **chosen(metric.score, truth.params))
 
 
-TOO_LARGE = Problem("too_large_values", "The values are too large: the score is not a finite number.")
-
-
 def _finite(value: float | None) -> float:
     assert value is not None
     number = float(value)
     if not math.isfinite(number):
-        raise SubmissionError([TOO_LARGE])
+        raise TooLarge
     return number + 0.0  # never -0.0

@@ -8,8 +8,9 @@ import numpy as np
 
 from metrics._contract import Contributions
 from metrics._evaluate import row_contributions
+from metrics._layout import USAGE
 from metrics._tables import Source
-from metrics._truth import SPLITS, USAGE, Truth, csv_bytes
+from metrics._truth import SPLITS, Truth, csv_bytes
 
 
 def rows_csv(truth: Truth, submission: Source) -> bytes:

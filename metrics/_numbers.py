@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metrics._arrays import Coded
 from metrics._tables import pick, plain, raw_cells
 
 if TYPE_CHECKING:
-    from metrics._inputs import Cells, Coded
+    from metrics._inputs import Cells
 
 GRAMMAR = r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,9})?"
 _NUMBER = re.compile(GRAMMAR)
@@ -94,8 +95,6 @@ def reason(text: str) -> tuple[str, str]:
 def read_ranked(cells: Cells) -> tuple[Coded, np.ndarray]:
     """Labels and confidences of ``label confidence`` cells; an empty cell has the label ``""``."""
     import pyarrow.compute as pc
-
-    from metrics._inputs import Coded
 
     array = cells.array
     parts = pc.utf8_split_whitespace(array)

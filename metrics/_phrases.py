@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from metrics._arrays import Coded
 from metrics._contract import distinct_codes
-from metrics._inputs import Coded
 from metrics._tokens import Tokens, arrow_texts, expand, jaccard, tokens
 
 _BLOCK = 200_000

@@ -6,8 +6,9 @@ import hashlib
 from collections import defaultdict
 
 from metrics._errors import GroundTruthError, Problem, Refused
+from metrics._layout import USAGE, check_truth_header, layout_of
 from metrics._tables import Source, read_bytes, read_table
-from metrics._truth import USAGE, check_truth_header, csv_bytes, layout_of
+from metrics._truth import csv_bytes
 
 
 def add_split(truth: Source, share: float, seed: int, stratify: bool, id_column: str | None = None) -> bytes:

@@ -5,33 +5,34 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from metrics._arrays import take
 from metrics._contract import Metric
-from metrics._errors import GroundTruthError, Problem, Refused, SubmissionError, counted, listed, shown
+from metrics._errors import (
+    EXAMPLES,
+    GroundTruthError,
+    Problem,
+    Refused,
+    SubmissionError,
+    TooLarge,
+    counted,
+    listed,
+    shown,
+)
 from metrics._evaluate import Result, measure
-from metrics._headers import check_header, check_separator, repeated_names
+from metrics._headers import check_header
 from metrics._ids import Ids, blank_ids
-from metrics._inputs import Cells, take
+from metrics._inputs import Cells
+from metrics._layout import USAGE, Layout, check_truth_header, layout_of
 from metrics._parameters import chosen, complete
 from metrics._registry import get
 from metrics._tables import Source, Table, pick, plain, read_bytes, read_table
 
-USAGE = "Usage"
 SPLITS = ("public", "private", "ignored")
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Which column of a truth file plays which part."""
-
-    id_column: str
-    targets: tuple[str, ...]
-    has_split: bool
 
 
 class Truth:
@@ -121,7 +122,11 @@ class Truth:
 
         Raises ``SubmissionError`` with every problem of the file.
         """
-        return measure(self, self.read_submission(submission)[0])
+        prediction, table, places = self.read_submission(submission)
+        try:
+            return measure(self, prediction)
+        except TooLarge as error:
+            raise SubmissionError([_too_large(table, self.id_column, places[error.rows])]) from None
 
     def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
         """The prediction in the order of the scored rows, its table, and where each scored row is in it."""
@@ -174,6 +179,17 @@ class Truth:
         return csv_bytes(self.submission_columns, rows)
 
 
+def _too_large(table: Table, id_column: str, rows: np.ndarray) -> Problem:
+    code, message = "too_large_values", "The values are too large: the score is not a finite number"
+    if not len(rows):
+        return Problem(code, f"{message}.")
+    names = table.column(id_column)
+    examples = [f"line {table.lines[row]:,} (id {shown(names[int(row)].as_py())})" for row in rows[:EXAMPLES]]
+    column = next(name for name in table.names if name != id_column)
+    line, name = int(table.lines[rows[0]]), names[int(rows[0])].as_py()
+    return Problem(code, f"{message}: {listed(examples, len(rows))}.", column, line, name, len(rows))
+
+
 def csv_bytes(header: Sequence[str], rows: Any) -> bytes:
     """CSV text, quoted where needed, ``\\n`` line ends."""
     out = io.StringIO()
@@ -221,34 +237,6 @@ def read_truth(
     if not problems:
         problems = _unscorable(truth)
     return truth, problems
-
-
-def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
-    """Faults of a truth's header that hold for every metric."""
-    problems = check_separator(names, line) or repeated_names(names, line)
-    if "" in names:
-        place = list(names).index("") + 1
-        message = f'Column {place} has no name. If it is the index of pandas, write with "index=False".'
-        problems.append(Problem("column_unnamed", message, line=line))
-    return problems
-
-
-def layout_of(metric: Metric | None, table: Table, id_column: str | None) -> Layout:
-    """Id, targets and split of a truth; ``metric`` may be ``None`` where any targets will do. Raises ``Refused``."""
-    name = id_column.strip() if id_column else table.names[0]
-    if name not in table.names:
-        message = f"The id column {shown(name)} is missing; the file has {', '.join(map(shown, table.names[:10]))}."
-        raise Refused(Problem("column_missing", message, column=name))
-    targets = tuple(column for column in table.names if column not in (name, USAGE))
-    if not targets:
-        raise Refused(Problem("no_target", "The file has no target column beside the ids."))
-    if metric is not None and not metric.truth.many and len(targets) != metric.truth.columns:
-        message = (
-            f"{metric.title} reads {counted(metric.truth.columns, 'target column')} ({metric.truth.words}); the file "
-            f"has {len(targets)}: {listed([shown(target) for target in targets], len(targets))}."
-        )
-        raise Refused(Problem("target_columns", message, column=targets[0], count=len(targets)))
-    return Layout(name, targets, USAGE in table.names and name != USAGE)
 
 
 def _repeated_ids(truth: Truth) -> list[Problem]:

@@ -28,9 +28,10 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, distinct_pairs
 from metrics._fscore import Beta, f_beta
-from metrics._inputs import Coded, Words
+from metrics._inputs import Words
 from metrics._parameters import Range
 from metrics._phrases import counts, distinct_phrases, phrases_of
 

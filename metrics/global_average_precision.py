@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from metrics._arrays import Coded, Ranked
 from metrics._contract import Example, Metric
-from metrics._inputs import Coded, LabelOrNone, Ranked, RankedLabel
+from metrics._inputs import LabelOrNone, RankedLabel
 
 
 def has_answer(truth: Coded) -> np.ndarray:

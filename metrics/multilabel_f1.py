@@ -26,9 +26,10 @@ from typing import Annotated
 
 import numpy as np
 
+from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, each_pair
 from metrics._fscore import Average, counts_of, f_beta, mean_over_labels, mean_over_rows, words_of
-from metrics._inputs import Coded, LabelSet
+from metrics._inputs import LabelSet
 
 Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
 

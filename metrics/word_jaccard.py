@@ -19,8 +19,9 @@ from typing import Annotated
 
 import numpy as np
 
+from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
-from metrics._inputs import Coded, Words
+from metrics._inputs import Words
 from metrics._tokens import Tokens, jaccard, tokens
 
 Lowercase = Annotated[bool, "Whether upper and lower case are the same."]

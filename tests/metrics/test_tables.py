@@ -295,7 +295,9 @@ def test_constant_answers_have_a_value() -> None:  # 97
 
 
 def test_an_overflow_is_the_fault_of_the_values() -> None:  # 98
-    assert "too large" in only(b"id,y\n1,1e308\n2,1\n3,1\n").message
+    problem = only(b"id,y\n2,1\n1,1e308\n3,1\n")
+    assert "too large" in problem.message
+    assert (problem.column, problem.line, problem.id) == ("y", 3, "1")
     assert "too large" in only(b"id,y\n1,1.3e154\n2,1.3e154\n3,1\n").message
 
 

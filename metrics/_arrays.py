@@ -1,0 +1,74 @@
+"""The arrays that metrics receive: columns of few distinct values, and labels with confidences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+class Coded:
+    """A column of repeated values: row i holds ``values[codes[i]]``.
+
+    What is computed of the values is remembered and shared by all parts of a column, so a truth is parsed once.
+    """
+
+    def __init__(self, codes: np.ndarray, values: Sequence[Any] | None = None, *, array: Any = None) -> None:
+        self.codes = codes
+        self.array = array
+        self.size = len(array) if array is not None else len(values or ())
+        self._made: dict[Hashable, Any] = {} if values is None else {"values": values}
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def values(self) -> Sequence[Any]:
+        """The distinct values; made of ``array``, their Arrow array, when first asked for."""
+        if "values" not in self._made:
+            self._made["values"] = self.array.to_pylist()
+        found: Sequence[Any] = self._made["values"]
+        return found
+
+    def take(self, rows: np.ndarray) -> Coded:
+        """The given rows."""
+        taken = Coded(self.codes[rows], array=self.array)
+        taken.size, taken._made = self.size, self._made
+        return taken
+
+    def map(self, function: Callable[..., Any], *args: Hashable) -> Coded:
+        """Apply a function to each distinct value."""
+        return Coded(self.codes, self.once(_mapped, function, *args))
+
+    def once(self, function: Callable[..., Any], *args: Hashable) -> Any:
+        """``function(self, *args)``, which must depend on the distinct values only; computed once."""
+        key = (function, *args)
+        if key not in self._made:
+            self._made[key] = function(self, *args)
+        return self._made[key]
+
+
+def _mapped(coded: Coded, function: Callable[..., Any], *args: Hashable) -> list[Any]:
+    return [function(value, *args) for value in coded.values]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One label with a confidence per row; code -1 means no answer."""
+
+    codes: np.ndarray
+    confidence: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: np.ndarray) -> Ranked:
+        """The given rows."""
+        return Ranked(self.codes[rows], self.confidence[rows])
+
+
+def take(values: Any, rows: np.ndarray) -> Any:
+    """Rows of whatever a kind reads."""
+    return values[rows] if isinstance(values, np.ndarray) else values.take(rows)

@@ -1,0 +1,50 @@
+"""Which column of a truth file plays which part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from metrics._contract import Metric
+from metrics._errors import Problem, Refused, counted, listed, shown
+from metrics._headers import check_separator, repeated_names
+from metrics._tables import Table
+
+USAGE = "Usage"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which column of a truth file plays which part."""
+
+    id_column: str
+    targets: tuple[str, ...]
+    has_split: bool
+
+
+def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
+    """Faults of a truth's header that hold for every metric."""
+    problems = check_separator(names, line) or repeated_names(names, line)
+    if "" in names:
+        place = list(names).index("") + 1
+        message = f'Column {place} has no name. If it is the index of pandas, write with "index=False".'
+        problems.append(Problem("column_unnamed", message, line=line))
+    return problems
+
+
+def layout_of(metric: Metric | None, table: Table, id_column: str | None) -> Layout:
+    """Id, targets and split of a truth; ``metric`` may be ``None`` where any targets will do. Raises ``Refused``."""
+    name = id_column.strip() if id_column else table.names[0]
+    if name not in table.names:
+        message = f"The id column {shown(name)} is missing; the file has {', '.join(map(shown, table.names[:10]))}."
+        raise Refused(Problem("column_missing", message, column=name))
+    targets = tuple(column for column in table.names if column not in (name, USAGE))
+    if not targets:
+        raise Refused(Problem("no_target", "The file has no target column beside the ids."))
+    if metric is not None and not metric.truth.many and len(targets) != metric.truth.columns:
+        message = (
+            f"{metric.title} reads {counted(metric.truth.columns, 'target column')} ({metric.truth.words}); the file "
+            f"has {len(targets)}: {listed([shown(target) for target in targets], len(targets))}."
+        )
+        raise Refused(Problem("target_columns", message, column=targets[0], count=len(targets)))
+    return Layout(name, targets, USAGE in table.names and name != USAGE)
