@@ -188,7 +188,8 @@ def _give_back(submission: Submission, *, refused: bool) -> None:
 
 def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Result) -> float:
     """Write both scores; gives the public one."""
-    assert result.public is not None and result.private is not None, "a published ruler has both splits"
+    assert result.public is not None, "a published ruler has both splits"
+    assert result.private is not None, "a published ruler has both splits"
     values = {Split.PUBLIC: result.public, Split.PRIVATE: result.private}
     Score.objects.bulk_create(
         Score(
