@@ -34,7 +34,12 @@ class Move:
 
     @property
     def gained(self) -> int:
-        return (self.rank_now or 0) - (self.rank_then or 0) if self.rank_now and self.rank_then else 0
+        """Ranks won, negative when lost; 0 for a team that is on one of the two boards alone."""
+        return self.rank_now - self.rank_then if self.rank_now and self.rank_then else 0
+
+    @property
+    def lost(self) -> int:
+        return -self.gained
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,41 @@
+"""Pages of those who host."""
+
+from __future__ import annotations
+
+from .running import (
+    host_baselines,
+    host_board_csv,
+    host_data,
+    host_reveal,
+    host_submission_file,
+    host_submissions,
+)
+from .setting_up import (
+    host,
+    host_competition,
+    host_delete,
+    host_launch,
+    host_new,
+    host_people,
+    host_settings,
+)
+from .truths import host_candidate, host_truth, host_truth_file
+
+__all__ = [
+    "host",
+    "host_baselines",
+    "host_board_csv",
+    "host_candidate",
+    "host_competition",
+    "host_data",
+    "host_delete",
+    "host_launch",
+    "host_new",
+    "host_people",
+    "host_reveal",
+    "host_settings",
+    "host_submission_file",
+    "host_submissions",
+    "host_truth",
+    "host_truth_file",
+]

@@ -1,0 +1,236 @@
+"""What hosts fill in."""
+
+from __future__ import annotations
+
+import re
+import zoneinfo
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, ClassVar
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.utils.html import escape
+from django.utils.text import slugify
+
+from ...models import Competition
+
+MEGABYTE = 1024 * 1024
+MOMENT_FORMATS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
+
+
+@cache
+def zones() -> tuple[str, ...]:
+    """The zones of places, and UTC; the old names of the database are left out."""
+    return ("UTC", *sorted(zone for zone in zoneinfo.available_timezones() if re.match(r"(?!Etc/|SystemV/)\w+/", zone)))
+
+
+class MomentField(forms.CharField):
+    """A wall-clock time as the browser's `datetime-local` sends it; the form knows the zone it is meant in."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(widget=forms.DateTimeInput(attrs={"type": "datetime-local"}), **options)
+
+    def clean(self, value: Any) -> datetime | None:
+        text = super().clean(value)
+        for pattern in MOMENT_FORMATS:
+            try:
+                return datetime.strptime(text, pattern)
+            except ValueError:
+                continue
+        if text:
+            raise ValidationError("Write a date with a time, such as 2026-12-01 23:59.")
+        return None
+
+
+def wall_text(moment: datetime, zone: str) -> str:
+    """A moment as `datetime-local` wants it, in a zone."""
+    local = moment.astimezone(zoneinfo.ZoneInfo(zone))
+    return local.strftime("%Y-%m-%dT%H:%M:%S" if local.second else "%Y-%m-%dT%H:%M")
+
+
+def moment_in(wall: datetime, zone: str) -> datetime:
+    """The moment at which the clocks of a zone show `wall`; of a doubled hour the first."""
+    local = wall.replace(tzinfo=zoneinfo.ZoneInfo(zone))
+    if local.astimezone(UTC).astimezone(local.tzinfo).replace(tzinfo=None) != wall:
+        raise ValidationError("The clocks of this zone never show this time: they are put forward on that day.")
+    return local
+
+
+class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Everything a host says about a competition but its data. Times are meant in the zone of the form."""
+
+    opens_at = MomentField(label="Opens", help_text="In the zone below.")
+    closes_at = MomentField(
+        label="Deadline", help_text="In the zone below. What has arrived before counts, even if it is scored later."
+    )
+    zone = forms.ChoiceField(label="Time zone", initial="UTC")
+    max_megabytes = forms.IntegerField(label="Largest file (MB)", min_value=1, initial=50)
+
+    class Meta:
+        model = Competition
+        fields: ClassVar = [
+            "title",
+            "slug",
+            "subtitle",
+            "course",
+            "contact",
+            "overview",
+            "rules",
+            "opens_at",
+            "closes_at",
+            "zone",
+            "reveals_itself",
+            "allows_late",
+            "daily_attempts",
+            "final_count",
+            "team_size",
+            "max_megabytes",
+            "is_listed",
+            "needs_code",
+            "join_code",
+        ]
+        labels: ClassVar = {
+            "slug": "Address",
+            "course": "Course",
+            "contact": "Contact",
+            "daily_attempts": "Attempts per team and day",
+            "final_count": "Final picks",
+            "team_size": "Largest team",
+            "allows_late": "Take late files",
+            "reveals_itself": "Open the private board at the deadline",
+            "is_listed": "Listed on the front page",
+            "needs_code": "Joining needs the code",
+            "join_code": "Join code",
+        }
+        help_texts: ClassVar = {
+            "slug": "Small letters, digits and hyphens: /c/<b>address</b>/. Left empty, it is made from the title.",
+            "subtitle": "One sentence below the title.",
+            "overview": "Markdown, formulas between <code>$$</code>. What is asked, where the data come from.",
+            "rules": "Markdown. Students accept the rules before they see the data; a change asks them again.",
+            "reveals_itself": "Otherwise you open it yourself.",
+            "daily_attempts": "Files that cannot be scored are free. A day ends at midnight UTC.",
+            "final_count": "How many files a team may pick for the private board; the best of them counts.",
+            "team_size": "1 means that everybody works alone.",
+            "is_listed": "Otherwise only members see that the competition exists.",
+            "join_code": "Write it on the board of the class. Changing it ends the old code and its link.",
+        }
+        widgets: ClassVar = {
+            "overview": forms.Textarea(attrs={"rows": 12}),
+            "rules": forms.Textarea(attrs={"rows": 8}),
+            "join_code": forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        held: Competition = self.instance
+        self.fields["slug"].required = False
+        self.fields["join_code"].required = False
+        known = zones() if held.zone in zones() else (held.zone, *zones())
+        self.fields["zone"].choices = [(zone, zone.replace("_", " ")) for zone in known]  # type: ignore[attr-defined]
+        largest = self.fields["max_megabytes"]
+        largest.help_text = f"At most {settings.MAX_UPLOAD_BYTES // MEGABYTE}, the limit of this site."
+        if held.pk:
+            self.initial["max_megabytes"] = -(-held.max_bytes // MEGABYTE)
+            for name in ("opens_at", "closes_at"):
+                self.initial[name] = text = wall_text(getattr(held, name), held.zone)
+                # A browser takes seconds only where it is told to.
+                self.fields[name].widget.attrs |= {"step": "1"} if text.count(":") == 2 else {}
+
+    def clean_slug(self) -> str:
+        slug: str = self.cleaned_data["slug"] or slugify(self.cleaned_data.get("title", ""))[:60].strip("-")
+        if not slug:
+            raise ValidationError("Write an address; the title has no letters from which to make one.")
+        return slug
+
+    def clean_join_code(self) -> str:
+        code: str = re.sub(r"[\s-]", "", self.cleaned_data["join_code"]).upper()
+        if code and (len(code) < 6 or not code.isascii() or not code.isalnum()):
+            raise ValidationError("At least six letters and digits, so that nobody finds it by trying.")
+        return code or self.instance.join_code
+
+    def clean_max_megabytes(self) -> int:
+        size: int = self.cleaned_data["max_megabytes"]
+        limit = settings.MAX_UPLOAD_BYTES // MEGABYTE
+        if size > limit and "max_megabytes" in self.changed_data:
+            raise ValidationError(f"This site takes files of at most {limit} MB.")
+        return size
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        for name in ("opens_at", "closes_at"):
+            if cleaned.get(name):
+                self._set_moment(cleaned, name, cleaned.get("zone") or "UTC")
+        if cleaned.get("opens_at") and cleaned.get("closes_at") and cleaned["opens_at"] >= cleaned["closes_at"]:
+            self.add_error("closes_at", "The competition must open before it closes.")
+        if "max_megabytes" in self.changed_data or not self.instance.pk:
+            cleaned["max_bytes"] = cleaned.get("max_megabytes", 1) * MEGABYTE
+        else:
+            cleaned["max_bytes"] = self.instance.max_bytes
+        return cleaned
+
+    def _set_moment(self, cleaned: dict[str, Any], name: str, zone: str) -> None:
+        """Put the moment in the place of its wall-clock time; one that nobody touched keeps its fractions."""
+        if self.instance.pk and not {name, "zone"} & set(self.changed_data):
+            cleaned[name] = getattr(Competition.objects.get(pk=self.instance.pk), name)
+            return
+        try:
+            cleaned[name] = moment_in(cleaned[name], zone)
+        except ValidationError as error:
+            self.add_error(name, error)
+
+    @property
+    def fields_for_verb(self) -> dict[str, Any]:
+        """What `hosting.create` and `hosting.change` take."""
+        return {name: value for name, value in self.cleaned_data.items() if name not in ("max_megabytes", "hosts")}
+
+
+class DataFileForm(forms.Form):
+    file = forms.FileField(
+        label="File for students",
+        max_length=1000,
+        error_messages={"required": "Choose a file first.", "empty": "This file is empty."},
+        help_text="The same name again replaces the earlier file.",
+    )
+    description = forms.CharField(label="Description", required=False, max_length=300)
+
+
+class BaselineForm(forms.Form):
+    name = forms.CharField(label="Name", max_length=60, help_text="As it is shown on the board.")
+    file = forms.FileField(
+        label="Submission file",
+        max_length=1000,
+        error_messages={"required": "Choose a file first.", "empty": "This file is empty."},
+        help_text="A file as a student would hand it in.",
+    )
+
+
+class SlugForm(forms.Form):
+    """Type the competition's address, to show that this is meant."""
+
+    confirm = forms.CharField(
+        label="Address of the competition",
+        required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+
+    def __init__(self, slug: str, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.slug = slug
+        self.fields["confirm"].help_text = f"Type <strong>{escape(slug)}</strong> to show that you mean it."
+
+    def clean_confirm(self) -> str:
+        typed: str = self.cleaned_data["confirm"]
+        if typed != self.slug:
+            raise ValidationError(f"Type exactly “{self.slug}”.")
+        return typed
+
+
+class HostForm(forms.Form):
+    name = forms.CharField(
+        label="User name or e-mail address",
+        max_length=254,
+        help_text="The person needs an account. Hosts see the answers and all scores.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )

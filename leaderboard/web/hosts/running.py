@@ -1,0 +1,151 @@
+"""While a competition runs: data files, submissions, baselines, boards, the reveal."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Prefetch, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+
+from ... import hosting
+from ...models import Competition, Score, Split, Submission
+from ...storage import TooLarge
+from ..access import Audience, Visit, open_to
+from ._answers import add_refusal, as_download, person, posted, refuse_too_large, see_other
+from .forms import BaselineForm, DataFileForm, SlugForm
+
+PER_PAGE = 50
+
+
+@open_to(Audience.HOSTS)
+def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
+    competition = visit.competition
+    if request.POST.get("action") == "remove":
+        wanted = get_object_or_404(competition.data_files, name=request.POST.get("name", ""))
+        hosting.remove_data_file(data_file=wanted)
+        messages.success(request, f"“{wanted}” is removed.")
+        return see_other("host_data", slug=competition.slug)
+    form = DataFileForm(posted(request), request.FILES or None)
+    status = 200 if request.method != "POST" else 422
+    try:
+        refuse_too_large(request)
+        if request.method == "POST" and form.is_valid():
+            file, words = form.cleaned_data["file"], form.cleaned_data["description"]
+            added = hosting.add_data_file(
+                competition=competition, file_name=file.name, chunks=file.chunks(), description=words
+            )
+            messages.success(request, f"“{added}” is there for students.")
+            return see_other("host_data", slug=competition.slug)
+    except (hosting.CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    context = {"visit": visit, "form": form, "files": competition.data_files.all()}
+    return render(request, "hosts/host_data.html", context, status=status)
+
+
+@open_to(Audience.HOSTS)
+def host_submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
+    status, text = request.GET.get("status", ""), request.GET.get("q", "").strip()[:60]
+    found = _with_scores(visit.competition, visit.competition.submissions.filter(team__isnull=False))
+    if status in Submission.Status.values:
+        found = found.filter(status=status)
+    if text:
+        found = found.filter(Q(team__name__icontains=text) | Q(user__username__icontains=text))
+    page = Paginator(found.order_by("-received_at", "pk"), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "visit": visit,
+        "page": page,
+        "rows": [_row(submission) for submission in page],
+        "status": status,
+        "q": text,
+        "statuses": Submission.Status.choices,
+    }
+    return render(request, "hosts/host_submissions.html", context)
+
+
+@open_to(Audience.HOSTS)
+def host_submission_file(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponseBase:
+    submission = visit.competition.submissions.filter(pk=submission_id).first()
+    if submission is None:
+        raise Http404("This competition has no such submission.")
+    return as_download(submission.file_key, submission.file_name)
+
+
+@open_to(Audience.HOSTS)
+def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
+    competition = visit.competition
+    if request.POST.get("action") == "remove":
+        wanted = get_object_or_404(competition.baselines, name=request.POST.get("name", ""))
+        hosting.remove_baseline(baseline=wanted)
+        messages.success(request, f"“{wanted}” is removed from the board.")
+        return see_other("host_baselines", slug=competition.slug)
+    form = BaselineForm(posted(request), request.FILES or None)
+    status = 200 if request.method != "POST" else 422
+    try:
+        refuse_too_large(request)
+        if request.method == "POST" and form.is_valid():
+            _add_baseline(visit, form)
+            messages.success(request, "The baseline is being scored.")
+            return see_other("host_baselines", slug=competition.slug)
+    except (hosting.CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    found = _with_scores(competition, competition.submissions.filter(baseline__isnull=False))
+    rows = [_row(submission) for submission in found.order_by("baseline__name")]
+    context = {"visit": visit, "form": form, "rows": rows}
+    return render(request, "hosts/host_baselines.html", context, status=status)
+
+
+@open_to(Audience.HOSTS)
+def host_board_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """A board as a file; the private one before the reveal as it would be revealed now."""
+    split = Split.PRIVATE if request.GET.get("board") == "private" else Split.PUBLIC
+    response = HttpResponse(hosting.board_csv(visit.competition, split), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{visit.competition.slug}-{split}.csv"'
+    return response
+
+
+@open_to(Audience.HOSTS)
+def host_reveal(request: HttpRequest, visit: Visit) -> HttpResponse:
+    form = SlugForm(visit.competition.slug, posted(request))
+    status = 422 if request.method == "POST" else 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            hosting.reveal(competition=visit.competition)
+        except hosting.CannotHost as error:
+            status = add_refusal(form, error)
+        else:
+            messages.success(request, "The private board is open.")
+            return see_other("leaderboard", slug=visit.competition.slug)
+    in_time = visit.competition.submissions.filter(status=Submission.Status.PENDING, is_late=False)
+    context = {"visit": visit, "form": form, "waiting": in_time.count()}
+    return render(request, "hosts/host_reveal.html", context, status=status)
+
+
+def _add_baseline(visit: Visit, form: BaselineForm) -> None:
+    file = form.cleaned_data["file"]
+    hosting.add_baseline(
+        competition=visit.competition,
+        user=person(visit.user),
+        name=form.cleaned_data["name"],
+        file_name=file.name,
+        chunks=file.chunks(),
+    )
+
+
+def _with_scores(competition: Competition, submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+    """With people and the scores under the board's ground truth."""
+    scores = Score.objects.filter(ground_truth=competition.ground_truth_id)
+    return submissions.select_related("team", "baseline", "user").prefetch_related(
+        Prefetch("scores", queryset=scores, to_attr="now")
+    )
+
+
+def _row(submission: Submission) -> dict[str, Any]:
+    scores: dict[str, Score] = {score.split: score for score in submission.now}  # type: ignore[attr-defined]
+    public, private = scores.get(Split.PUBLIC), scores.get(Split.PRIVATE)
+    its, other = public.parts if public else {}, private.parts if private else {}
+    parts = [(name, value, other.get(name)) for name, value in its.items()]
+    return {"submission": submission, "public": public, "private": private, "parts": parts}

@@ -1,0 +1,153 @@
+"""A competition from its first line to its launch, and its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+
+from ... import hosting
+from ...models import Competition, Submission
+from ..access import Audience, Visit, open_to
+from ._answers import add_refusal, person, posted, see_other
+from .forms import CompetitionForm, HostForm, SlugForm
+
+Status = Submission.Status
+
+
+@open_to(Audience.SITE_HOSTS)
+def host(request: HttpRequest) -> HttpResponse:
+    """The viewer's own competitions; an operator sees all."""
+    now = timezone.now()
+    held = Competition.objects.hosted_by(request.user).annotate(
+        team_count=Count("teams", distinct=True),
+        waiting_count=Count("submissions", filter=Q(submissions__status=Status.PENDING), distinct=True),
+    )
+    rows = [(competition, competition.state(now)) for competition in held]
+    return render(request, "hosts/host.html", {"rows": rows})
+
+
+@open_to(Audience.SITE_HOSTS)
+def host_new(request: HttpRequest) -> HttpResponse:
+    form = CompetitionForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            competition = hosting.create(user=person(request.user), **form.fields_for_verb)
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, f"“{competition}” is a draft. Now upload the file with the answers.")
+            return see_other("host_truth", slug=competition.slug)
+    return render(request, "hosts/host_new.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@open_to(Audience.HOSTS)
+def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
+    competition = visit.competition
+    context = {
+        "visit": visit,
+        "checklist": _checklist(competition) if visit.state == "draft" else [],
+        "numbers": _numbers(competition),
+        "join_link": request.build_absolute_uri(reverse("join_code", kwargs={"code": competition.join_code})),
+        "has_draft": hasattr(competition, "truth_draft"),
+    }
+    return render(request, "hosts/host_competition.html", context)
+
+
+@open_to(Audience.HOSTS)
+def host_settings(request: HttpRequest, visit: Visit) -> HttpResponse:
+    # A copy, because filling the form in changes it and the head of the page must not.
+    copy = Competition.objects.get(pk=visit.competition.pk)
+    form = CompetitionForm(posted(request), instance=copy)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = hosting.change(competition=visit.competition, **form.fields_for_verb)
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, "Saved.")
+            return see_other("host_settings", slug=changed.slug)
+    return _settings(request, visit, form, HostForm(), status=422 if form.errors else 200)
+
+
+@open_to(Audience.HOSTS)
+def host_people(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Add or remove a host; the form is on the settings page."""
+    slug, competition = visit.competition.slug, visit.competition
+    if request.method != "POST":
+        return redirect(reverse("host_settings", kwargs={"slug": slug}) + "#people")
+    form = HostForm(request.POST)
+    name = request.POST.get("name", "")
+    try:
+        if request.POST.get("action") == "remove":
+            hosting.remove_host(competition=competition, name=name)
+            messages.success(request, f"{name} no longer hosts this competition.")
+        elif form.is_valid():
+            found = hosting.add_host(competition=competition, name=name)
+            messages.success(request, f"{found.username} now hosts this competition too.")
+    except hosting.CannotHost as error:
+        form.is_valid()
+        add_refusal(form, error)
+    if form.errors:
+        return _settings(request, visit, CompetitionForm(instance=competition), form, status=422)
+    if not competition.is_hosted_by(visit.user):
+        return see_other("host")
+    return see_other("host_settings", fragment="#people", slug=slug)
+
+
+@open_to(Audience.HOSTS)
+def host_launch(request: HttpRequest, visit: Visit) -> HttpResponse:
+    if request.method == "POST":
+        try:
+            hosting.launch(competition=visit.competition)
+        except hosting.CannotHost as error:
+            messages.error(request, " ".join([error.message, *error.details]))
+        else:
+            messages.success(request, "Launched. Students join with the code below.")
+    return see_other("host_competition", slug=visit.competition.slug)
+
+
+@open_to(Audience.HOSTS)
+def host_delete(request: HttpRequest, visit: Visit) -> HttpResponse:
+    form = SlugForm(visit.competition.slug, posted(request))
+    if request.method == "POST" and form.is_valid():
+        title = str(visit.competition)
+        hosting.remove(competition=visit.competition)
+        messages.success(request, f"“{title}” is deleted.")
+        return see_other("host" if person(request.user).is_host else "competitions")
+    context = {"visit": visit, "form": form, "numbers": _numbers(visit.competition)}
+    return render(request, "hosts/host_delete.html", context, status=422 if form.errors else 200)
+
+
+def _settings(
+    request: HttpRequest, visit: Visit, form: CompetitionForm, host_form: HostForm, *, status: int
+) -> HttpResponse:
+    context = {
+        "visit": visit,
+        "form": form,
+        "host_form": host_form,
+        "hosts": visit.competition.hosts.order_by("username"),
+    }
+    return render(request, "hosts/host_settings.html", context, status=status)
+
+
+def _numbers(competition: Competition) -> dict[str, Any]:
+    """Teams, files of teams, and how many of these are in which state."""
+    counted = {status.value: Count("pk", filter=Q(status=status)) for status in Status}
+    files = competition.submissions.filter(team__isnull=False).order_by()
+    return {"teams": competition.teams.count(), **files.aggregate(submissions=Count("pk"), **counted)}
+
+
+def _checklist(competition: Competition) -> list[dict[str, Any]]:
+    """What a launch needs, each with the page where it is done, in the order of `hosting.launch_checklist`."""
+    pages = ("host_truth", "host_settings", "host_settings")
+    needs = hosting.launch_checklist(competition)
+    return [
+        {"text": text, "is_there": is_there, "page": page} for (text, is_there), page in zip(needs, pages, strict=True)
+    ]

@@ -1,0 +1,120 @@
+"""The forms of a ground truth; those of the parameters are made from the metric's file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.html import escape
+
+import metrics
+
+
+class TruthForm(forms.Form):
+    """The answer file with its metric; the metric's parameters are a form of their own."""
+
+    metric = forms.ChoiceField(label="Metric", widget=forms.RadioSelect)
+    file = forms.FileField(
+        label="Answer file",
+        required=False,
+        max_length=1000,
+        error_messages={"empty": "This file is empty."},
+    )
+    id_column = forms.CharField(
+        label="Id column", required=False, max_length=200, help_text="Empty means the first column."
+    )
+    public_percent = forms.IntegerField(
+        label="Public part (%)",
+        min_value=1,
+        max_value=99,
+        initial=30,
+        help_text="How much of the rows makes the public board.",
+    )
+    seed = forms.IntegerField(
+        label="Seed", min_value=0, max_value=2**31 - 1, initial=0, help_text="Another seed, another split."
+    )
+    is_stratified = forms.BooleanField(
+        label="Stratified",
+        required=False,
+        initial=True,
+        help_text="Each answer is split in the same proportion; for answers that are classes.",
+    )
+
+    def __init__(self, *args: Any, has_file: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.has_file = has_file
+        choices = [(metric.key, metric.title) for metric in metrics.catalogue()]
+        self.fields["metric"].choices = choices  # type: ignore[attr-defined]
+        self.fields["file"].help_text = (
+            f"CSV, .csv.gz or .zip. Leave it empty to keep <strong>{escape(has_file)}</strong>."
+            if has_file
+            else "CSV, .csv.gz or .zip: a column of ids, the answers, and if you like a column <code>Usage</code> with"
+            " <code>Public</code>, <code>Private</code> or <code>Ignored</code>."
+        )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if not cleaned.get("file") and not self.has_file and "file" not in self.errors:
+            self.add_error("file", "Choose the file with the answers.")
+        return cleaned
+
+
+class ParameterForm(forms.Form):
+    """A metric's parameters, made from the metric's file, which also judges what was filled in."""
+
+    prefix = "param"
+
+    def __init__(self, key: str, *args: Any, values: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.key = key
+        for parameter in metrics.get(key).parameters:
+            given = (values or {}).get(parameter.name, parameter.default)
+            self.fields[parameter.name] = field_of(parameter, "" if given is None else given)
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            return metrics.clean_params(self.key, self.cleaned_data)
+        except metrics.ParameterError as error:
+            for name, sentence in error.errors.items():
+                self.add_error(name if name in self.fields else None, sentence)
+            return {}
+
+
+def field_of(parameter: metrics.Parameter, initial: Any) -> forms.Field:
+    """One form field; numbers stay texts, so that the metric finds and words the mistakes."""
+    label = parameter.name.replace("_", " ").capitalize()
+    options: dict[str, Any] = {"label": label, "initial": initial, "help_text": escape(_hint(parameter))}
+    if parameter.kind == "bool":
+        return forms.BooleanField(required=False, **options)
+    if parameter.kind == "choice":
+        choices = [(str(choice), str(choice)) for choice in parameter.choices]
+        return forms.ChoiceField(
+            choices=[*([("", "–")] if parameter.optional else []), *choices],
+            required=not parameter.optional,
+            **options,
+        )
+    widget: forms.widgets.Input = forms.TextInput(attrs={"autocomplete": "off"})
+    if parameter.kind in ("int", "float"):
+        limits = {"min": parameter.minimum, "max": parameter.maximum, "step": 1 if parameter.kind == "int" else "any"}
+        widget = forms.NumberInput(attrs={name: f"{v}" for name, v in limits.items() if v is not None})
+    return forms.CharField(required=not parameter.optional, strip=False, widget=widget, max_length=100, **options)
+
+
+def _hint(parameter: metrics.Parameter) -> str:
+    """What it does, what it may be, what it is if nobody says otherwise."""
+    least = "more than" if parameter.exclusive_minimum else "at least"
+    bounds = [
+        f"{words} {value:g}"
+        for words, value in ((least, parameter.minimum), ("at most", parameter.maximum))
+        if value is not None
+    ]
+    default = "empty" if parameter.default is None else parameter.default
+    limits = f" {' and '.join(bounds).capitalize()}." if bounds else ""
+    return f"{parameter.help}{limits} Default: {default}."
+
+
+class PublishForm(forms.Form):
+    note = forms.CharField(
+        label="Note", required=False, max_length=300, help_text="What is new, for you and the other hosts."
+    )
+    is_confirmed = forms.BooleanField(label="I want this all the same", required=False)
