@@ -7,7 +7,8 @@ import unicodedata
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from .models import Competition, Membership, Team, User
+from .models import Competition, DailyAttempts, Membership, Team, User
+from .models.competition import normal_code
 from .models.team import new_invitation
 
 
@@ -17,8 +18,7 @@ class CannotJoin(Exception):
 
 def competition_of(code: str) -> Competition | None:
     """The launched competition of a join code, however it was typed."""
-    cleaned = code.strip().upper().replace("-", "").replace(" ", "")
-    return Competition.objects.filter(join_code__iexact=cleaned, launched_at__isnull=False).first()
+    return Competition.objects.filter(join_code__iexact=normal_code(code), launched_at__isnull=False).first()
 
 
 def by_code(*, user: User, code: str) -> Membership:
@@ -124,6 +124,9 @@ def leave(*, membership: Membership) -> Membership:
             captain=membership.user,
         )
         membership.save(update_fields=["team"])
+        # Whoever leaves takes what the team used today along: leaving must not buy attempts.
+        for count in team.daily_attempts.filter(day=timezone.now().date()):
+            DailyAttempts.objects.create(team=membership.team, day=count.day, used=count.used, refused=count.refused)
         if team.captain_id == membership.user_id:
             heir = team.memberships.order_by("joined_at").first()
             Team.objects.filter(pk=team.pk).update(captain=heir.user_id if heir else None)

@@ -26,6 +26,11 @@ def new_join_code() -> str:
     return "".join(secrets.choice(CODE_ALPHABET) for _ in range(8))
 
 
+def normal_code(text: str) -> str:
+    """A join code as it is stored, however it was typed: capitals, no spaces, no hyphens."""
+    return "".join(text.upper().split()).replace("-", "")
+
+
 def check_zone(name: str) -> None:
     if name not in zoneinfo.available_timezones():
         raise ValidationError(f"“{name}” is not a time zone; write for example Europe/Vienna.")
@@ -148,6 +153,10 @@ class Competition(models.Model):
             raise ValidationError(
                 {"closes_at": "The private board is open, so the deadline cannot move into the future."}
             )
+
+    def clean(self) -> None:
+        super().clean()
+        self.join_code = normal_code(self.join_code)
 
     def is_hosted_by(self, user: Viewer) -> bool:
         if user.is_anonymous or not user.is_active:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
-from leaderboard import joining
+from leaderboard import joining, submitting
 from leaderboard.joining import CannotJoin
 from leaderboard.models import Competition, Membership, Team, User
 from tests.conftest import answers, close, enter, hand_in, make_competition
@@ -98,6 +99,20 @@ def test_a_person_who_leaves_stands_alone_and_the_team_keeps_its_files(pets: Com
     hand_in(pets, bo, answers())
     assert joining.leave(membership=membership).team.name == "cy"
     assert team.submissions.count() == 1
+
+
+def test_leaving_buys_no_attempts(pets: Competition, bo: User, cy: User) -> None:
+    team = enter(pets, bo).team
+    membership = joining.by_invitation(user=cy, invitation=team.invitation)
+    for _ in range(5):
+        hand_in(pets, bo, answers())
+    left = joining.leave(membership=membership)
+    assert submitting.allowance(left, timezone.now()).left == 0
+
+
+def test_ada_may_choose_a_code_with_hyphens(ada: User, bo: User) -> None:
+    competition = make_competition(ada, join_code="stat 451-x")
+    assert joining.by_code(user=bo, code="STAT-451-x").competition == competition
 
 
 def test_the_last_member_cannot_leave(pets: Competition, bo: User) -> None:
