@@ -153,9 +153,6 @@ class Competition(models.Model):
             raise ValidationError(
                 {"closes_at": "The private board is open, so the deadline cannot move into the future."}
             )
-
-    def clean(self) -> None:
-        super().clean()
         self.join_code = normal_code(self.join_code)
 
     def is_hosted_by(self, user: Viewer) -> bool:
