@@ -103,8 +103,9 @@ class Venv:
             else:
                 quiet = ["--no-compile", "--no-input", "--disable-pip-version-check", "--no-warn-script-location"]
                 run_installer([str(self.python), "-m", "pip", "install", *quiet, *to_lock])
-            # On all processors, which pip does not do; what cannot be compiled (templates) does not matter.
-            subprocess.call([str(self.python), "-m", "compileall", "-qq", "-j", "0", str(self.folder / "lib")])
+            # Unlike pip: on all processors, without the packages' own tests. What cannot be compiled does not matter.
+            quiet = ["-qq", "-j", "0", "-x", "/tests?/"]
+            subprocess.call([str(self.python), "-m", "compileall", *quiet, str(self.folder / "lib")])
             self.accept(lock)
             self.unfinished.unlink()
             say(f"Installed in {time.monotonic() - began:.0f} s.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import hashlib
@@ -79,6 +80,27 @@ class Place:
             return word["pid"], word["url"]
         except ValueError:
             return 0, ""
+
+    def is_prepared(self) -> bool:
+        """Whether the database is the one that the last `up` brought up to date, by the same migrations.
+
+        Then pages can be served while Django looks whether that is true. Only for the database in `var`.
+        """
+        try:
+            return (self.run / "prepared").read_text() == self._state()
+        except OSError:
+            return False
+
+    def note_prepared(self) -> None:
+        with contextlib.suppress(OSError):
+            (self.run / "prepared").write_text(self._state())
+
+    def _state(self) -> str:
+        if os.environ.get("DATABASE_URL"):
+            raise FileNotFoundError("the database is elsewhere")
+        migrations = sorted(path.name for path in (BASE / "leaderboard" / "migrations").glob("*.py"))
+        lock = hashlib.sha256((BASE / "requirements.txt").read_bytes()).hexdigest()
+        return f"{(self.var / 'leaderboard.sqlite3').stat().st_ino} {lock} {' '.join(migrations)}"
 
     def socket(self) -> Path:
         """The broker's socket; below the system's folder for temporary files when `var` lies too deep for one."""

@@ -207,12 +207,14 @@ def _up(place: Place, options: argparse.Namespace) -> int:
     try:
         if not os.environ.get("REDIS_URL"):
             supervisor.add(children.broker(place, place.socket()))
+        web = children.web(options.host, options.port)
+        if place.is_prepared():
+            supervisor.add(web)
         link = prepare(supervisor)
-        supervisor.add(
-            children.web(options.host, options.port),
-            children.worker(place, options.workers),
-            children.beat(place),
-        )
+        place.note_prepared()
+        if web not in supervisor.children:
+            supervisor.add(web)
+        supervisor.add(children.worker(place, options.workers), children.beat(place))
         if not supervisor.wait_until(supervisor.all_ready):
             slow = next(child.name for child in supervisor.children if not child.is_ready)
             raise Trouble(f"{slow} did not answer within {START_WITHIN:g} s.{supervisor.last_words(slow)}")

@@ -12,6 +12,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,13 @@ def command_of(pid: int) -> str:
         return ""
 
 
+def environment_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
+
+
 def nobody_is_left(pids: dict[int, str]) -> bool:
     return not any(is_alive(pid) for pid in pids)
 
@@ -132,6 +140,10 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Up]]:
     for one in running:
         one.process.kill()
         one.process.wait()
+        for pid in all_pids():
+            if f"VAR_DIR={one.var}\0".encode() in environment_of(pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
 
 # --- starting ---------------------------------------------------------------------------------------------------
@@ -179,7 +191,7 @@ def test_an_operator_can_be_named_beforehand_and_no_child_learns_the_password(
     site = start(ADMIN_USERNAME="olga", ADMIN_PASSWORD=NEW_PASSWORD).started()
     assert "setup/" not in site.text
     for pid in site.below():
-        assert NEW_PASSWORD.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
+        assert NEW_PASSWORD.encode() not in environment_of(pid)
 
 
 @pytest.mark.slow
@@ -333,6 +345,28 @@ def test_a_lock_of_a_dead_up_is_nobodys_lock(tmp_path: Path) -> None:
     first.leave()
     assert second.take_lock()
     second.leave()
+
+
+def test_pages_wait_for_the_database_unless_it_is_as_the_last_up_left_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = places.Place(tmp_path)
+    place.make()
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    place.note_prepared()
+    assert not place.is_prepared()  # there is no database yet
+    database = tmp_path / "leaderboard.sqlite3"
+    database.touch()
+    place.note_prepared()
+    assert place.is_prepared()
+
+    restored = tmp_path / "restored"
+    restored.touch()
+    restored.replace(database)
+    assert not place.is_prepared()
+    place.note_prepared()
+    monkeypatch.setenv("DATABASE_URL", "postgres://elsewhere/site")
+    assert not place.is_prepared()
 
 
 def test_a_long_log_is_put_aside_at_the_next_start(tmp_path: Path) -> None:
