@@ -210,7 +210,7 @@ def _histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict
     """Team → receipt of its last ranked file, and the public scores of all of them in order of receipt.
 
     The files of these few teams are named in a subquery: a plain join is planned the other way round, through every
-    score of the ruler. The times are aggregated there too, because reading a time costs more than reading a score.
+    score of the ruler. Times are aggregated in the database, because reading a time costs more than reading a score.
     """
     files = Submission.objects.filter(
         team__in=[standing.team_id for standing in standings], is_late=False, status=Submission.Status.SCORED
@@ -223,8 +223,8 @@ def _histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict
     for team_id, value in in_order_of_receipt.values_list("submission__team_id", "value"):
         assert team_id is not None
         values[team_id].append(value)
-    lasts = scores.values("submission__team_id").annotate(last=Max("submission__received_at"))
-    return {team_id: (last, values[team_id]) for team_id, last in lasts.values_list("submission__team_id", "last")}
+    lasts = files.order_by().values_list("team_id").annotate(last=Max("received_at"))
+    return {team_id: (last, values[team_id]) for team_id, last in lasts if team_id is not None}
 
 
 def _members(standings: Sequence[Standing]) -> dict[int, list[str]]:
