@@ -24,9 +24,9 @@ def shell_lines(text: str) -> list[str]:
     return [line.strip() for line in f"{blocks}\n{inline}".splitlines() if re.search(r"manage\.py \w|-m metrics", line)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_command_exists_with_its_options(page: Path) -> None:
-    for line in shell_lines(page.read_text()):
+@pytest.mark.parametrize("document", PAGES, ids=lambda document: document.name)
+def test_every_command_exists_with_its_options(document: Path) -> None:
+    for line in shell_lines(document.read_text()):
         words = [word for word in shlex.split(line) if "=" not in word or word.startswith("-")]
         if "metrics" in words:
             continue
@@ -46,9 +46,9 @@ def test_the_options_of_up_that_the_readme_names_exist() -> None:
         assert option in parser._option_string_actions
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_path_exists(page: Path) -> None:
-    text = page.read_text()
+@pytest.mark.parametrize("document", PAGES, ids=lambda document: document.name)
+def test_every_path_exists(document: Path) -> None:
+    text = document.read_text()
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
     named = re.findall(r"`((?:leaderboard|metrics|templates|tests|docs|bench)/[\w./]*)`", text)
     missing = [path for path in links + named if not (ROOT / path).exists()]
@@ -68,7 +68,7 @@ def test_every_variable_of_the_readme_is_read() -> None:
     names = re.findall(r"^\| (`[A-Z_`, ]+`) \|", README, flags=re.M)
     variables = [name for row in names for name in re.findall(r"[A-Z_]{4,}", row)]
     assert len(variables) >= 8
-    assert [name for name in variables if f'"{name}"' not in sources] == []
+    assert [name for name in variables if name not in sources] == []
 
 
 def test_the_home_scorer_commands_of_the_readme_run(tmp_path: Path) -> None:
