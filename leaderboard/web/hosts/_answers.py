@@ -38,6 +38,9 @@ def refuse_too_large(request: HttpRequest) -> None:
 
 def add_refusal(form: Form, error: Exception) -> int:
     """Put what a verb refused above the form; gives the status of the answer."""
+    if isinstance(error, TooLarge):
+        # The file never arrived whole, so the form thinks that none was chosen.
+        form.errors.pop("file", None)
     lines = [error.message, *error.details] if isinstance(error, CannotHost) else [str(error)]
     for line in lines:
         form.add_error(None, line)

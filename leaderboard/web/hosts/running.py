@@ -148,4 +148,9 @@ def _row(submission: Submission) -> dict[str, Any]:
     public, private = scores.get(Split.PUBLIC), scores.get(Split.PRIVATE)
     its, other = public.parts if public else {}, private.parts if private else {}
     parts = [(name, value, other.get(name)) for name, value in its.items()]
-    return {"submission": submission, "public": public, "private": private, "parts": parts}
+    return {
+        "submission": submission,
+        "public": public.value if public else None,
+        "private": private.value if private else None,
+        "parts": parts,
+    }

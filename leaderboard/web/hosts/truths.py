@@ -78,21 +78,29 @@ def _check(request: HttpRequest, visit: Visit) -> HttpResponse:
     draft = _draft_of(visit.competition)
     form = TruthForm(request.POST, request.FILES, has_file=_file_at_hand(visit.competition, draft))
     key = _chosen_metric(request, visit.competition, draft)
-    parameters = ParameterForm(key, request.POST)
+    parameters = _parameters(request, form, key)
     status = 422
-    # Both forms are asked, so that all mistakes are shown at once.
-    if all([form.is_valid(), parameters.is_valid()]):
-        try:
-            refuse_too_large(request)
+    try:
+        refuse_too_large(request)
+        # Both forms are asked, so that all mistakes are shown at once.
+        if all([form.is_valid(), parameters.is_valid()]):
             _draft(visit.competition, form, parameters)
-        except (hosting.CannotHost, TooLarge) as error:
-            status = add_refusal(form, error)
-        except ChildFailed:
-            form.add_error(None, "The check did not work, through no fault of your file. Try it again in a moment.")
-            status = 503
-        else:
             return see_other("host_truth", fragment="#check", slug=visit.competition.slug)
+    except (hosting.CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    except ChildFailed:
+        form.add_error(None, "The check did not work, through no fault of your file. Try it again in a moment.")
+        status = 503
     return _page(request, visit, form, parameters, status=status)
+
+
+def _parameters(request: HttpRequest, form: TruthForm, key: str) -> ParameterForm:
+    """What was filled in; for another metric than the one whose parameters were shown, the defaults to look at."""
+    metric = metrics.get(key)
+    if metric.parameters and request.POST.get("parameters_of") != key:
+        form.add_error("metric", f"{metric.title} has parameters: look at them, then check the file.")
+        return ParameterForm(key)
+    return ParameterForm(key, request.POST)
 
 
 def _draft(competition: Competition, form: TruthForm, parameters: ParameterForm) -> None:

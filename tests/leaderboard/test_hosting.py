@@ -1,0 +1,308 @@
+"""The verbs of a host: what they refuse, and what they leave behind."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+import metrics
+from leaderboard import child, hosting, ranking, scoring, submitting
+from leaderboard.models import Competition, Score, Split, Submission, TruthDraft, User
+from leaderboard.storage import TooLarge, path_of
+from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
+
+BARE = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")
+
+
+def publish_again(competition: Competition, user: User, truth: str) -> None:
+    hosting.draft_truth(
+        competition=competition, metric="accuracy", params={}, file_name="two.csv", chunks=[truth.encode()]
+    )
+    hosting.publish(competition=competition, user=user)
+
+
+def files_in(settings: LazySettings) -> list[Path]:
+    return [path for path in Path(settings.FILES_DIR).rglob("*") if path.is_file()]
+
+
+# --- rulers -----------------------------------------------------------------------------------------------------
+
+
+def test_a_board_never_mixes_two_rulers(pets: Competition, ada: User, bo: User, cy: User) -> None:
+    enter(pets, bo)
+    enter(pets, cy)
+    hand_in(pets, bo, answers(public=1))
+    publish_again(pets, ada, TRUTH.replace("1,cat,Public\n2", "1,bird,Public\n2"))
+    hand_in(pets, cy, answers(public=2))  # measured while ground truth 2 waits
+
+    def rulers_on_the_board() -> set[int]:
+        shown = [row.submission_id for row in ranking.board(pets, Split.PUBLIC, at=timezone.now()).rows]
+        values = {row.value for row in ranking.board(pets, Split.PUBLIC, at=timezone.now()).rows}
+        scores = Score.objects.filter(submission__in=shown, split=Split.PUBLIC, ground_truth=pets.ground_truth)
+        assert set(scores.values_list("value", flat=True)) == values
+        return set(scores.values_list("ground_truth__number", flat=True))
+
+    assert rulers_on_the_board() == {1}
+    with pytest.raises(hosting.CannotHost, match="still being measured"):
+        hosting.apply_candidate(competition=pets)
+    assert rulers_on_the_board() == {1}
+    assert pets.candidate is not None
+    scoring.rescore(pets.candidate.pk)
+    hosting.apply_candidate(competition=pets)
+    assert rulers_on_the_board() == {2}
+    assert pets.ground_truth is not None
+    assert ranking.differences(pets.ground_truth) == []
+
+
+def test_files_that_wait_get_the_new_ruler(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    waiting = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], note="")
+    publish_again(pets, ada, TRUTH.replace("1,cat,Public\n2", "1,bird,Public\n2"))
+    hosting.apply_candidate(competition=pets)
+    assert scoring.score(waiting.pk) == "scored"
+    assert set(Score.objects.values_list("ground_truth__number", flat=True)) == {2}
+
+
+def test_a_file_the_new_ruler_cannot_read_is_in_the_preview(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    publish_again(pets, ada, TRUTH + "99,cat,Public\n")
+    assert pets.candidate is not None
+    scoring.rescore(pets.candidate.pk)
+    preview = hosting.preview(pets)
+    assert preview is not None
+    assert preview.is_complete
+    assert [refusal.submission.file_name for refusal in preview.refusals] == ["mine.csv"]
+    assert [(move.rank_now, move.rank_then) for move in preview.moves] == [(1, None)]
+
+
+def test_before_the_launch_a_ruler_is_current_at_once(ada: User) -> None:
+    competition = make_competition(ada, launched=False)
+    publish_again(competition, ada, TRUTH)
+    assert competition.candidate is None
+    assert competition.ground_truth is not None
+    assert competition.ground_truth.number == 2
+
+
+def test_a_draft_takes_the_file_of_the_last_ground_truth_when_none_is_given(pets: Competition, ada: User) -> None:
+    draft = hosting.draft_truth(competition=pets, metric="multilabel_f1", params={})
+    assert draft.report["ok"]
+    hosting.publish(competition=pets, user=ada)
+    assert pets.candidate is not None
+    assert pets.ground_truth is not None
+    assert pets.candidate.sha256 == pets.ground_truth.sha256
+    assert pets.candidate.file_key != pets.ground_truth.file_key
+
+
+def test_a_draft_without_any_file_is_refused(ada: User, pets: Competition) -> None:
+    bare = hosting.create(user=ada, slug="bare", title="Bare", opens_at=pets.opens_at, closes_at=pets.closes_at)
+    with pytest.raises(hosting.CannotHost, match="Choose"):
+        hosting.draft_truth(competition=bare, metric="accuracy", params={})
+
+
+@pytest.mark.parametrize("trouble", [child.ChildFailed("killed"), MemoryError()])
+def test_a_check_that_breaks_changes_nothing(
+    pets: Competition, monkeypatch: pytest.MonkeyPatch, settings: LazySettings, trouble: BaseException
+) -> None:
+    hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[TRUTH.encode()])
+    before = files_in(settings)
+
+    def broken(*_: object, **__: object) -> None:
+        raise trouble
+
+    monkeypatch.setattr(child, "run", broken)
+    with pytest.raises(type(trouble)):
+        hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="b.csv", chunks=[b"id,y\n"])
+    assert TruthDraft.objects.get().file_name == "a.csv"
+    assert files_in(settings) == before
+
+
+def test_wrong_parameters_are_refused_before_anything_is_stored(pets: Competition, settings: LazySettings) -> None:
+    before = files_in(settings)
+    with pytest.raises(metrics.ParameterError):
+        hosting.draft_truth(
+            competition=pets, metric="fbeta", params={"beta": -1}, file_name="a.csv", chunks=[TRUTH.encode()]
+        )
+    assert files_in(settings) == before
+
+
+def test_drafts_leave_one_file_and_their_publication_none_but_the_ruler(
+    pets: Competition, ada: User, settings: LazySettings
+) -> None:
+    before = len(files_in(settings))
+    for _ in range(3):
+        hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[BARE.encode()])
+    assert len(files_in(settings)) == before + 1
+    hosting.publish(competition=pets, user=ada)
+    assert len(files_in(settings)) == before + 1
+    hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[BARE.encode()])
+    with pytest.raises(hosting.CannotHost, match="apply or discard"):
+        hosting.publish(competition=pets, user=ada)
+    hosting.discard_draft(competition=pets)
+    assert len(files_in(settings)) == before + 1
+
+
+def test_the_systems_split_depends_on_seed_and_ids_alone(ada: User) -> None:
+    backwards = "id,label\n" + "".join(f"{line}\n" for line in reversed(BARE.splitlines()[1:]))
+
+    def public_ids(truth: str, seed: int) -> set[str]:
+        competition = make_competition(ada, slug=f"c{seed}{len(Competition.objects.all())}", launched=False)
+        hosting.draft_truth(
+            competition=competition,
+            metric="accuracy",
+            params={},
+            file_name="t.csv",
+            chunks=[truth.encode()],
+            public_share=0.5,
+            seed=seed,
+        )
+        ruler = hosting.publish(competition=competition, user=ada)
+        lines = path_of(ruler.file_key).read_text().splitlines()
+        return {line.split(",")[0] for line in lines if line.endswith(",Public")}
+
+    assert public_ids(BARE, 1) == public_ids(backwards, 1)
+    assert public_ids(BARE, 1) != public_ids(BARE, 2)
+
+
+# --- answers do not leak ----------------------------------------------------------------------------------------
+
+
+def zipped(**members: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(f"{name}.csv", text)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("truth.csv", TRUTH.encode()),
+        ("test.csv", BARE.encode()),
+        ("test.csv", BARE.replace(",", ";").encode()),
+        ("test.csv", b"\xef\xbb\xbf" + BARE.encode()),
+        ("test.txt", BARE.encode()),
+        ("test.csv.gz", gzip.compress(BARE.encode())),
+        ("all.zip", zipped(train="id,label\n90,cat\n", test=BARE)),
+        ("public.csv", "".join(BARE.splitlines(keepends=True)[:7]).encode()),
+        ("wide.csv", "\n".join(f"0,{','.join(reversed(line.split(',')))}" for line in BARE.splitlines()).encode()),
+    ],
+)
+def test_a_data_file_with_answers_is_refused(pets: Competition, settings: LazySettings, name: str, data: bytes) -> None:
+    before = files_in(settings)
+    with pytest.raises(hosting.CannotHost, match="students would download the answers"):
+        hosting.add_data_file(competition=pets, file_name=name, chunks=[data])
+    assert files_in(settings) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("test.csv", b"id,x\n1,0.5\n2,0.7\n"),
+        ("sample.csv", ("id,label\n" + "".join(f"{i},cat\n" for i in range(1, 13))).encode()),
+        ("train.csv", b"id,label\n101,cat\n102,dog\n"),
+        ("notes.txt", b"id is a number"),
+        ("broken.gz", b"\x1f\x8bnonsense"),
+        ("broken.zip", b"PK\x03\x04nonsense"),
+        ("picture.png", bytes(range(256))),
+        ("empty.csv", b""),
+    ],
+)
+def test_a_data_file_without_answers_is_taken(pets: Competition, name: str, data: bytes) -> None:
+    hosting.add_data_file(competition=pets, file_name=name, chunks=[data])
+
+
+def test_answers_that_students_have_already_are_never_published(ada: User) -> None:
+    competition = make_competition(ada, launched=False)
+    changed = TRUTH.replace("cat", "mouse")
+    hosting.add_data_file(competition=competition, file_name="test.csv", chunks=[BARE.replace("cat", "mouse").encode()])
+    with pytest.raises(hosting.CannotHost) as raised:
+        publish_again(competition, ada, changed)
+    assert "holds the answers of 12 scored ids" in raised.value.details[0]
+
+
+def test_answers_of_a_metric_with_other_submission_columns_are_found_too(ada: User) -> None:
+    truth = "id,time,event,Usage\n" + "".join(
+        f"{i},{i * 3},{i % 2},{'Public' if i < 9 else 'Private'}\n" for i in range(1, 17)
+    )
+    competition = make_competition(ada, metric="survival_concordance", truth=truth)
+    leak = "id,time\n" + "".join(f"{i},{i * 3}.0\n" for i in range(1, 17))
+    with pytest.raises(hosting.CannotHost, match="“time”"):
+        hosting.add_data_file(competition=competition, file_name="t.csv", chunks=[leak.encode()])
+
+
+# --- the rest ---------------------------------------------------------------------------------------------------
+
+
+def test_removing_a_competition_removes_its_files(
+    pets: Competition, ada: User, bo: User, settings: LazySettings
+) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    hosting.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[answers()])
+    hosting.add_data_file(competition=pets, file_name="a.csv", chunks=[b"id,x\n1,2\n"])
+    publish_again(pets, ada, TRUTH + "99,cat,Public\n")
+    hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
+    hosting.remove(competition=pets)
+    assert files_in(settings) == []
+    assert not Submission.objects.exists()
+
+
+def test_a_file_over_the_limit_leaves_nothing(pets: Competition, ada: User, settings: LazySettings) -> None:
+    before = files_in(settings)
+    settings.MAX_UPLOAD_BYTES = 5
+    with pytest.raises(TooLarge):
+        hosting.add_data_file(competition=pets, file_name="a.csv", chunks=[b"123456"])
+    with pytest.raises(TooLarge):
+        hosting.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[b"123456"])
+    with pytest.raises(TooLarge):
+        hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[b"123456"])
+    assert files_in(settings) == before
+
+
+def test_a_draft_is_not_revealed(ada: User) -> None:
+    competition = make_competition(ada, launched=False)
+    close(competition)
+    with pytest.raises(hosting.CannotHost, match="not been launched"):
+        hosting.reveal(competition=competition)
+
+
+def test_another_number_of_finals_after_the_reveal_is_on_the_board_at_once(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers(private=3))
+    hand_in(pets, bo, answers(public=1))
+    close(pets)
+    hosting.reveal(competition=pets)
+    hosting.change(competition=pets, final_count=1)
+    pets.refresh_from_db()
+    assert pets.ground_truth is not None
+    assert ranking.differences(pets.ground_truth) == []
+    assert [row.value for row in ranking.lines(pets, Split.PRIVATE)] == [0.5]
+
+
+def test_the_deadline_stays_in_the_past_after_the_reveal(pets: Competition) -> None:
+    close(pets)
+    hosting.reveal(competition=pets)
+    with pytest.raises(ValidationError, match="cannot move into the future"):
+        hosting.change(competition=pets, closes_at=timezone.now() + timedelta(days=1))
+
+
+def test_the_address_new_is_reserved(ada: User, pets: Competition) -> None:
+    with pytest.raises(ValidationError, match="another page"):
+        hosting.create(user=ada, slug="new", title="N", opens_at=pets.opens_at, closes_at=pets.closes_at)
+    with pytest.raises(ValidationError, match="another page"):
+        hosting.change(competition=pets, slug="new")
+
+
+def test_a_host_changes_only_what_hosts_change(pets: Competition) -> None:
+    with pytest.raises(TypeError, match="revealed_at"):
+        hosting.change(competition=pets, revealed_at=timezone.now())

@@ -1,0 +1,229 @@
+"""Ada's way from an empty list to a launched competition, and who stays outside."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from leaderboard import hosting
+from leaderboard.models import Competition, DataFile, Membership, User
+from leaderboard.web.urls import urlpatterns
+from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
+
+FILLED = {
+    "title": "Pond life",
+    "slug": "",
+    "overview": "What swims there?",
+    "opens_at": "2026-03-01T08:00",
+    "closes_at": "2030-11-24T23:59",
+    "zone": "Europe/Vienna",
+    "daily_attempts": "5",
+    "final_count": "2",
+    "team_size": "4",
+    "max_megabytes": "20",
+    "needs_code": "on",
+    "reveals_itself": "on",
+}
+
+
+@pytest.fixture
+def hers(ada: User) -> Client:
+    return signed_in(ada)
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def upload(text: str | bytes = TRUTH, name: str = "truth.csv") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text)
+
+
+def text_of(response: object) -> str:
+    text = re.sub(r"<[^>]+>", " ", response.content.decode())  # type: ignore[attr-defined]
+    return " ".join(text.split()).replace("&quot;", '"').replace("&#x27;", "'")
+
+
+def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client, bo: User) -> None:
+    assert "Create a competition" in text_of(hers.get("/host/"))
+    made = hers.post("/host/new/", FILLED)
+    assert (made.status_code, made["Location"]) == (303, "/host/pond-life/truth/")
+    assert "Do this" in text_of(hers.get("/host/pond-life/"))
+
+    checked = hers.post(
+        "/host/pond-life/truth/",
+        {
+            "metric": "accuracy",
+            "file": upload("id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 31))),
+            "public_percent": "40",
+            "seed": "3",
+            "is_stratified": "on",
+            "action": "check",
+        },
+    )
+    assert (checked.status_code, checked["Location"]) == (303, "/host/pond-life/truth/#check")
+    page = text_of(hers.get("/host/pond-life/truth/"))
+    assert "truth.csv: can be published" in page
+    assert "Public rows 12 Private rows 18" in page
+    assert "Perfect file, public 1" in page
+    assert "id,label" in page
+    published = hers.post("/host/pond-life/truth/", {"action": "publish", "note": "first"})
+    assert (published.status_code, published["Location"]) == (303, "/host/pond-life/")
+
+    assert hers.post("/host/pond-life/launch/").status_code == 303
+    pond = Competition.objects.get(slug="pond-life")
+    assert pond.launched_at is not None
+    assert pond.closes_at == datetime(2030, 11, 24, 22, 59, tzinfo=UTC)
+    assert pond.max_bytes == 20 * 1024 * 1024
+    dashboard = hers.get("/host/pond-life/").content.decode()
+    assert f"http://testserver/join/{pond.join_code}/" in dashboard
+    assert signed_in(bo).post(f"/join/{pond.join_code}/", {"accepted": "on"}).status_code == 303
+    board = hers.get("/host/pond-life/board.csv?board=public")
+    assert board.content.decode().startswith("rank,team,score")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("title", "", "Title: This field is required"),
+        ("slug", "new", "is the address of another page"),
+        ("slug", "no spaces", "valid “slug”"),
+        ("slug", "pets", "already exists"),
+        ("closes_at", "2026-02-01T08:00", "must open before it closes"),
+        ("opens_at", "soon", "Write a date with a time"),
+        ("opens_at", "2026-03-29T02:30", "never show this time"),
+        ("zone", "Europe/Atlantis", "Select a valid choice"),
+        ("daily_attempts", "0", "greater than or equal to 1"),
+        ("max_megabytes", "4000", "takes files of at most"),
+        ("join_code", "A1", "At least six"),
+    ],
+)
+def test_a_wrong_value_is_shown_at_its_field_and_what_was_typed_is_kept(
+    hers: Client, pets: Competition, field: str, value: str, words: str
+) -> None:
+    response = hers.post("/host/new/", {**FILLED, field: value})
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert words in text_of(response)
+    assert f'href="#id_{field}"' in page
+    assert "What swims there?" in page
+    assert Competition.objects.count() == 1
+
+
+def test_a_title_without_letters_asks_for_an_address(hers: Client) -> None:
+    assert "Write an address" in text_of(hers.post("/host/new/", {**FILLED, "title": "???"}))
+
+
+def test_an_untouched_deadline_keeps_its_seconds(hers: Client, pets: Competition) -> None:
+    """The form shows minutes; saving it for another reason must not move the deadline."""
+    page = hers.get("/host/pets/settings/").content.decode()
+    opens, closes = re.findall(r'name="(?:opens|closes)_at" value="([^"]+)"', page)
+    values = {**FILLED, "slug": "pets", "zone": "UTC", "opens_at": opens, "closes_at": closes, "title": "Cats?"}
+    assert hers.post("/host/pets/settings/", values).status_code == 303
+    changed = Competition.objects.get()
+    assert (changed.title, changed.opens_at, changed.closes_at) == ("Cats?", pets.opens_at, pets.closes_at)
+
+
+def test_new_rules_ask_students_again(hers: Client, pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hers.post("/host/pets/settings/", {**FILLED, "slug": "pets", "rules": "Be fairer."})
+    assert not Membership.objects.get(user=bo).has_accepted_rules()
+
+
+def test_a_deadline_does_not_move_once_the_private_board_is_open(hers: Client, pets: Competition) -> None:
+    now = timezone.now()
+    Competition.objects.update(opens_at=now - timedelta(2), closes_at=now - timedelta(1), revealed_at=now)
+    response = hers.post("/host/pets/settings/", {**FILLED, "slug": "pets"})
+    assert response.status_code == 422
+    assert "cannot move into the future" in text_of(response)
+
+
+def test_an_incomplete_draft_is_not_launched_and_says_what_is_missing(hers: Client) -> None:
+    hers.post("/host/new/", {**FILLED, "overview": ""})
+    page = text_of(hers.post("/host/pond-life/launch/", follow=True))
+    assert "Missing: A ground truth is published." in page
+    assert "Missing: The overview says what the question is." in page
+    assert Competition.objects.get().launched_at is None
+
+
+def test_a_second_host_is_added_by_name_and_the_last_one_stays(
+    hers: Client, pets: Competition, bo: User, cy: User
+) -> None:
+    enter(pets, bo)
+    assert "hosts see the private scores" in text_of(hers.post("/host/pets/people/", {"action": "add", "name": "bo"}))
+    assert "needs an account first" in text_of(hers.post("/host/pets/people/", {"action": "add", "name": "nobody"}))
+    assert hers.post("/host/pets/people/", {"action": "add", "name": "cy@example.org"}).status_code == 303
+    assert signed_in(cy).get("/host/pets/").status_code == 200
+    assert hers.post("/host/pets/people/", {"action": "remove", "name": "ada"}, follow=False)["Location"] == "/host/"
+    assert hers.get("/host/pets/").status_code == 404
+    last = signed_in(cy).post("/host/pets/people/", {"action": "remove", "name": "cy"})
+    assert "A competition needs a host" in text_of(last)
+
+
+def test_a_competition_is_deleted_with_its_files_by_typing_its_address(
+    hers: Client, pets: Competition, bo: User, settings: LazySettings
+) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    hosting.sample_of(pets.ground_truth)  # type: ignore[arg-type]
+    assert hers.post("/host/pets/delete/", {"confirm": "pet"}).status_code == 422
+    assert Competition.objects.exists()
+    assert hers.post("/host/pets/delete/", {"confirm": "pets"}).status_code == 303
+    assert not Competition.objects.exists()
+    assert [path for path in Path(settings.FILES_DIR).rglob("*") if path.is_file()] == []
+
+
+def test_data_files_are_added_replaced_and_removed(hers: Client, pets: Competition) -> None:
+    assert hers.post("/host/pets/data/", {"action": "add"}).status_code == 422
+    for text in ("id,x\n1,2\n", "id,x\n1,2\n2,3\n"):
+        answer = hers.post("/host/pets/data/", {"file": upload(text, "train.csv"), "description": "To learn from"})
+        assert answer.status_code == 303
+    assert [(file.name, file.rows) for file in DataFile.objects.all()] == [("train.csv", 2)]
+    hers.post("/host/pets/data/", {"action": "remove", "name": "train.csv"})
+    assert not DataFile.objects.exists()
+
+
+def test_a_data_file_with_the_answers_is_refused(hers: Client, pets: Competition) -> None:
+    leaky = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")
+    response = hers.post("/host/pets/data/", {"file": upload(leaky, "test.csv")})
+    assert response.status_code == 409
+    assert "holds the answers of 12 scored ids" in text_of(response)
+    assert not DataFile.objects.exists()
+
+
+def test_an_upload_over_the_sites_limit_is_refused(hers: Client, pets: Competition, settings: LazySettings) -> None:
+    settings.MAX_UPLOAD_BYTES = 10
+    for page in ("data", "baselines", "truth"):
+        fields = {"file": upload("x" * 20), "name": "x", "metric": "accuracy", "public_percent": "30", "seed": "0"}
+        response = hers.post(f"/host/pets/{page}/", fields)
+        assert response.status_code == 413, page
+        assert "larger than" in text_of(response)
+
+
+@pytest.mark.parametrize("name", sorted(str(p.name) for p in urlpatterns if str(p.name).startswith("host_")))
+def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, bo: User, dee: User, name: str) -> None:
+    if name == "host_new":
+        assert signed_in(bo).get("/host/new/").status_code == 403
+        return
+    hal = person("hal", can_host=True)
+    make_competition(hal, slug="hals")
+    enter(pets, bo)
+    submission = hand_in(pets, bo, answers())
+    numbers = {"host_truth_file": {"number": 1}, "host_submission_file": {"submission_id": submission.pk}}
+    address = reverse(name, kwargs={"slug": "pets", **numbers.get(name, {})})
+    for user in (hal, bo, dee):
+        client = signed_in(user)
+        assert client.get(address).status_code == 404
+        assert client.post(address, {"confirm": "pets", "action": "remove", "name": "ada"}).status_code == 404
+    assert Client().get(address)["Location"].startswith("/accounts/login/")
+    assert list(pets.hosts.values_list("username", flat=True)) == ["ada"]

@@ -1,0 +1,158 @@
+"""While it runs: submissions with both scores, baselines, the board as a file, the reveal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import LazySettings
+from django.test import Client
+
+from leaderboard import hosting, submitting
+from leaderboard.models import Baseline, Competition, Submission, User
+from leaderboard.storage import path_of
+from tests.conftest import answers, close, enter, hand_in
+from tests.web.test_host import signed_in, text_of, upload
+
+
+def test_ada_sees_all_files_with_both_scores_and_every_problem(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    enter(pets, bo)
+    enter(pets, cy)
+    hand_in(pets, bo, answers(public=1, private=2), note="forest")
+    hand_in(pets, cy, b"id,label\n1,cat\n77,cat\n", file_name="broken.csv")
+    client = signed_in(ada)
+    page = text_of(client.get("/host/pets/submissions/"))
+    assert "0.83333" in page
+    assert "0.66667" in page
+    assert "forest" in page
+    assert "2 problems" in page
+    only_bad = text_of(client.get("/host/pets/submissions/?status=invalid"))
+    assert "broken.csv" in only_bad
+    assert "forest" not in only_bad
+    assert "broken.csv" not in text_of(client.get("/host/pets/submissions/?q=bo"))
+    assert "Nothing of this kind" in text_of(client.get("/host/pets/submissions/?status=failed&q=%00x"))
+
+
+def test_submissions_come_in_pages(pets: Competition, ada: User, bo: User, settings: LazySettings) -> None:
+    Competition.objects.update(daily_attempts=100)
+    pets.refresh_from_db()
+    enter(pets, bo)
+    for number in range(52):
+        submitting.submit(
+            competition=pets, user=bo, file_name=f"f{number}.csv", chunks=[answers() + b"\n" * number], note=""
+        )
+    client = signed_in(ada)
+    assert "Page 1 of 2" in text_of(client.get("/host/pets/submissions/"))
+    assert "f0.csv" in text_of(client.get("/host/pets/submissions/?page=2"))
+    assert "Page 2 of 2" in text_of(client.get("/host/pets/submissions/?page=99"))
+
+
+def test_ada_downloads_a_students_file_as_it_came(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, answers(), file_name="<b>.csv")
+    response = signed_in(ada).get(f"/host/pets/submissions/{submission.pk}/file/")
+    assert b"".join(response) == answers()
+    assert response["Content-Disposition"].startswith("attachment")
+    assert response["X-Content-Type-Options"] == "nosniff"
+    path_of(submission.file_key).unlink()
+    assert signed_in(ada).get(f"/host/pets/submissions/{submission.pk}/file/").status_code == 404
+
+
+def test_names_from_students_are_text_and_never_markup(pets: Competition, ada: User, bo: User) -> None:
+    membership = enter(pets, bo)
+    membership.team.name = "<script>alert(1)</script>"
+    membership.team.save()
+    hand_in(pets, bo, answers(), file_name="<img src=x>.csv", note="<b>note</b>")
+    page = signed_in(ada).get("/host/pets/submissions/").content.decode()
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "<b>note" not in page
+
+
+def test_a_baseline_is_uploaded_scored_replaced_and_removed(
+    pets: Competition, ada: User, work: Callable[[], int]
+) -> None:
+    client = signed_in(ada)
+    assert client.post("/host/pets/baselines/", {"name": "Guess"}).status_code == 422
+    sent = {"name": "Guess", "file": upload(answers(public=3), "g.csv")}
+    assert client.post("/host/pets/baselines/", sent).status_code == 303
+    first = Submission.objects.get(baseline__name="Guess")
+    assert "Waiting" in text_of(client.get("/host/pets/baselines/"))
+    work()
+    page = text_of(client.get("/host/pets/baselines/"))
+    assert "0.50000" in page or "0.5" in page
+    client.post("/host/pets/baselines/", {"name": "Guess", "file": upload(answers(), "h.csv")})
+    assert Baseline.objects.count() == 1
+    assert not path_of(first.file_key).exists()
+    client.post("/host/pets/baselines/", {"action": "remove", "name": "Guess"})
+    assert not Submission.objects.exists()
+    assert client.post("/host/pets/baselines/", {"action": "remove", "name": "Guess"}).status_code == 404
+
+
+def test_a_baseline_needs_a_ground_truth(ada: User, pets: Competition) -> None:
+    bare = hosting.create(user=ada, slug="bare", title="Bare", opens_at=pets.opens_at, closes_at=pets.closes_at)
+    response = signed_in(ada).post("/host/bare/baselines/", {"name": "x", "file": upload("id,y\n")})
+    assert response.status_code == 409
+    assert "Publish a ground truth first" in text_of(response)
+    assert bare.baselines.count() == 0
+
+
+def board(client: Client, which: str) -> list[str]:
+    lines = client.get(f"/host/pets/board.csv?board={which}").content.decode().splitlines()[1:]
+    return [",".join(line.split(",")[:3]) for line in lines]
+
+
+def test_the_private_board_as_a_file_is_there_for_ada_before_the_reveal_and_equals_it(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    enter(pets, bo)
+    enter(pets, cy)
+    hand_in(pets, bo, answers(public=1, private=2))
+    hand_in(pets, cy, answers(public=2, private=1))
+    client = signed_in(ada)
+    assert [line[:4] for line in board(client, "public")] == ["1,bo", "2,cy"]
+    early = board(client, "private")
+    assert [line[:4] for line in early] == ["1,cy", "2,bo"]
+    close(pets)
+    hosting.reveal(competition=pets)
+    assert board(client, "private") == early
+
+
+def test_a_team_name_is_no_formula_in_the_exported_board(pets: Competition, ada: User, bo: User) -> None:
+    membership = enter(pets, bo)
+    membership.team.name = "=1+1"
+    membership.team.save()
+    hand_in(pets, bo, answers())
+    assert board(signed_in(ada), "public")[0].startswith("1,'=1+1")
+
+
+def test_the_reveal_needs_the_deadline_and_the_address(pets: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    assert "once the deadline has passed" in text_of(client.get("/host/pets/reveal/"))
+    early = client.post("/host/pets/reveal/", {"confirm": "pets"})
+    assert early.status_code == 409
+    assert Competition.objects.get().revealed_at is None
+    close(pets)
+    assert client.post("/host/pets/reveal/", {"confirm": "Pets"}).status_code == 422
+    assert Competition.objects.get().revealed_at is None
+    assert client.post("/host/pets/reveal/", {"confirm": "pets"})["Location"] == "/c/pets/leaderboard/"
+    assert Competition.objects.get().revealed_at is not None
+    assert "It is open since" in text_of(client.get("/host/pets/reveal/"))
+
+
+def test_the_reveal_waits_for_files_received_in_time(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], note="")
+    close(pets)
+    client = signed_in(ada)
+    assert "received in time still wait" in text_of(client.get("/host/pets/reveal/"))
+    assert client.post("/host/pets/reveal/", {"confirm": "pets"}).status_code == 409
+
+
+def test_the_dashboard_counts(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    hand_in(pets, bo, b"nonsense")
+    page = text_of(signed_in(ada).get("/host/pets/"))
+    assert "Teams 1 Submissions 2 Waiting 0 Invalid 1 Failed 0" in page

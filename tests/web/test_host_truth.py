@@ -1,0 +1,282 @@
+"""Ground truths on the page: every finding shown, parameters judged by the metric, the board moved on purpose only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard import child, hosting, ranking, scoring
+from leaderboard.models import Competition, Split, TruthDraft, User
+from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
+from tests.web.test_host import signed_in, text_of, upload
+
+PHRASES = "id,words,Usage\n" + "".join(f"{i},alpha {i}|beta,{'Public' if i % 2 else 'Private'}\n" for i in range(1, 9))
+BINARY = "id,y,Usage\n" + "".join(f"{i},{int(i % 3 == 0)},{'Public' if i <= 6 else 'Private'}\n" for i in range(1, 13))
+
+
+@pytest.fixture
+def draft(ada: User) -> Competition:
+    """Ada's competition before its answers."""
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    now = timezone.now()
+    return hosting.create(
+        user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
+    )
+
+
+def check(client: Client, truth: str | None = TRUTH, metric: str = "accuracy", **fields: Any) -> Any:
+    sent = {"metric": metric, "public_percent": "30", "seed": "0", "action": "check", "parameters_of": metric, **fields}
+    if truth is not None:
+        sent["file"] = upload(truth)
+    return client.post("/host/pets/truth/", sent)
+
+
+@pytest.mark.parametrize(
+    ("truth", "fields", "words"),
+    [
+        ("id,label,Usage\n1,a,Public\n1,b,Private\n", {}, "repeated"),
+        ("id,label,Usage\n,a,Public\n2,b,Private\n", {}, "blank"),
+        ("id,label,Usage\n1,a,Public\n2,b,Hidden\n", {}, "none of Public, Private, Ignored"),
+        ("id,label,Usage\n1,a,Public\n2,b,Public\n", {}, "No row is private"),
+        ("id,label,Usage\n1,,Public\n2,b,Private\n", {}, "missing"),
+        ("id\n1\n2\n", {}, "no target column"),
+        ("id,a,b,Usage\n1,x,y,Public\n2,x,y,Private\n", {}, "reads 1 target column"),
+        ("id,label\n1,a\n", {}, "at least two rows"),
+        ("id,label,Usage\n1,a,Public\n2,b,Private\n", {"id_column": "key"}, "is missing"),
+        ("id,y,Usage\n1,1,Public\n2,2,Private\n", {"metric": "binary_f1", "param-positive": "1"}, "neither 0 nor 1"),
+        ("id,y,Usage\n1,1,Public\n2,1,Private\n", {"metric": "roc_auc"}, ""),
+        ("\x89PNG\r\n", {}, ""),
+        ("", {}, "empty"),
+    ],
+)
+def test_what_blocks_is_shown_and_cannot_be_published(
+    draft: Competition, ada: User, truth: str, fields: dict[str, str], words: str
+) -> None:
+    client = signed_in(ada)
+    response = check(client, truth, **fields)
+    if response.status_code == 422:  # an empty file does not reach the check
+        assert words in text_of(response)
+        return
+    page = text_of(client.get("/host/pets/truth/"))
+    assert "cannot be published" in page
+    assert "Blocks" in page
+    assert words in page
+    refused = client.post("/host/pets/truth/", {"action": "publish"})
+    assert refused.status_code == 409
+    assert not draft.ground_truths.exists()
+
+
+def test_all_findings_are_shown_at_once(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    check(client, "id,label,Usage\n1,a,Public\n1,b,Hidden\n,c,Private\n4,,Public\n")
+    page = text_of(client.get("/host/pets/truth/"))
+    assert "4 findings" in page
+    for code in ("repeated_ids", "blank_id", "missing_value", "unknown_usage"):
+        assert code in page
+
+
+def test_the_parameters_are_those_of_the_metric_and_it_judges_them(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    page = client.get("/host/pets/truth/?metric=fbeta").content.decode()
+    assert 'name="param-beta"' in page
+    assert 'name="param-positive"' in page
+    response = check(client, BINARY, "fbeta", **{"param-beta": "minus one", "param-positive": "7"})
+    page = text_of(response)
+    assert response.status_code == 422
+    assert '"minus one" is not a finite number' in page
+    assert "Select a valid choice. 7" in page
+    assert 'value="minus one"' in response.content.decode()
+    assert 'href="#id_param-beta"' in response.content.decode()
+    assert check(client, BINARY, "fbeta", **{"param-beta": "-1", "param-positive": "1"}).status_code == 422
+    assert check(client, BINARY, "fbeta", **{"param-beta": "0.5", "param-positive": "0"}).status_code == 303
+    assert TruthDraft.objects.get().params == {"beta": 0.5, "positive": 0}
+
+
+def test_choosing_a_metric_exchanges_the_parameters_alone(draft: Competition, ada: User) -> None:
+    response = signed_in(ada).get("/host/pets/truth/?metric=word_jaccard", headers={"HX-Request": "true"})
+    page = response.content.decode()
+    assert "param-lowercase" in page
+    assert "<html" not in page
+
+
+def test_without_a_script_the_metric_is_chosen_by_a_page_that_keeps_the_rest(draft: Competition, ada: User) -> None:
+    asked = "?metric=fbeta&id_column=key&public_percent=44&seed=9&param-beta=3"
+    page = signed_in(ada).get(f"/host/pets/truth/{asked}").content.decode()
+    assert 'value="44"' in page
+    assert 'value="key"' in page
+    assert 'name="is_stratified"' in page
+
+
+def test_a_metric_whose_parameters_nobody_saw_shows_them_first(draft: Competition, ada: User) -> None:
+    response = check(signed_in(ada), BINARY, "fbeta", parameters_of="accuracy")
+    assert response.status_code == 422
+    assert "F-beta has parameters: look at them" in text_of(response)
+    assert 'name="param-beta" value="1.0"' in response.content.decode()
+    assert not TruthDraft.objects.exists()
+
+
+def test_an_unknown_metric_is_refused(draft: Competition, ada: User) -> None:
+    assert check(signed_in(ada), TRUTH, "magic").status_code == 422
+    assert signed_in(ada).get("/host/pets/truth/?metric=magic").status_code == 200
+
+
+def test_a_choice_that_can_be_misread_wants_a_confirmation(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    fields = {"param-threshold": "0.5", "param-matching": "per_prediction", "param-beta": "0.5"}
+    assert check(client, PHRASES, "coleridge_fbeta", **fields).status_code == 303
+    assert "repeating one right phrase" in text_of(client.get("/host/pets/truth/"))
+    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 409
+    assert client.post("/host/pets/truth/", {"action": "publish", "is_confirmed": "on"}).status_code == 303
+
+
+def test_no_file_no_check(draft: Competition, ada: User) -> None:
+    response = check(signed_in(ada), None)
+    assert response.status_code == 422
+    assert "Choose the file with the answers" in text_of(response)
+
+
+def test_the_file_is_kept_for_another_metric(pets: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    assert check(client, None, "multilabel_f1", **{"param-average": "micro", "param-separator": ""}).status_code == 303
+    client.post("/host/pets/truth/", {"action": "publish"})
+    pets.refresh_from_db()
+    assert pets.candidate is not None
+    assert (pets.candidate.metric, pets.candidate.public_rows) == ("multilabel_f1", 6)
+
+
+def test_a_check_is_thrown_away(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    check(client)
+    assert client.post("/host/pets/truth/", {"action": "discard"}).status_code == 303
+    assert not TruthDraft.objects.exists()
+    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 409
+
+
+def test_a_check_that_breaks_is_not_the_files_fault(
+    draft: Competition, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise child.ChildFailed("out of memory")
+
+    monkeypatch.setattr(child, "run", broken)
+    response = check(signed_in(ada))
+    assert response.status_code == 503
+    assert "no fault of your file" in text_of(response)
+    assert "out of memory" not in text_of(response)
+
+
+def test_answers_that_students_already_have_are_not_published(draft: Competition, ada: User) -> None:
+    hosting.add_data_file(competition=draft, file_name="test.csv", chunks=[TRUTH.encode()])
+    client = signed_in(ada)
+    check(client)
+    response = client.post("/host/pets/truth/", {"action": "publish"})
+    assert response.status_code == 409
+    assert "students could download the answers" in text_of(response)
+
+
+def test_hosts_alone_download_the_answers(pets: Competition, ada: User) -> None:
+    response = signed_in(ada).get("/host/pets/truth/1/file/")
+    assert b"".join(response) == TRUTH.encode()
+    assert "attachment" in response["Content-Disposition"]
+    assert response["Cache-Control"] == "private, no-store"
+    assert signed_in(ada).get("/host/pets/truth/2/file/").status_code == 404
+
+
+@pytest.fixture
+def moved(pets: Competition, ada: User, bo: User, cy: User) -> Competition:
+    """Bo leads; under ground truth 2, which waits unmeasured, Cy would."""
+    for user, wrong in ((bo, 1), (cy, 2)):
+        enter(pets, user)
+        hand_in(pets, user, answers(public=wrong))
+    client = signed_in(ada)
+    # Rows 1, 3 and 5 become right for Cy's wrong answer on row 3 alone.
+    check(client, TRUTH.replace("3,dog", "3,bird"))
+    response = client.post("/host/pets/truth/", {"action": "publish", "note": "Row 3"})
+    assert response["Location"] == "/host/pets/candidate/"
+    pets.refresh_from_db()
+    return pets
+
+
+def ranks(competition: Competition) -> dict[str, int | None]:
+    competition.refresh_from_db()
+    return {row.name: row.rank for row in ranking.lines(competition, Split.PUBLIC)}
+
+
+def test_the_board_stays_until_ada_applies(moved: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    before = ranks(moved)
+    page = text_of(client.get("/host/pets/candidate/"))
+    assert "0 of 2" in page
+    assert "Apply" not in page.split("What changes")[0].replace("Apply or", "")
+    early = client.post("/host/pets/candidate/", {"action": "apply"}, follow=True)
+    assert "still being measured" in text_of(early)
+    assert ranks(moved) == before == {"bo": 1, "cy": 2}
+
+    assert moved.candidate is not None
+    scoring.rescore(moved.candidate.pk)
+    page = text_of(client.get("/host/pets/candidate/"))
+    assert "Every file is measured" in page
+    assert "0.83333" in page
+    assert ranks(moved) == before
+    assert client.post("/host/pets/candidate/", {"action": "apply"})["Location"] == "/host/pets/truth/"
+    assert moved.ground_truth_id != Competition.objects.get().ground_truth_id
+    assert Competition.objects.get().candidate_id is None
+
+
+def test_the_page_asks_until_all_is_measured_and_then_stops(moved: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    asked = {"HX-Request": "true"}
+    assert client.get("/host/pets/candidate/", headers=asked).status_code == 200
+    assert moved.candidate is not None
+    scoring.rescore(moved.candidate.pk)
+    assert client.get("/host/pets/candidate/", headers=asked).status_code == 286
+
+
+def test_discarding_leaves_the_board_and_keeps_the_number(moved: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    before = ranks(moved)
+    client.post("/host/pets/candidate/", {"action": "discard"})
+    assert ranks(moved) == before
+    assert moved.candidate is None
+    check(client, None)
+    client.post("/host/pets/truth/", {"action": "publish"})
+    moved.refresh_from_db()
+    assert moved.candidate is not None
+    assert moved.candidate.number == 3
+    assert client.get("/host/pets/candidate/").status_code == 200
+
+
+def test_a_second_one_waits_for_the_decision_on_the_first(moved: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    check(client)
+    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 409
+
+
+def test_without_a_waiting_ground_truth_there_is_nothing_to_decide(pets: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    assert client.get("/host/pets/candidate/")["Location"] == "/host/pets/truth/"
+    assert client.post("/host/pets/candidate/", {"action": "apply"}).status_code == 303
+
+
+def test_ranks_move_when_the_new_answers_are_applied(ada: User, bo: User, cy: User) -> None:
+    competition = make_competition(ada)
+    for user, data in ((bo, answers(public=1)), (cy, answers(public=2))):
+        enter(competition, user)
+        hand_in(competition, user, data)
+    assert ranks(competition) == {"bo": 1, "cy": 2}
+    client = signed_in(ada)
+    # Both called row 1 a bird, Cy alone row 3: now both are birds.
+    check(client, TRUTH.replace("1,cat,Public\n2", "1,bird,Public\n2").replace("3,dog", "3,bird"))
+    client.post("/host/pets/truth/", {"action": "publish"})
+    competition.refresh_from_db()
+    assert competition.candidate is not None
+    scoring.rescore(competition.candidate.pk)
+    page = text_of(client.get("/host/pets/candidate/"))
+    assert "2 of 2 teams would change rank" in page
+    client.post("/host/pets/candidate/", {"action": "apply"})
+    assert ranks(competition) == {"cy": 1, "bo": 2}
