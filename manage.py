@@ -28,7 +28,7 @@ LOCK, DEV_LOCK = "requirements.txt", "requirements-dev.txt"  # the second names 
 SIGNS_OF_NO_NETWORK = (
     "name resolution|name or service not known|nodename nor servname|dns error|network is unreachable"
     "|no route to host|connection refused|failed to establish|timed out|error sending request"
-    "|could not connect|failed to fetch"
+    "|could not connect|failed to fetch|from versions: none"
 )
 SIGNS_OF_FULL_DISK = r"no space left|os error 28\b|errno 28\b|disk quota exceeded"
 
@@ -178,7 +178,7 @@ def explain_installer(output: str, command: str) -> str:
         return explain_os(OSError(errno.ENOSPC, ""))
     if re.search(SIGNS_OF_NO_NETWORK, output, re.IGNORECASE):
         return (
-            "The packages could not be downloaded: no connection to the package index. The first start needs "
+            "The packages could not be downloaded: no package index answered. The first start needs "
             "the internet (or a proxy in HTTPS_PROXY, or a mirror in PIP_INDEX_URL); later starts do not. "
             "Connect and run the same command again."
         )

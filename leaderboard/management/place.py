@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 import socket
 import stat
 import struct
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
-from manage import Trouble
+from manage import Trouble, explain_os
 
 BASE = Path(__file__).resolve().parent.parent.parent
 LONGEST_SOCKET_PATH = 103  # bytes; Linux takes 107, macOS 103
@@ -48,6 +49,14 @@ class Place:
         for log in self.logs.glob("*.log"):
             if log.stat().st_size > LOG_ROTATED_AT:
                 log.replace(log.with_suffix(".log.1"))
+
+    def trouble_with(self, name: str, what: str) -> Trouble:
+        """Why a part does not start: a full disk, on which it cannot even say so, or what it said last."""
+        if shutil.disk_usage(self.var).free < 2**20:
+            return Trouble(explain_os(OSError(errno.ENOSPC, ""), self.var))
+        log = self.log_of(name)
+        lines = log.read_text(errors="replace").strip().splitlines()[-8:] if log.exists() else []
+        return Trouble("\n    ".join([what, *lines]) + f"\n(from {log})")
 
     def take_lock(self) -> bool:
         """Be the one `up` of this folder until this process ends, however it ends."""

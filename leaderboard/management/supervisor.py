@@ -24,7 +24,7 @@ from .place import BASE, Place, allowed_hosts, broker_url, claim_port, url_of
 
 START_WITHIN = 60.0
 EARLY_DEATHS_AT_MOST = 5
-TIME_TO_FINISH = 2.0  # of the three seconds that a stop may take
+TIME_TO_FINISH = 2.2  # of the three seconds that a stop may take
 TIME_TO_SAVE = 0.5
 
 
@@ -81,16 +81,8 @@ class Supervisor:
     def all_ready(self) -> bool:
         for child in self.children:
             if child.early_deaths >= EARLY_DEATHS_AT_MOST:
-                raise Trouble(f"{child.name} does not start.{self.last_words(child.name)}")
+                raise self.place.trouble_with(child.name, f"{child.name} does not start.")
         return all(child.is_ready for child in self.children)
-
-    def last_words(self, name: str) -> str:
-        log = self.place.log_of(name)
-        try:
-            lines = log.read_text(errors="replace").strip().splitlines()[-8:]
-        except OSError:
-            lines = []
-        return "".join(f"\n    {line}" for line in lines) + f"\n(from {log})"
 
     def stop(self) -> None:
         """End everybody within three seconds: first the ones who use the broker, then the broker."""
@@ -217,7 +209,7 @@ def _up(place: Place, options: argparse.Namespace) -> int:
         supervisor.add(children.worker(place, options.workers), children.beat(place))
         if not supervisor.wait_until(supervisor.all_ready):
             slow = next(child.name for child in supervisor.children if not child.is_ready)
-            raise Trouble(f"{slow} did not answer within {START_WITHIN:g} s.{supervisor.last_words(slow)}")
+            raise place.trouble_with(slow, f"{slow} did not answer within {START_WITHIN:g} s.")
         url = url_of(options.host, options.port)
         place.write_address(url)
         box = welcome(os.environ.get("SITE_URL") or url, link, place)
@@ -259,7 +251,7 @@ def prepare(supervisor: Supervisor) -> str | None:
         supervisor.wait_until(lambda: process.returncode is not None, seconds=3600)
         answer = process.stdout.read()
     if process.returncode or not answer:
-        raise Trouble(f"The database could not be prepared.{supervisor.last_words('prepare')}")
+        raise supervisor.place.trouble_with("prepare", "The database could not be prepared.")
     words: dict[str, str | None] = json.loads(answer)
     if words.get("trouble"):
         raise Trouble(words["trouble"])

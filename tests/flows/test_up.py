@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -376,6 +377,18 @@ def test_a_long_log_is_put_aside_at_the_next_start(tmp_path: Path) -> None:
     place.log_of("worker").write_text("short")
     place.rotate_logs()
     assert sorted(path.name for path in place.logs.iterdir()) == ["web.log.1", "worker.log"]
+
+
+def test_a_part_that_does_not_start_is_quoted_unless_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = places.Place(tmp_path)
+    place.make()
+    place.log_of("web").write_text("ModuleNotFoundError: No module named 'pets'\n")
+    assert "No module named 'pets'" in str(place.trouble_with("web", "web does not start."))
+    full = shutil.disk_usage(tmp_path)._replace(free=0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
+    assert "The disk is full: 0 MB are left" in str(place.trouble_with("web", "web does not start."))
 
 
 def test_an_unknown_address_is_said_in_words() -> None:
