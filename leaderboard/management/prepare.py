@@ -72,7 +72,7 @@ def main() -> int:
     try:
         django.setup()
         migrate()
-        make_operator(*(os.environ.get(f"ADMIN_{name}", "") for name in ("USERNAME", "PASSWORD", "EMAIL")))
+        make_operator(*(os.environ.get(name, "") for name in ("ADMIN_USERNAME", "ADMIN_PASSWORD", "ADMIN_EMAIL")))
         answer = {"link": setup_link()}
     except Trouble as trouble:
         answer = {"trouble": str(trouble)}

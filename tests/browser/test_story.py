@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.conftest import TRUTH, answers
 from tests.site import PASSWORD, Site, running_site, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-TRUTH_FILE = {"name": "truth.csv", "mimeType": "text/csv", "buffer": TRUTH.encode()}
+TRUTH_FILE: FilePayload = {"name": "truth.csv", "mimeType": "text/csv", "buffer": TRUTH.encode()}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +90,7 @@ def ada_opens_a_competition(ada: Person) -> str:
     page.fill("#id_closes_at", (now + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M"))
     page.locator("form button[type=submit].primary").click()
     page.wait_for_url("**/host/pets/truth/**")
-    page.set_input_files("#id_file", [TRUTH_FILE])  # type: ignore[list-item]
+    page.set_input_files("#id_file", TRUTH_FILE)
     page.locator("input[name=metric][value=accuracy]").check()
     page.get_by_role("button", name="Check the file").click()
     page.get_by_role("button", name="Publish").click()
@@ -151,8 +153,8 @@ def the_deadline_passes(site: Site, bo: Person) -> None:
 def expect_no_findings(page: Page, first: str, site: Site) -> None:
     """Axe finds nothing, in light and dark, and nothing scrolls sideways at 320 px."""
     for path in (first, "/", "/c/pets/", "/c/pets/submit/", "/c/pets/submissions/", "/metrics/", "/metrics/accuracy/"):
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
             page.goto(site.address + path)
             found = Axe().run(page).response["violations"]
             assert [(path, scheme, v["id"], [n["html"] for n in v["nodes"]]) for v in found] == []

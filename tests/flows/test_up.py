@@ -10,6 +10,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -315,8 +316,17 @@ def test_kill_9_in_the_middle_of_starting_leaves_nobody_either(start: Callable[.
 # --- the place --------------------------------------------------------------------------------------------------
 
 
-def test_a_foreign_folder_is_not_taken_for_the_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+@pytest.fixture
+def short_folder() -> Iterator[str]:
+    """A folder whose path leaves room for a socket's name, however deep the test's own lies."""
+    with tempfile.TemporaryDirectory(prefix="lb") as folder:
+        yield folder
+
+
+def test_a_foreign_folder_is_not_taken_for_the_socket(
+    tmp_path: Path, short_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.gettempdir", lambda: short_folder)
     place = places.Place(tmp_path / ("deep" * 40))
     socket_path = place.socket()
     assert len(os.fsencode(socket_path)) <= 107

@@ -6,11 +6,11 @@ import uuid
 from collections.abc import Callable
 from datetime import timedelta
 
-import metrics
 import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+import metrics
 from leaderboard import hosting, ranking, scoring, submitting
 from leaderboard.models import (
     Competition,
