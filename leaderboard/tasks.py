@@ -20,6 +20,9 @@ from .celery import app
 
 log = logging.getLogger(__name__)
 
+# Seconds that a swept message lives: the next sweeps ring again, so a long queue does not fill with repetitions.
+SWEPT_FOR = 20
+
 
 @worker_process_init.connect
 def _load_readers(**_: object) -> None:
@@ -47,9 +50,9 @@ def sweep() -> None:
     """Ring again for what nobody has in hand."""
     waiting, rulers = scoring.sweep()
     for submission_id, ground_truth_id in waiting:
-        ring(score_submission, submission_id, ground_truth_id)
+        ring(score_submission, submission_id, ground_truth_id, expires=SWEPT_FOR)
     for ground_truth_id in rulers:
-        ring(rescore, ground_truth_id)
+        ring(rescore, ground_truth_id, expires=SWEPT_FOR)
 
 
 @app.task(name="leaderboard.tasks.reveal_due")
@@ -58,10 +61,10 @@ def reveal_due() -> None:
     ranking.reveal_due(timezone.now())
 
 
-def ring(task: Any, *arguments: object) -> None:
+def ring(task: Any, *arguments: object, expires: float | None = None) -> None:
     """Send a wake-up now; a broker that is down, full or frozen costs a moment and loses nothing."""
     try:
-        task.apply_async(args=[str(a) if not isinstance(a, int) else a for a in arguments])
+        task.apply_async(args=[str(a) if not isinstance(a, int) else a for a in arguments], expires=expires)
     except Exception as error:
         log.warning("the broker took no message (%s); the sweep will find the row", error)
 

@@ -48,7 +48,7 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     if request.node.get_closest_marker("slow"):
         return
     monkeypatch.setattr(child, "run", lambda job, **arguments: child.JOBS[job](**arguments))
-    monkeypatch.setattr(tasks, "ring", lambda task, *arguments: None)
+    monkeypatch.setattr(tasks, "ring", lambda task, *arguments, **options: None)
 
 
 def person(name: str, **fields: Any) -> User:
