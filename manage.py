@@ -239,7 +239,9 @@ def run(arguments: "list[str]") -> int:
     sys.path.insert(0, str(BASE))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     if arguments[:1] == ["test"]:
-        return subprocess.call([sys.executable, "-m", "pytest", *arguments[1:]], cwd=str(BASE))
+        # Files run side by side; tests of one file share what they started.
+        command = [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadfile", *arguments[1:]]
+        return subprocess.call(command, cwd=str(BASE))
     if arguments[:1] == ["up"]:
         from leaderboard.management.supervisor import main as up
 

@@ -157,7 +157,11 @@ def test_its_file_is_short(metric: metrics.Metric) -> None:
     assert metric.source_path.stem == metric.key
 
 
-@every_metric
+# Answers that are only 0 or 1 are no secret words: a message may name a digit for other reasons.
+WITH_WORDS = [metric for metric in metrics.catalogue() if type(metric.truth) is not metrics._inputs.Binary]
+
+
+@pytest.mark.parametrize("metric", WITH_WORDS, ids=lambda metric: metric.key)
 def test_no_message_quotes_a_truth_value_or_a_split(metric: metrics.Metric) -> None:
     found = world(metric, 3)
     secret = "canary"
@@ -165,8 +169,6 @@ def test_no_message_quotes_a_truth_value_or_a_split(metric: metrics.Metric) -> N
     truth = [list(row) for row in found.truth]
     if isinstance(metric.truth, metrics._inputs.Number | metrics._inputs.TimeAndEvent):
         secret = "0.918273" if type(metric.truth) is metrics._inputs.Number else "918273"
-        if type(metric.truth) is metrics._inputs.Binary:
-            pytest.skip("0 and 1 are no secret words")
     for row in truth:
         row[position] = secret if row is not truth[0] else row[position]
     prepared = metrics.prepare(metric.key, World(found.header, truth, (), []).truth_csv())
