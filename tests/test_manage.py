@@ -286,7 +286,9 @@ def test_test_installs_the_tools_and_hands_the_rest_to_pytest(monkeypatch: pytes
 
     monkeypatch.setattr(subprocess, "call", call)
     assert manage.main(["test", "-k", "board"]) == 5
-    assert seen == ["requirements-dev.txt", ["-m", "pytest", "-k", "board"], str(manage.BASE)]
+    assert seen[0] == "requirements-dev.txt"
+    assert seen[1] == ["-m", "pytest", "-n", "auto", "--dist", "loadfile", "-k", "board"]
+    assert seen[2] == str(manage.BASE)
 
 
 def test_up_stands_in_the_list_of_commands(run_manage: Callable[..., str]) -> None:
