@@ -15,6 +15,7 @@ from ..child import ChildFailed
 from ..hosting import CannotHost
 from ..models import Competition
 from ..storage import TooLarge
+from ..web.hosts._answers import refuse_too_large
 
 
 class Scoped(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -59,6 +60,7 @@ class Scoped(admin.ModelAdmin):  # type: ignore[type-arg]
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """What a verb refuses is said in its words; the transaction is rolled back by then."""
         try:
+            refuse_too_large(request)
             return super().changeform_view(request, *args, **kwargs)
         except REFUSALS as error:
             for line in words_of(error):

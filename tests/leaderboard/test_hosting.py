@@ -7,6 +7,7 @@ import io
 import zipfile
 from datetime import timedelta
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from django.conf import LazySettings
@@ -44,8 +45,8 @@ def test_a_board_never_mixes_two_rulers(pets: Competition, ada: User, bo: User, 
     hand_in(pets, cy, answers(public=2))  # measured while ground truth 2 waits
 
     def rulers_on_the_board() -> set[int]:
-        shown = [row.submission_id for row in ranking.board(pets, Split.PUBLIC, at=timezone.now()).rows]
-        values = {row.value for row in ranking.board(pets, Split.PUBLIC, at=timezone.now()).rows}
+        rows = ranking.board(pets, Split.PUBLIC, at=timezone.now()).rows
+        shown, values = [UUID(row.submission_id) for row in rows], {row.value for row in rows}
         scores = Score.objects.filter(submission__in=shown, split=Split.PUBLIC, ground_truth=pets.ground_truth)
         assert set(scores.values_list("value", flat=True)) == values
         return set(scores.values_list("ground_truth__number", flat=True))

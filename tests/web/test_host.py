@@ -219,8 +219,11 @@ def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, b
     make_competition(hal, slug="hals")
     enter(pets, bo)
     submission = hand_in(pets, bo, answers())
-    numbers = {"host_truth_file": {"number": 1}, "host_submission_file": {"submission_id": submission.pk}}
-    address = reverse(name, kwargs={"slug": "pets", **numbers.get(name, {})})
+    numbers: dict[str, dict[str, object]] = {
+        "host_truth_file": {"number": 1},
+        "host_submission_file": {"submission_id": submission.pk},
+    }
+    address = reverse(name, kwargs={"slug": "pets"} | numbers.get(name, {}))
     for user in (hal, bo, dee):
         client = signed_in(user)
         assert client.get(address).status_code == 404

@@ -32,6 +32,7 @@ def posted(request: HttpRequest) -> QueryDict | None:
 
 def refuse_too_large(request: HttpRequest) -> None:
     """Raise `TooLarge` for an upload that was cut off on its way in."""
+    request.FILES  # noqa: B018 - reading the body is what notices it
     if request.META.get("leaderboard.too_large"):
         raise TooLarge(settings.MAX_UPLOAD_BYTES)
 

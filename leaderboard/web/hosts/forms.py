@@ -114,6 +114,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "final_count": "How many files a team may pick for the private board; the best of them counts.",
             "team_size": "1 means that everybody works alone.",
             "is_listed": "Otherwise only members see that the competition exists.",
+            "needs_code": "Otherwise everybody who sees the competition may join.",
             "join_code": "Write it on the board of the class. Changing it ends the old code and its link.",
         }
         widgets: ClassVar = {

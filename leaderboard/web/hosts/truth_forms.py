@@ -16,9 +16,8 @@ class TruthForm(forms.Form):
     metric = forms.ChoiceField(label="Metric", widget=forms.RadioSelect)
     file = forms.FileField(
         label="Answer file",
-        required=False,
         max_length=1000,
-        error_messages={"empty": "This file is empty."},
+        error_messages={"required": "Choose the file with the answers.", "empty": "This file is empty."},
     )
     id_column = forms.CharField(
         label="Id column", required=False, max_length=200, help_text="Empty means the first column."
@@ -42,7 +41,7 @@ class TruthForm(forms.Form):
 
     def __init__(self, *args: Any, has_file: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.has_file = has_file
+        self.fields["file"].required = not has_file
         choices = [(metric.key, metric.title) for metric in metrics.catalogue()]
         self.fields["metric"].choices = choices  # type: ignore[attr-defined]
         self.fields["file"].help_text = (
@@ -51,12 +50,6 @@ class TruthForm(forms.Form):
             else "CSV, .csv.gz or .zip: a column of ids, the answers, and if you like a column <code>Usage</code> with"
             " <code>Public</code>, <code>Private</code> or <code>Ignored</code>."
         )
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        if not cleaned.get("file") and not self.has_file and "file" not in self.errors:
-            self.add_error("file", "Choose the file with the answers.")
-        return cleaned
 
 
 class ParameterForm(forms.Form):

@@ -187,6 +187,7 @@ def _page(
     context = {
         "visit": visit,
         "form": form,
+        "had_file": bool(request.FILES),
         "groups": _groups(),
         "chosen": parameters.key,
         **_about(parameters.key, parameters),
