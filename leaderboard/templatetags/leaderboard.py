@@ -87,6 +87,36 @@ def markdown(text: str | None) -> SafeString:
 
 
 @register.filter
+def line(text: str | None) -> SafeString:
+    return prose.line(text or "")
+
+
+@register.filter
+def in_words(value: Any, parameter: metrics.Parameter) -> str:
+    """A parameter's value for people; what an empty one means is said by the parameter's own help."""
+    if value is None:
+        return parameter.help.partition("empty means ")[2].rstrip(".") or "not set"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,.12g}" if isinstance(value, float) else str(value)
+
+
+@register.filter
+def allowed(parameter: metrics.Parameter) -> str:
+    """Which values a parameter takes."""
+    if parameter.choices:
+        return ", ".join(str(choice) for choice in parameter.choices)
+    if parameter.kind == "bool":
+        return "yes, no"
+    ends = []
+    if parameter.minimum is not None:
+        ends.append(f"{'above' if parameter.exclusive_minimum else 'from'} {parameter.minimum:,.12g}")
+    if parameter.maximum is not None:
+        ends.append(f"to {parameter.maximum:,.12g}")
+    return " ".join(ends) or "any"
+
+
+@register.filter
 def formula(latex: str | None) -> SafeString:
     return prose.formula(latex or "")
 

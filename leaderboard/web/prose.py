@@ -75,6 +75,13 @@ def markdown(text: str) -> SafeString:
     return mark_safe(PLACE.sub(put_back, html))  # noqa: S308 - sanitized by nh3; formulas are drawn by us
 
 
+@lru_cache(maxsize=256)
+def line(text: str) -> SafeString:
+    """One line of Markdown without a paragraph around it, for labels and sentences: code and emphasis alone."""
+    html = MarkdownIt("zero").enable(["backticks", "emphasis"]).renderInline(text)
+    return mark_safe(nh3.clean(html, tags={"code", "em", "strong"}))  # noqa: S308 - sanitized by nh3
+
+
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])

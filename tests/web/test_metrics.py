@@ -34,3 +34,18 @@ def test_every_metric_explains_itself(client: Client, db: None, key: str) -> Non
 
 def test_an_unknown_metric_is_a_404(client: Client, db: None) -> None:
     assert client.get("/metrics/nothing/").status_code == 404
+
+
+def test_no_empty_parameter_is_called_none(client: Client, db: None) -> None:
+    labels = client.get("/metrics/multilabel_f1/").content.decode()
+    assert "any white space</td>" in labels
+    assert "<code>separator</code>: any white space" in labels
+    assert "no limit</td>" in client.get("/metrics/thresholded_f1/").content.decode()
+    assert ">None<" not in labels
+
+
+@pytest.mark.parametrize("key", [metric.key for metric in metrics.catalogue()])
+def test_code_and_formulas_in_sentences_are_drawn(client: Client, db: None, key: str) -> None:
+    page = client.get(f"/metrics/{key}/").content.decode().partition("The file that scores")[0]
+    for raw in ("`", "$"):
+        assert raw not in page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.web.prose import CLOSE, OPEN, formula, markdown
+from leaderboard.web.prose import CLOSE, OPEN, formula, line, markdown
 
 
 def test_headings_start_below_the_page_title() -> None:
@@ -43,3 +43,8 @@ def test_nothing_in_markdown_is_alive(text: str) -> None:
     html = markdown(text)
     for live in ("<script", "<img", 'href="javascript', 'href="data', 'href="vbscript', "<svg/", "<b ", "style="):
         assert live not in html
+
+
+def test_a_line_keeps_code_and_nothing_else_of_markdown_or_html() -> None:
+    assert line("Sets such as `a|b`, *all* of them.") == "Sets such as <code>a|b</code>, <em>all</em> of them."
+    assert line("<b>x</b> [y](https://example.org)") == "&lt;b&gt;x&lt;/b&gt; [y](https://example.org)"
