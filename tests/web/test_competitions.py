@@ -70,3 +70,12 @@ def test_an_empty_house_asks_for_a_code_and_its_host_for_a_competition(client: C
     assert "Create a competition" not in page(client)
     client.force_login(ada)
     assert "Create a competition" in page(client)
+
+
+def test_what_can_be_entered_now_comes_first(client: Client, ada: User) -> None:
+    now, day = timezone.now(), timedelta(days=1)
+    for slug, opens in (("over", -20 * day), ("soon", 5 * day), ("running", -5 * day)):
+        competition = make_competition(ada, slug=slug, title=slug.title(), is_listed=True)
+        Competition.objects.filter(pk=competition.pk).update(opens_at=now + opens, closes_at=now + opens + 10 * day)
+    text = page(client)
+    assert text.index("Running") < text.index("Soon") < text.index("Over")

@@ -124,6 +124,11 @@ def test_a_title_without_letters_asks_for_an_address(hers: Client) -> None:
     assert "Write an address" in text_of(hers.post("/host/new/", {**FILLED, "title": "???"}))
 
 
+def test_a_missing_title_is_one_mistake_and_not_two(hers: Client) -> None:
+    text = hers.post("/host/new/", {"title": "", "slug": ""}).content.decode()
+    assert "has no letters" not in text
+
+
 def test_an_untouched_deadline_keeps_its_seconds(hers: Client, pets: Competition) -> None:
     """The form shows minutes; saving it for another reason must not move the deadline."""
     page = hers.get("/host/pets/settings/").content.decode()

@@ -141,7 +141,8 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean_slug(self) -> str:
         slug: str = self.cleaned_data["slug"] or slugify(self.cleaned_data.get("title", ""))[:60].strip("-")
-        if not slug:
+        # Without a title that alone is the mistake to name.
+        if not slug and self.cleaned_data.get("title"):
             raise ValidationError("Write an address; the title has no letters from which to make one.")
         return slug
 

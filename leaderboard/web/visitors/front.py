@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
+from django.db.models import Case, Count, Q, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -69,7 +69,9 @@ def _matching(listed: CompetitionQuerySet, show: str, text: str, user: Viewer, a
         found = found.filter(Q(pk__in=user.memberships.values("competition")) | Q(hosts=user)).distinct()
     if text:
         found = found.filter(Q(title__icontains=text) | Q(subtitle__icontains=text) | Q(course__icontains=text))
-    return found.select_related("ground_truth").order_by("-opens_at", "slug")
+    # What can be entered now comes first, then what comes next, then what is over.
+    turn = Case(When(states["live"], then=0), When(states["upcoming"], then=1), default=2)
+    return found.select_related("ground_truth").order_by(turn, "-opens_at", "slug")
 
 
 def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[Card]:
