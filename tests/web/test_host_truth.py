@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -105,11 +106,13 @@ def test_choosing_a_metric_exchanges_the_parameters_alone(draft: Competition, ad
 
 
 def test_without_a_script_the_metric_is_chosen_by_a_page_that_keeps_the_rest(draft: Competition, ada: User) -> None:
-    asked = "?metric=fbeta&id_column=key&public_percent=44&seed=9&param-beta=3"
-    page = signed_in(ada).get(f"/host/pets/truth/{asked}").content.decode()
+    sent = {"action": "parameters", "metric": "fbeta", "id_column": "key", "public_percent": "44", "seed": "9"}
+    page = signed_in(ada).post("/host/pets/truth/", sent).content.decode()
+    assert 'name="param-beta"' in page
     assert 'value="44"' in page
     assert 'value="key"' in page
-    assert 'name="is_stratified"' in page
+    assert not re.search(r'name="is_stratified"[^>]*checked', page)
+    assert not TruthDraft.objects.exists()
 
 
 def test_a_metric_whose_parameters_nobody_saw_shows_them_first(draft: Competition, ada: User) -> None:

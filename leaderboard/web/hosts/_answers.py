@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.forms import Form
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
-from django.urls import reverse
+from django.http import HttpRequest, QueryDict
 
 from ...hosting import CannotHost
-from ...models import User, Viewer
-from ...storage import TooLarge, path_of
-
-
-def see_other(name: str, *, fragment: str = "", **parts: object) -> HttpResponse:
-    """Go to a page by GET after a POST (303), so that reloading repeats nothing."""
-    response = HttpResponseRedirect(reverse(name, kwargs=parts) + fragment)
-    response.status_code = 303
-    return response
-
-
-def person(user: Viewer) -> User:
-    """The account behind a page that only signed-in people reach."""
-    assert not user.is_anonymous, "open_to lets nobody anonymous through"
-    return user
+from ...storage import TooLarge
 
 
 def posted(request: HttpRequest) -> QueryDict | None:
@@ -46,14 +31,3 @@ def add_refusal(form: Form, error: Exception) -> int:
     for line in lines:
         form.add_error(None, line)
     return 413 if isinstance(error, TooLarge) else 409
-
-
-def as_download(key: str, name: str) -> FileResponse:
-    """A stored file, whole and unread by the browser."""
-    try:
-        file = path_of(key).open("rb")
-    except FileNotFoundError:
-        raise Http404("The file is gone from the server.") from None
-    answer = FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
-    answer["X-Content-Type-Options"] = "nosniff"
-    return answer

@@ -15,7 +15,8 @@ from ... import hosting
 from ...models import Competition, Score, Split, Submission
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
-from ._answers import add_refusal, as_download, person, posted, refuse_too_large, see_other
+from ..answers import as_download, person, see_other
+from ._answers import add_refusal, posted, refuse_too_large
 from .forms import BaselineForm, DataFileForm, SlugForm
 
 PER_PAGE = 50

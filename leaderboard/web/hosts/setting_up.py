@@ -15,7 +15,8 @@ from django.utils import timezone
 from ... import hosting
 from ...models import Competition, Submission
 from ..access import Audience, Visit, open_to
-from ._answers import add_refusal, person, posted, see_other
+from ..answers import person, see_other
+from ._answers import add_refusal, posted
 from .forms import CompetitionForm, HostForm, SlugForm
 
 Status = Submission.Status

@@ -15,26 +15,30 @@ from ...child import ChildFailed
 from ...models import Competition, TruthDraft
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
-from ._answers import add_refusal, as_download, person, refuse_too_large, see_other
+from ..answers import STOP_POLLING, as_download, person, see_other
+from ._answers import add_refusal, refuse_too_large
 from .truth_forms import ParameterForm, PublishForm, TruthForm
 
 MOVES_SHOWN = 200
-# htmx stops polling when it gets this status.
-STOP_POLLING = 286
 
 
 @open_to(Audience.HOSTS)
 def host_truth(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """GET shows (`?metric=` chooses), POST checks a file, publishes the draft or throws it away."""
+    """GET shows (`?metric=` chooses), POST checks a file, publishes the draft or throws it away.
+
+    Without a script, a POST also fetches the parameters of another metric.
+    """
     if request.method == "POST":
-        action = {"publish": _publish, "discard": _discard}.get(request.POST.get("action", ""), _check)
+        action = {"publish": _publish, "discard": _discard, "parameters": _choose}.get(
+            request.POST.get("action", ""), _check
+        )
         return action(request, visit)
     draft = _draft_of(visit.competition)
     key = _chosen_metric(request, visit.competition, draft)
     values = _known_values(visit.competition, draft, key)
     if getattr(request, "htmx", False):
         return render(request, "hosts/parameters.html", _about(key, ParameterForm(key, values=values)))
-    initial = {**_initial(visit.competition, draft), **_carried(request), "metric": key}
+    initial = {**_initial(visit.competition, draft), "metric": key}
     form = TruthForm(initial=initial, has_file=_file_at_hand(visit.competition, draft))
     return _page(request, visit, form, ParameterForm(key, values=values))
 
@@ -101,6 +105,16 @@ def _parameters(request: HttpRequest, form: TruthForm, key: str) -> ParameterFor
         form.add_error("metric", f"{metric.title} has parameters: look at them, then check the file.")
         return ParameterForm(key)
     return ParameterForm(key, request.POST)
+
+
+def _choose(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """The page for another metric, with the rest as it was filled in."""
+    draft = _draft_of(visit.competition)
+    key = _chosen_metric(request, visit.competition, draft)
+    kept = {name: request.POST.get(name, "") for name in ("id_column", "public_percent", "seed")}
+    initial = {**kept, "is_stratified": "is_stratified" in request.POST, "metric": key}
+    form = TruthForm(initial=initial, has_file=_file_at_hand(visit.competition, draft))
+    return _page(request, visit, form, ParameterForm(key, values=_known_values(visit.competition, draft, key)))
 
 
 def _draft(competition: Competition, form: TruthForm, parameters: ParameterForm) -> None:
@@ -252,11 +266,3 @@ def _initial(competition: Competition, draft: TruthDraft | None) -> dict[str, An
         "seed": draft.seed,
         "is_stratified": draft.is_stratified,
     }
-
-
-def _carried(request: HttpRequest) -> dict[str, Any]:
-    """What was filled in before the metric was chosen without a script."""
-    if "metric" not in request.GET or "seed" not in request.GET:
-        return {}
-    kept = {name: request.GET.get(name, "") for name in ("id_column", "public_percent", "seed")}
-    return {**kept, "is_stratified": "is_stratified" in request.GET}
