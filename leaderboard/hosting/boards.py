@@ -12,13 +12,12 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from .. import ranking, tasks
+from ..exports import safe_cell
 from ..models import Baseline, Competition, Split, Submission, User
 from ..ranking.standings import final_standings
 from ..storage import clean_name, store
 from ..storage import remove as remove_file
 from .setting_up import CannotHost
-
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\0")
 
 
 def add_baseline(
@@ -73,11 +72,6 @@ def reveal(*, competition: Competition) -> None:
         raise CannotHost(f"{waiting} submissions received in time are still waiting for their score.")
     if not ranking.reveal(competition, now):
         raise CannotHost("The private board is open already.")
-
-
-def safe_cell(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    return "'" + text if text.startswith(FORMULA_STARTS) else text
 
 
 def board_csv(competition: Competition, split: Split) -> str:

@@ -5,24 +5,10 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.core.cache import cache
-from django.http import Http404, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.http import Http404
 
-from ...models import Submission, User, Viewer
+from ...models import Submission
 from ..access import Visit
-
-
-def see_other(name: str, *, query: str = "", **parts: object) -> HttpResponse:
-    """Go to a page by GET after a POST (303), so that reloading repeats nothing."""
-    response = HttpResponseRedirect(reverse(name, kwargs=parts) + query)
-    response.status_code = 303
-    return response
-
-
-def person(user: Viewer) -> User:
-    """The account behind a page that only signed-in people reach."""
-    assert not user.is_anonymous, "open_to lets nobody anonymous through"
-    return user
 
 
 def own_submission(visit: Visit, submission_id: UUID | str) -> Submission:

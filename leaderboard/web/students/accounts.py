@@ -8,7 +8,7 @@ from django.shortcuts import render
 
 from ...models import ApiToken, User
 from ..access import Audience, open_to
-from ._answers import person, see_other
+from ..answers import person, see_other
 from .forms import TokenForm
 
 MOST_TOKENS = 20

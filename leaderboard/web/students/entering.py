@@ -12,7 +12,8 @@ from django.utils import timezone
 from ... import joining
 from ...models import Competition, Membership, Team
 from ..access import Audience, Visit, open_to
-from ._answers import count_try, person, see_other, tries
+from ..answers import person, see_other
+from ._answers import count_try, tries
 from .forms import CodeForm, RulesForm
 
 WINDOW = 600

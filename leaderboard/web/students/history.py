@@ -10,17 +10,17 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 
 import metrics
 
 from ... import ranking, submitting
-from ...hosting.boards import safe_cell
+from ...exports import safe_cell
 from ...models import Refusal, Submission
-from ...storage import path_of
 from ..access import Audience, Visit, open_to
-from ._answers import own_submission, person, see_other
+from ..answers import as_download, person, see_other
+from ._answers import own_submission
 from ._chart import score_chart
 from .progress import Progress, Today, scores_of
 
@@ -79,12 +79,7 @@ def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpR
 @open_to(Audience.MEMBERS)
 def submission_file(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponseBase:
     found = own_submission(visit, submission_id)
-    try:
-        file = path_of(found.file_key).open("rb")
-    except OSError as error:
-        raise Http404("The stored file is missing. Tell your host.") from error
-    # Never a type that a browser would show: the file is somebody's upload.
-    return FileResponse(file, as_attachment=True, filename=found.file_name, content_type="application/octet-stream")
+    return as_download(found.file_key, found.file_name)
 
 
 @open_to(Audience.MEMBERS)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from ... import joining
 from ...models import Membership
 from ..access import Audience, Visit, open_to
-from ._answers import person, see_other
+from ..answers import person, see_other
 from .forms import TeamNameForm
 from .progress import Today
 

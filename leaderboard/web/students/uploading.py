@@ -19,13 +19,12 @@ from ...child import ChildFailed
 from ...models import Submission
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
-from ._answers import count_try, own_submission, person, see_other, tries
+from ..answers import STOP_POLLING, person, see_other
+from ._answers import count_try, own_submission, tries
 from .forms import UploadForm
 from .progress import Progress, Today
 
 CHECKS_PER_TEN_MINUTES = 30
-# htmx stops polling when it gets this status.
-STOP_POLLING = 286
 
 
 class NotTaken(Exception):

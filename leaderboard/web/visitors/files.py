@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 
 from django.contrib import messages
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 
 from ... import hosting
 from ...child import ChildFailed
-from ...models import DataFile
-from ...storage import path_of
 from ..access import Audience, Visit, open_to
+from ..answers import as_download
 
 log = logging.getLogger(__name__)
 
@@ -37,14 +36,10 @@ def data_file(request: HttpRequest, visit: Visit, name: str) -> HttpResponseBase
     """Download, whole and unread by the browser."""
     if not visit.has_data:
         return redirect("data", slug=visit.competition.slug)
-    try:
-        wanted = visit.competition.data_files.get(name=name)
-        file = path_of(wanted.file_key).open("rb")
-    except (DataFile.DoesNotExist, FileNotFoundError):
-        raise Http404("This competition has no such file.") from None
-    answer = FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
-    answer["X-Content-Type-Options"] = "nosniff"
-    return answer
+    wanted = visit.competition.data_files.filter(name=name).first()
+    if wanted is None:
+        raise Http404("This competition has no such file.")
+    return as_download(wanted.file_key, name)
 
 
 @open_to(Audience.VISITORS)

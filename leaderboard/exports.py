@@ -1,0 +1,10 @@
+"""What every exported table has in common."""
+
+from __future__ import annotations
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\0")
+
+
+def safe_cell(text: str) -> str:
+    """Text that no spreadsheet takes for a formula."""
+    return "'" + text if text.startswith(FORMULA_STARTS) else text
