@@ -22,7 +22,7 @@ class TooLarge(Exception):
     """The file has more than `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"The file is larger than {limit / 1_048_576:.0f} MB, the limit of this competition.")
+        super().__init__(f"The file is larger than {limit / 1_048_576:.0f} MB, the most that is taken here.")
         self.limit = limit
 
 

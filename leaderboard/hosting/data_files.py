@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from django.db import transaction
 
@@ -169,7 +170,7 @@ def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | N
     try:
         with path_of(stored.key).open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file)
-            head = [row[:20] for row, _ in zip(reader, range(HEAD_ROWS), strict=False)]
+            head = [row[:20] for row in islice(reader, HEAD_ROWS)]
             return [[cell[:80] for cell in row] for row in head], max(0, len(head) - 1 + sum(1 for _ in reader))
     except (UnicodeDecodeError, csv.Error):
         return [], None

@@ -33,7 +33,9 @@ def test_a_member_who_accepted_sees_and_downloads(client: Client, with_files: Co
     assert "train.csv" in text
     assert "canary5" in text
     assert "canary6" not in text
-    assert with_files.data_files.get().sha256 in text
+    file = with_files.data_files.get()
+    assert file.rows == 12
+    assert file.sha256 in text
     response = client.get("/c/pets/data/files/train.csv")
     assert response["Content-Disposition"] == 'attachment; filename="train.csv"'
     assert response["X-Content-Type-Options"] == "nosniff"
