@@ -1,10 +1,8 @@
 """F-beta of phrases such as `census of agriculture|sea level data`, matched by their words.
 
 Cells hold phrases separated by `|`. Two phrases are as similar as their sets of lower-cased words,
-
-$$J(a, b) = \\frac{|a \\cap b|}{|a \\cup b|}$$
-
-and match from `threshold` on. The counts $tp$, $fp$, $fn$ are added over all rows, then
+$J(a, b) = |a \\cap b| / |a \\cup b|$, and match from `threshold` on. The counts $tp$, $fp$, $fn$ are added over all
+rows, then
 
 $$F_\\beta = \\frac{(1 + \\beta^2)\\,tp}{(1 + \\beta^2)\\,tp + \\beta^2 fn + fp}$$
 
@@ -16,10 +14,10 @@ The competition's text was read in different ways, so `matching` says which one 
 - `per_prediction`: a prediction is a tp if any true phrase reaches the threshold, otherwise a fp; a true phrase is a
   fn only if it shares *no* word with any prediction. **Repeating one right phrase 50 times can score 0.99.**
 
-Five true phrases and three predictions of seed 000 give 0.714, 0.588 and 0.667. Blank phrases (`a b|`, empty cells)
-are no phrases; repeated phrases count each time. With nothing to find and nothing found the score is 1.
+The five true phrases and three predictions of the worked example give 0.714, 0.588 and 0.667. Blank phrases (`a b|`,
+empty cells) are no phrases; repeated phrases count each time. With nothing to find and nothing found the score is 1.
 
-Source: seeds 000 (`per_truth`) and 001 (`per_prediction`), Coleridge Initiative 2021.
+Source: "Coleridge Initiative: Show US the Data" on Kaggle, 2021, and two notebooks that read its text differently.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ and the mean over rows (`samples`). `micro` pools the counts, `macro` and `weigh
 applies to the predictions only. A score equal to the threshold predicts nothing: truth `1,0`, scores `0.5,0.2`,
 threshold 0.5 give 0. A row without true and predicted classes scores 1.
 
-Source: seed 002, `row_wise_f1_score_micro_numpy` (which let the last of tied columns win).
+Source: `row_wise_f1_score_micro_numpy`, a notebook of Birdsong Recognition 2020 (there the last of tied columns won).
 """
 
 from __future__ import annotations

@@ -77,3 +77,18 @@ def test_hostile_markdown_and_titles_stay_text(client: Client, ada: User) -> Non
         for live in ("<script>alert", "<img", 'href="javascript', "<b>bold", "<i>i</i>", "<u>u</u>", "<svg onload"):
             assert live not in text, (address, live)
         assert " style=" not in text
+
+
+def test_a_draft_is_not_closed_and_its_host_has_not_joined(client: Client, ada: User) -> None:
+    make_competition(ada, launched=False)
+    client.force_login(ada)
+    text = page(client)
+    assert "Closed" not in text
+    assert "You have joined" not in text
+
+
+def test_parameters_are_said_in_words_and_code_is_drawn(client: Client, ada: User) -> None:
+    make_competition(ada, is_listed=True, metric="multilabel_f1")
+    text = page(client)
+    assert "any white space" in text
+    assert "<code>scab rust</code>" in text
