@@ -107,26 +107,28 @@ def _receive(
     if is_late and not competition.allows_late:
         raise Refused("closed", "The deadline passed before your file had arrived.")
     problems = check_beginning(stored, competition.ground_truth)
+    submission = Submission(
+        competition=competition,
+        team=membership.team,
+        user=membership.user,
+        note=note,
+        file_name=file_name,
+        file_key=stored.key,
+        sha256=stored.sha256,
+        size=stored.size,
+        received_at=received_at,
+        is_late=is_late,
+        upload_key=key,
+    )
+    if problems:
+        submission.status = Submission.Status.INVALID
+        submission.problems = problems
+        submission.finished_at = received_at
+    # SQLite has one writer at a time, so what needs no transaction is done before it.
+    count, _ = DailyAttempts.objects.get_or_create(team_id=membership.team_id, day=received_at.astimezone(UTC).date())
     try:
         with transaction.atomic():
-            _take_attempt(membership, received_at, competition.daily_attempts, is_refused=bool(problems))
-            submission = Submission(
-                competition=competition,
-                team=membership.team,
-                user=membership.user,
-                note=note,
-                file_name=file_name,
-                file_key=stored.key,
-                sha256=stored.sha256,
-                size=stored.size,
-                received_at=received_at,
-                is_late=is_late,
-                upload_key=key,
-            )
-            if problems:
-                submission.status = Submission.Status.INVALID
-                submission.problems = problems
-                submission.finished_at = received_at
+            _take_attempt(count, competition.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
             if not problems:
                 tasks.ring_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
@@ -196,8 +198,7 @@ def _membership(competition: Competition, user: User) -> Membership | None:
     return found.filter(competition=competition, user=user).first()
 
 
-def _take_attempt(membership: Membership, at: datetime, limit: int, *, is_refused: bool) -> None:
-    count, _ = DailyAttempts.objects.get_or_create(team_id=membership.team_id, day=at.astimezone(UTC).date())
+def _take_attempt(count: DailyAttempts, limit: int, *, is_refused: bool) -> None:
     if count.refused >= REFUSED_FILES_PER_DAY:
         raise Refused(
             "refused_files",
@@ -210,4 +211,4 @@ def _take_attempt(membership: Membership, at: datetime, limit: int, *, is_refuse
             f"Your team has used all {limit} attempts of today. The count starts again at 00:00 UTC.",
         )
     if is_refused:
-        DailyAttempts.give_back(membership.team_id, count.day, refused=True)
+        DailyAttempts.give_back(count.team_id, count.day, refused=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from django.core.wsgi import get_wsgi_application
 
@@ -10,5 +11,7 @@ from . import lifeline
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 lifeline.die_with_leader()
+# A thread that holds SQLite's one write lock must not wait long for Python's own lock after each statement.
+sys.setswitchinterval(0.0005)
 
 application = get_wsgi_application()

@@ -43,6 +43,11 @@ class Table:
         self._text = text
         self._body = body
 
+    @property
+    def size(self) -> int:
+        """Bytes of the text it was read from."""
+        return len(self._text.data)
+
     @cached_property
     def lines(self) -> np.ndarray:
         """The line number of each row; computed when a message needs it."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from metrics._arrays import take
+from metrics._containers import LIMIT
 from metrics._contract import Metric
 from metrics._errors import (
     EXAMPLES,
@@ -33,6 +34,12 @@ from metrics._registry import get
 from metrics._tables import Source, Table, pick, plain, read_bytes, read_table
 
 SPLITS = ("public", "private", "ignored")
+
+SMALL = 110_000_000
+"""Bytes that any submission may have: what a site takes as an upload."""
+
+GROWTH = 20
+"""A submission may be longer than the truth by this factor: a class is one digit, a probability has twenty."""
 
 
 class Truth:
@@ -117,6 +124,12 @@ class Truth:
         """The target of each split, for metrics that need whole columns."""
         return {name: take(self.target, rows) for name, rows in self.parts.items()}
 
+    @property
+    def largest_submission(self) -> int:
+        """Bytes that a submission may have, unpacked: reading takes ten times as much memory, so no more than can
+        make sense for this truth."""
+        return min(LIMIT, max(SMALL, GROWTH * self.table.size))
+
     def evaluate(self, submission: Source) -> Result:
         """Score a submission: CSV bytes (plain, gzip, zip), a path or a frame.
 
@@ -132,7 +145,8 @@ class Truth:
         """The prediction in the order of the scored rows, its table, and where each scored row is in it."""
         try:
             may_be_empty = self.metric.may_miss_ids
-            table = read_table(read_bytes(submission), self._check_header, self.rows, may_be_empty=may_be_empty)
+            data = read_bytes(submission, self.largest_submission)
+            table = read_table(data, self._check_header, self.rows, may_be_empty=may_be_empty)
         except Refused as refused:
             raise SubmissionError(refused.problems) from None
         alignment, problems = self.ids.align(table, self.id_column, may_miss=self.metric.may_miss_ids)
