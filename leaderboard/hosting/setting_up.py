@@ -59,17 +59,27 @@ def change(*, competition: Competition, **fields: Any) -> Competition:
     """Change what may be changed; new rules text asks members to accept again. Raises `ValidationError`."""
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
-        had_rules, had_finals = held.rules, held.final_count
+        had_rules, had_finals, had_deadline = held.rules, held.final_count, held.closes_at
         for name, value in _known(fields).items():
             setattr(held, name, value)
         if held.rules != had_rules:
             held.rules_version += 1
         held.full_clean()
         held.save()
-        if held.final_count != had_finals and held.revealed_at and held.ground_truth:
+        if held.closes_at != had_deadline:
+            _judge_lateness(held)
+        is_moved = held.closes_at != had_deadline or (held.final_count != had_finals and held.revealed_at is not None)
+        if is_moved and held.ground_truth:
             ranking.rebuild(held.ground_truth)
         held.touch_board()
     return held
+
+
+def _judge_lateness(competition: Competition) -> None:
+    """A file counts if and only if its last byte came before the deadline, also when the deadline moves."""
+    files = competition.submissions.filter(team__isnull=False)
+    files.filter(is_late=True, received_at__lt=competition.closes_at).update(is_late=False)
+    files.filter(is_late=False, received_at__gte=competition.closes_at).update(is_late=True, is_selected=False)
 
 
 def add_host(*, competition: Competition, name: str) -> User:

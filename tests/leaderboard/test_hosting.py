@@ -16,7 +16,7 @@ from django.utils import timezone
 
 import metrics
 from leaderboard import child, hosting, ranking, scoring, submitting
-from leaderboard.models import Competition, Score, Split, Submission, TruthDraft, User
+from leaderboard.models import Competition, GroundTruth, Score, Split, Submission, TruthDraft, User
 from leaderboard.storage import TooLarge, path_of
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
 
@@ -192,7 +192,7 @@ def zipped(**members: str) -> bytes:
         ("test.csv", BARE.replace(",", ";").encode()),
         ("test.csv", b"\xef\xbb\xbf" + BARE.encode()),
         ("test.txt", BARE.encode()),
-        ("test.csv.gz", gzip.compress(BARE.encode())),
+        ("test.csv.gz", gzip.compress(BARE.encode(), mtime=0)),
         ("all.zip", zipped(train="id,label\n90,cat\n", test=BARE)),
         ("public.csv", "".join(BARE.splitlines(keepends=True)[:7]).encode()),
         ("wide.csv", "\n".join(f"0,{','.join(reversed(line.split(',')))}" for line in BARE.splitlines()).encode()),
@@ -307,3 +307,21 @@ def test_the_address_new_is_reserved(ada: User, pets: Competition) -> None:
 def test_a_host_changes_only_what_hosts_change(pets: Competition) -> None:
     with pytest.raises(TypeError, match="revealed_at"):
         hosting.change(competition=pets, revealed_at=timezone.now())
+
+
+def test_a_file_counts_when_the_deadline_moves_behind_it(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hosting.change(competition=pets, allows_late=True)
+    close(pets)
+    late = hand_in(Competition.objects.get(), bo, answers())
+    assert late.is_late
+    ruler = GroundTruth.objects.get()
+    assert not ranking.in_order(ruler, Split.PUBLIC).exists()
+    hosting.change(competition=pets, closes_at=timezone.now() + timedelta(hours=1))
+    late.refresh_from_db()
+    assert not late.is_late
+    assert ranking.in_order(ruler, Split.PUBLIC).count() == 1
+    hosting.change(competition=pets, closes_at=late.received_at)
+    late.refresh_from_db()
+    assert late.is_late
+    assert not ranking.in_order(ruler, Split.PUBLIC).exists()

@@ -235,3 +235,13 @@ def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, b
         assert client.post(address, {"confirm": "pets", "action": "remove", "name": "ada"}).status_code == 404
     assert Client().get(address)["Location"].startswith("/accounts/login/")
     assert list(pets.hosts.values_list("username", flat=True)) == ["ada"]
+
+
+def test_a_co_host_finds_their_competition_and_cannot_open_new_ones(pets: Competition, dee: User) -> None:
+    hosting.add_host(competition=pets, name="dee")
+    client = Client()
+    client.force_login(dee)
+    page = client.get("/host/").content.decode()
+    assert "Cats or dogs" in page
+    assert "Create a competition" not in page
+    assert client.get("/host/new/").status_code == 403

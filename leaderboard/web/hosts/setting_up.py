@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -22,10 +22,12 @@ from .forms import CompetitionForm, HostForm, SlugForm
 Status = Submission.Status
 
 
-@open_to(Audience.SITE_HOSTS)
+@open_to(Audience.SIGNED_IN)
 def host(request: HttpRequest) -> HttpResponse:
-    """The viewer's own competitions; an operator sees all."""
-    now = timezone.now()
+    """The viewer's own competitions; an operator sees all. Also for co-hosts who may not open new ones."""
+    user, now = person(request.user), timezone.now()
+    if not user.is_host and not user.hosted_competitions.exists():
+        raise PermissionDenied("Ask the operator of this site for the right to host competitions.")
     held = Competition.objects.hosted_by(request.user).annotate(
         team_count=Count("teams", distinct=True),
         waiting_count=Count("submissions", filter=Q(submissions__status=Status.PENDING), distinct=True),
