@@ -1,15 +1,18 @@
 """A process of its own for what reads whole tables: the web server never loads pyarrow or a metric's libraries.
 
 `run(job, …)` starts `python -m leaderboard.child`, which answers in JSON. Files are named by path. Jobs are the
-functions in `JOBS`. A job that crashes or takes too long raises `ChildFailed` and harms nobody.
+functions in `JOBS`. A job that crashes, takes too long or needs too much memory raises `ChildFailed` and harms nobody.
 """
 
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,10 @@ from typing import Any
 import metrics
 
 TIME_LIMIT = 120
+AT_ONCE = 2
+"""Children of one web process: a class that checks its files at the same moment must not fill the memory."""
+
+_places = threading.BoundedSemaphore(AT_ONCE)
 
 
 class ChildFailed(Exception):
@@ -67,12 +74,39 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
 }
 
 
+def limit_memory(megabytes: int) -> None:
+    """Let this process take no more memory for data; beyond, Python and Arrow raise `MemoryError`.
+
+    Where the system knows no such limit nothing happens.
+    """
+    size = megabytes * 1_048_576
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (size, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+
+
+def too_much_memory(megabytes: int) -> dict[str, Any]:
+    """The problem of a file that cannot be read within the limit; its host can ask the operator for more."""
+    message = f"Reading this file takes more than the {megabytes:,} MB of memory that this site gives to a file."
+    return metrics.Problem("too_large", message).as_dict()
+
+
 def run(job: str, **arguments: Any) -> dict[str, Any]:
-    """Do a job in a process of its own."""
+    """Do a job in a process of its own, as soon as there is a place for one."""
+    if not _places.acquire(timeout=TIME_LIMIT / 4):
+        raise ChildFailed(f"{job} found no place: {AT_ONCE} others are being done")
+    try:
+        return _run(job, arguments)
+    finally:
+        _places.release()
+
+
+def _run(job: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    from django.conf import settings  # here, because the child itself starts faster without Django
+
     try:
         done = subprocess.run(
             [sys.executable, "-m", "leaderboard.child"],
-            input=json.dumps([job, arguments]),
+            input=json.dumps([settings.SCORING_MEMORY_MB, job, arguments]),
             capture_output=True,
             text=True,
             timeout=TIME_LIMIT,
@@ -88,8 +122,15 @@ def run(job: str, **arguments: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    job, arguments = json.load(sys.stdin)
-    json.dump(JOBS[job](**arguments), sys.stdout)
+    megabytes, job, arguments = json.load(sys.stdin)
+    limit_memory(megabytes)
+    try:
+        answer = JOBS[job](**arguments)
+    except MemoryError:
+        if job != "check_submission":
+            raise
+        answer = {"problems": [too_much_memory(megabytes)]}
+    json.dump(answer, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from datetime import timedelta
 from itertools import chain, zip_longest
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -26,6 +27,7 @@ from django.db.models.functions import Now
 import metrics
 
 from . import ranking
+from .child import too_much_memory
 from .models import Competition, DailyAttempts, GroundTruth, Refusal, Score, Split, Submission
 from .storage import path_of
 
@@ -80,6 +82,9 @@ def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
         return Outcome(result=prepared(ground_truth).evaluate(_whole_file(submission)))
     except metrics.SubmissionError as error:
         return Outcome(problems=tuple(problem.as_dict() for problem in error.problems))
+    except MemoryError:
+        log.error("submission %s under %s needs too much memory", submission.pk, ground_truth.pk)
+        return Outcome(problems=(too_much_memory(settings.SCORING_MEMORY_MB),))
     except Damaged:
         log.error("submission %s: the stored file is damaged", submission.pk)
         return Outcome(failure=DAMAGED)

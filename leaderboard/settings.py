@@ -172,6 +172,8 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 DATA_UPLOAD_MAX_NUMBER_FILES = 20
+# Reading a table takes about ten times its size; a file that needs more than this is refused.
+SCORING_MEMORY_MB = env.int("SCORING_MEMORY_MB", default=3072)
 FILE_UPLOAD_PERMISSIONS = 0o600
 
 # Boards are cached per process and keyed by board version, so that no process ever serves another's past.

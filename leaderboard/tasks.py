@@ -10,12 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from celery.signals import worker_process_init
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 import metrics
 
-from . import ranking, scoring
+from . import child, ranking, scoring
 from .celery import app
 
 log = logging.getLogger(__name__)
@@ -26,7 +27,8 @@ SWEPT_FOR = 20
 
 @worker_process_init.connect
 def _load_readers(**_: object) -> None:
-    """Load the table reader before the first file comes, so that nobody waits for imports."""
+    """Load the table reader before the first file comes, so that nobody waits for imports; then hold the memory."""
+    child.limit_memory(settings.SCORING_MEMORY_MB)
     example = metrics.get("accuracy").example
     metrics.evaluate("accuracy", example.truth.encode(), example.submission.encode())
 

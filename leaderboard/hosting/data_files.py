@@ -9,7 +9,8 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
+from typing import IO
 
 from django.db import transaction
 
@@ -19,8 +20,14 @@ from ..storage import remove as remove_file
 from .setting_up import CannotHost
 
 HEAD_ROWS = 6
-LARGEST_MEMBER = 500_000_000
+LARGEST = 500_000_000
+LONGEST_LINE = 1_000_000
 LEAK = 0.9
+# Archives that cannot be read hold nothing for students either.
+BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+
+Answers = dict[str, dict[str, str]]
+"""Column → id → cell."""
 
 
 def add_data_file(
@@ -77,9 +84,9 @@ def leak_in(offered: bytes, truth: bytes, id_column: str) -> str:
     """Which answers of `truth` a file gives away, as the rest of a sentence; empty when it gives none."""
     if offered == truth:
         return "is the ground-truth file itself"
-    known = _columns(truth, id_column)
+    known = _columns(next(_tables_in(truth)), id_column)
     for table in _tables_in(offered):
-        given = _columns(table, id_column)
+        given = _columns(table, id_column, known)
         for target in known.keys() & given.keys():
             number = _given_away(known[target], given[target])
             if number:
@@ -125,41 +132,56 @@ def _is_same(one: str, other: str) -> bool:
         return False
 
 
-def _columns(data: bytes, id_column: str) -> dict[str, dict[str, str]]:
-    """Column → id → cell, for all columns but the ids and `Usage`; nothing for what is no table with these ids."""
-    text = io.StringIO(data.decode("utf-8-sig", errors="replace"), newline="")
-    first = text.readline()
-    text.seek(0)
-    reader = csv.reader(text, delimiter=max(",;\t", key=first.count))
+def _columns(lines: Iterator[str], id_column: str, known: Answers | None = None) -> Answers:
+    """All columns but the ids and `Usage`; nothing for what is no table with these ids.
+
+    With `known`, its columns and ids alone: a file for students may be far larger than the answers.
+    """
+    columns: Answers = {}
     try:
+        first = next(lines, "")
+        reader = csv.reader(chain([first], lines), delimiter=max(",;\t", key=first.count))
         header = [cell.strip() for cell in next(reader, [])]
         if id_column not in header:
             return {}
         place = header.index(id_column)
-        columns: dict[str, dict[str, str]] = {name: {} for name in header if name not in (id_column, "Usage", "")}
+        wanted = {name: at for at, name in enumerate(header) if name not in (id_column, "Usage", "")}
+        columns = {name: {} for name in wanted if known is None or name in known}
         for row in reader:
-            for name, cell in zip(header, row, strict=False):
-                if name in columns and place < len(row):
-                    columns[name][row[place].strip()] = cell.strip()
-    except csv.Error:
-        return {}
+            if place >= len(row):
+                continue
+            key = row[place].strip()
+            for name, column in columns.items():
+                if wanted[name] < len(row) and (known is None or key in known[name]):
+                    column[key] = row[wanted[name]].strip()
+    except (csv.Error, *BROKEN):
+        pass  # what came before is there all the same
     return columns
 
 
-def _tables_in(data: bytes) -> Iterator[bytes]:
-    """The file itself, or what a gzip or zip holds; archives that cannot be read hold nothing for students either."""
+def _tables_in(data: bytes) -> Iterator[Iterator[str]]:
+    """The lines of the file itself, or of what a gzip or zip holds; of all together no more than `LARGEST`."""
+    left = LARGEST
+
+    def lines(part: IO[bytes]) -> Iterator[str]:
+        nonlocal left
+        text = io.TextIOWrapper(part, "utf-8-sig", errors="replace", newline="")
+        while left > 0 and (line := text.readline(LONGEST_LINE)):
+            left -= len(line)
+            yield line
+
     try:
         if data.startswith(b"\x1f\x8b"):
             with gzip.open(io.BytesIO(data)) as file:
-                yield file.read(LARGEST_MEMBER)
+                yield lines(file)  # type: ignore[arg-type]
         elif data.startswith(b"PK\x03\x04"):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 for member in archive.infolist():
                     with archive.open(member) as part:
-                        yield part.read(LARGEST_MEMBER)
+                        yield lines(part)
         else:
-            yield data
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError):
+            yield lines(io.BytesIO(data))
+    except BROKEN:
         return
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -256,7 +257,8 @@ def sample_of(ruler: GroundTruth) -> bytes:
     """A valid submission that knows nothing, made by the metric; kept beside the truth after the first time."""
     path = path_of(sample_key(ruler.file_key))
     if not path.exists():
-        part = path.with_suffix(".partial")
+        # A class asks for it in the same minute: each writes a file of its own, and whole files replace each other.
+        part = path.with_suffix(f".{uuid.uuid4().hex}.partial")
         child.run(
             "sample_submission",
             metric=ruler.metric,
@@ -265,7 +267,7 @@ def sample_of(ruler: GroundTruth) -> bytes:
             id_column=ruler.id_column,
             target=str(part),
         )
-        part.rename(path)
+        part.replace(path)
     return path.read_bytes()
 
 

@@ -1,0 +1,131 @@
+"""What a careless or hostile file may cost the machine that a whole class works on."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+import threading
+import tracemalloc
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import metrics
+from leaderboard import child, hosting, scoring
+from leaderboard.hosting import data_files
+from leaderboard.models import Competition, DailyAttempts, Submission, User
+from leaderboard.storage import path_of
+
+from ..conftest import TRUTH, answers, enter, hand_in
+
+BARE = "".join(line.rsplit(",", 1)[0] + "\n" for line in TRUTH.splitlines())
+
+
+def test_a_file_that_unpacks_to_far_more_than_its_truth_is_refused_before_it_is_read(
+    pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(pets, bo)
+    monkeypatch.setattr("metrics._truth.SMALL", 1000)
+    padded = b"id,label\n" + b"".join(b"%d,%s\n" % (i, b"cat" * 800) for i in range(1, 13))
+    submission = hand_in(pets, bo, gzip.compress(padded), file_name="a.csv.gz")
+    assert submission.status == Submission.Status.INVALID
+    assert [problem["code"] for problem in submission.problems] == ["too_large"]
+
+
+def test_the_larger_the_truth_the_larger_a_submission_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metrics._truth.SMALL", 100)
+    truth = metrics.prepare("accuracy", TRUTH.encode())
+    assert truth.largest_submission == 20 * len(TRUTH)
+    assert truth.evaluate(answers()).overall == 1
+
+
+def test_a_file_that_needs_too_much_memory_is_the_files_fault_and_counts_as_refused(
+    pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(pets, bo)
+    monkeypatch.setattr(metrics.Truth, "evaluate", lambda *_: bytearray(1 << 60))
+    submission = hand_in(pets, bo, answers())
+    assert submission.status == Submission.Status.INVALID
+    assert "memory" in submission.problems[0]["message"]
+    count = DailyAttempts.objects.get()
+    assert (count.used, count.refused) == (0, 1)
+
+
+@pytest.mark.slow
+def test_a_child_stops_at_its_memory_and_says_so(pets: Competition, tmp_path: Path) -> None:
+    assert pets.ground_truth is not None
+    (tmp_path / "big.csv").write_bytes(b"id,label\n" + b"".join(b"%d,cat\n" % i for i in range(100_000)))
+    arguments = {
+        "metric": "accuracy",
+        "truth": str(path_of(pets.ground_truth.file_key)),
+        "params": {},
+        "id_column": "id",
+        "submission": str(tmp_path / "big.csv"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "leaderboard.child"],
+        input=json.dumps([40, "check_submission", arguments]),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "40 MB of memory" in done.stdout, done.stderr
+
+
+def test_only_so_many_children_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(child, "TIME_LIMIT", 0.04)
+    monkeypatch.setattr(child, "_places", threading.BoundedSemaphore(1))
+    assert child._places.acquire()
+    with pytest.raises(child.ChildFailed, match="found no place"):
+        child.run("sample_submission")
+    child._places.release()
+
+
+def test_many_who_ask_for_the_sample_at_once_get_it_whole(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
+    ruler = pets.ground_truth
+    assert ruler is not None
+    once = child.run
+
+    def slow(job: str, **arguments: Any) -> dict[str, Any]:
+        """Somebody else is quicker, every time."""
+        monkeypatch.setattr(child, "run", once)
+        hosting.sample_of(ruler)
+        return once(job, **arguments)
+
+    monkeypatch.setattr(child, "run", slow)
+    sample = hosting.sample_of(ruler)
+    assert sample.startswith(b"id,label\n")
+    assert scoring.prepared(ruler).evaluate(sample).rows == 12
+    assert [path.name for path in path_of(ruler.file_key).parent.glob("*partial*")] == []
+
+
+def test_a_wide_data_file_is_compared_without_being_kept(pets: Competition) -> None:
+    wide = "id,label," + ",".join(f"x{i}" for i in range(40)) + "\n"
+    wide += "".join(f"{i},cat,{','.join(['0.12345'] * 40)}\n" for i in range(1000, 9000))
+    data = wide.encode()
+    tracemalloc.start()
+    hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[data])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 3 * len(data)
+
+
+def test_an_archive_is_looked_through_to_its_limit(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data_files, "LARGEST", 100_000)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", bytes(10_000_000))
+        archive.writestr("test.csv", BARE)
+    hosting.add_data_file(competition=pets, file_name="a.zip", chunks=[out.getvalue()])
+
+
+def test_answers_before_the_damage_of_an_archive_are_found(pets: Competition) -> None:
+    whole = gzip.compress(BARE.encode(), mtime=0)
+    with pytest.raises(hosting.CannotHost, match="students would download the answers"):
+        hosting.add_data_file(competition=pets, file_name="test.csv.gz", chunks=[whole[:-6]])
