@@ -47,3 +47,12 @@ def test_a_token_needs_a_name_and_there_is_a_limit(bo: User) -> None:
 
 def test_without_an_account_there_is_no_page(client: Client, db: None) -> None:
     assert client.get("/account/")["Location"].startswith("/accounts/login/")
+
+
+def test_account_pages_call_a_field_by_one_name(client: Client, db: None) -> None:
+    for address in ("/accounts/signup/", "/accounts/login/"):
+        text = client.get(address).content.decode()
+        assert "placeholder=" not in text
+        assert "E-mail address" in text or "Username or e-mail address" in text
+        assert ">Email<" not in text
+        assert "ser name" not in text
