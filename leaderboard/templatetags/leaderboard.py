@@ -21,6 +21,9 @@ from ..web import charts, prose
 
 register = template.Library()
 
+# The account pages' library repeats these fields' labels, in other words, inside the empty fields.
+SAID_BY_LABEL = {"username", "email", "new-password", "current-password"}
+
 STATES = {
     "draft": ("draft", "Draft"),
     "upcoming": ("upcoming", "Upcoming"),
@@ -207,6 +210,8 @@ def control(field: BoundField) -> SafeString:
     """A field's control with its hint and its first error tied to it."""
     described = [f"{field.auto_id}_helptext"] if field.help_text else []
     attrs: dict[str, Any] = {}
+    if field.field.widget.attrs.get("autocomplete") in SAID_BY_LABEL:
+        field.field.widget.attrs.pop("placeholder", None)
     if field.errors:
         described.append(f"{field.auto_id}_error")
         attrs["aria-invalid"] = "true"

@@ -231,7 +231,7 @@ class SlugForm(forms.Form):
 
 class HostForm(forms.Form):
     name = forms.CharField(
-        label="User name or e-mail address",
+        label="Username or e-mail address",
         max_length=254,
         help_text="The person needs an account. Hosts see the answers and all scores.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),

@@ -52,7 +52,7 @@ def submit(request: HttpRequest, visit: Visit) -> HttpResponse:
     fresh = UploadForm.fresh(note=request.POST.get("note", ""), check_only=bool(request.POST.get("check_only")))
     try:
         if request.META.get("leaderboard.too_large"):
-            raise TooLarge(settings.MAX_UPLOAD_BYTES)
+            raise TooLarge(min(visit.competition.max_bytes, settings.MAX_UPLOAD_BYTES))
         if not form.is_valid():
             return _page(request, visit, form, status=422)
         if form.cleaned_data["check_only"]:
