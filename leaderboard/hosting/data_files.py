@@ -192,7 +192,8 @@ def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | N
     try:
         with path_of(stored.key).open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file)
-            head = [row[:20] for row in islice(reader, HEAD_ROWS)]
-            return [[cell[:80] for cell in row] for row in head], max(0, len(head) - 1 + sum(1 for _ in reader))
+            # PostgreSQL stores no NUL.
+            head = [[cell[:80].replace("\0", "") for cell in row[:20]] for row in islice(reader, HEAD_ROWS)]
+            return head, max(0, len(head) - 1 + sum(1 for _ in reader))
     except (UnicodeDecodeError, csv.Error):
         return [], None

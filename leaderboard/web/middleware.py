@@ -21,6 +21,20 @@ class RequestIdMiddleware:
         return response
 
 
+class PlainAddressMiddleware:
+    """Takes NUL characters out of addresses: no name of ours has any, and PostgreSQL fails where it is given one."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        request.path = request.path.replace("\0", "")
+        request.path_info = request.path_info.replace("\0", "")
+        while "%00" in request.META.get("QUERY_STRING", ""):
+            request.META["QUERY_STRING"] = request.META["QUERY_STRING"].replace("%00", "")
+        return self.get_response(request)
+
+
 class PrivatePagesMiddleware:
     """Pages made for a signed-in person are kept by no cache on the way."""
 

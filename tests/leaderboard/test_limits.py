@@ -129,3 +129,8 @@ def test_answers_before_the_damage_of_an_archive_are_found(pets: Competition) ->
     whole = gzip.compress(BARE.encode(), mtime=0)
     with pytest.raises(hosting.CannotHost, match="students would download the answers"):
         hosting.add_data_file(competition=pets, file_name="test.csv.gz", chunks=[whole[:-6]])
+
+
+def test_the_head_of_a_data_file_is_kept_without_nul_characters(pets: Competition) -> None:
+    added = hosting.add_data_file(competition=pets, file_name="x.csv", chunks=[b"id,x\n1,a\0b\n"])
+    assert added.head == [["id", "x"], ["1", "ab"]]

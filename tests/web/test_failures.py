@@ -9,6 +9,7 @@ from django.test import Client
 
 from leaderboard.models import Competition, User
 from leaderboard.web.visitors import boards
+from tests.conftest import make_competition
 
 
 def test_a_missing_page_carries_its_request_id(client: Client, db: None) -> None:
@@ -47,3 +48,12 @@ def test_a_bug_of_ours_gives_a_page_and_no_traceback(
     assert response["X-Request-ID"] in text
     assert "canary" not in text
     assert "Sign in" not in text
+
+
+def test_nul_characters_in_an_address_mean_nothing(client: Client, ada: User) -> None:
+    make_competition(ada, is_listed=True)
+    for query in ("%00", "cats%00", "%%0000cats"):
+        assert "Cats or dogs" in client.get(f"/?q={query}").content.decode()
+    client.force_login(ada)
+    assert client.get("/join/AB%00CD/").status_code == 404
+    assert client.get("/c/pets/data/files/a%00.csv").status_code == 404

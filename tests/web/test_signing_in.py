@@ -1,0 +1,39 @@
+"""Signing in and up: a whole class behind one address gets in, guessing one account's password does not."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from leaderboard.models import User
+
+
+def sign_in(name: str, password: str, address: str = "10.0.0.1") -> int:
+    given = {"login": name, "password": password}
+    return Client(REMOTE_ADDR=address).post("/accounts/login/", given).status_code
+
+
+def test_a_class_of_sixty_signs_in_within_a_minute_from_one_address(bo: User) -> None:
+    assert {sign_in("bo", "correct horse") for _ in range(60)} == {302}
+
+
+@pytest.mark.django_db
+def test_a_class_of_sixty_signs_up_within_a_minute_from_one_address() -> None:
+    for number in range(60):
+        given = {"username": f"s{number}", "email": f"s{number}@example.org"}
+        given |= {"password1": "long enough 7", "password2": "long enough 7"}
+        assert Client(REMOTE_ADDR="10.0.0.1").post("/accounts/signup/", given).status_code == 302
+    assert User.objects.count() == 60
+
+
+def test_who_guesses_the_password_of_an_account_is_stopped_from_every_address(bo: User) -> None:
+    for number in range(5):
+        assert sign_in("bo", "wrong horse", f"10.0.1.{number}") == 200
+    assert sign_in("bo", "correct horse", "10.0.2.1") != 302
+
+
+def test_nobody_gets_another_address_by_saying_so(bo: User) -> None:
+    for number in range(60):
+        given = {"login": f"nobody{number}", "password": "wrong"}
+        Client(REMOTE_ADDR="10.0.0.1", HTTP_X_FORWARDED_FOR=f"10.9.9.{number}").post("/accounts/login/", given)
+    assert sign_in("bo", "correct horse") != 302
