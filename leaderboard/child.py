@@ -37,11 +37,21 @@ def check_truth(metric: str, truth: str, params: dict[str, Any], id_column: str 
 
 
 def add_split(
-    truth: str, share: float, seed: int, stratify: bool, id_column: str | None, target: str
+    truth: str,
+    share: float,
+    seed: int,
+    stratify: bool,
+    id_column: str | None,
+    target: str,
+    earlier: str | None = None,
+    earlier_id_column: str | None = None,
 ) -> dict[str, Any]:
-    """Write the truth with a `Usage` column to `target`."""
+    """Write the truth with a `Usage` column to `target`; rows of an `earlier` truth keep their part."""
+    before = Path(earlier) if earlier else None
     try:
-        text = metrics.add_split(Path(truth), share, seed, stratify, id_column or None)
+        text = metrics.add_split(
+            Path(truth), share, seed, stratify, id_column or None, earlier=before, earlier_id_column=earlier_id_column
+        )
     except metrics.GroundTruthError as error:
         return {"problems": [problem.as_dict() for problem in error.problems]}
     Path(target).write_bytes(text)

@@ -72,9 +72,10 @@ def draft_truth(
 ) -> TruthDraft:
     """Keep an answer file and check it at once; without one, the draft's file or that of the last ground truth.
 
-    A file without a `Usage` column is split by the system: `public_share` of the rows (0–1) are public. All findings
-    are in the draft's `report`; raises `metrics.ParameterError` for parameters, `CannotHost` without a file,
-    `storage.TooLarge`, and `child.ChildFailed` when the check itself broke. Then nothing has changed.
+    A file without a `Usage` column is split by the system: `public_share` of the rows (0–1) are public; once launched,
+    rows keep the part they have in the current ruler. All findings are in the draft's `report`; raises
+    `metrics.ParameterError` for parameters, `CannotHost` without a file, `storage.TooLarge`, and `child.ChildFailed`
+    when the check itself broke. Then nothing has changed.
     """
     params = metrics.clean_params(metric, params)
     draft = TruthDraft.objects.filter(competition=competition).first() or TruthDraft(competition=competition)
@@ -122,6 +123,8 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
             id_column=draft.id_column or None,
         )
     report["is_split_by_system"] = truth != path_of(draft.file_key)
+    kept = _split_to_keep(draft.competition) if report["is_split_by_system"] else None
+    report["split_kept_from"] = kept.number if kept else None
     return report
 
 
@@ -290,6 +293,7 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
     if "Usage" in header:
         return source, []
     target = folder / "truth.csv"
+    kept = _split_to_keep(draft.competition)
     answer = child.run(
         "add_split",
         truth=str(source),
@@ -298,8 +302,15 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
         stratify=draft.is_stratified,
         id_column=draft.id_column or None,
         target=str(target),
+        earlier=str(path_of(kept.file_key)) if kept else None,
+        earlier_id_column=kept.id_column if kept else None,
     )
     return target, answer["problems"]
+
+
+def _split_to_keep(competition: Competition) -> GroundTruth | None:
+    """The ruler whose split a later one takes over: once launched, a row never changes the board it counts for."""
+    return competition.ground_truth if competition.launched_at else None
 
 
 def _plain(chunks: Iterable[bytes]) -> Iterable[bytes]:

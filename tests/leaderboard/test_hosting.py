@@ -173,6 +173,17 @@ def test_the_systems_split_depends_on_seed_and_ids_alone(ada: User) -> None:
     assert public_ids(BARE, 1) != public_ids(BARE, 2)
 
 
+def test_a_corrected_file_without_a_split_keeps_the_split_of_the_launched_competition(
+    pets: Competition, ada: User
+) -> None:
+    publish_again(pets, ada, BARE.replace("1,cat", "1,bird", 1) + "99,cat\n")
+    assert pets.candidate is not None
+    kept = path_of(pets.candidate.file_key).read_text().splitlines()
+    corrected = TRUTH.replace("1,cat", "1,bird", 1).splitlines()
+    assert kept[: len(corrected)] == corrected
+    assert kept[-1] in ("99,cat,Public", "99,cat,Private")
+
+
 # --- answers do not leak ----------------------------------------------------------------------------------------
 
 

@@ -153,6 +153,24 @@ def test_a_stratified_split_keeps_the_share_of_each_answer(share: float) -> None
         assert abs(public - count * share) <= 1
 
 
+def test_numbers_that_do_not_repeat_are_drawn_by_the_seed_and_not_by_their_size() -> None:
+    prices = [(f"r{number}", f"{number * 1.5}") for number in range(100)]
+    assert split(prices) == split(prices, stratify=False)
+    assert split(prices) != split(prices, seed=2)
+    assert Counter(split(prices).values())["Public"] == 30
+
+
+@pytest.mark.parametrize("stratify", [True, False])
+def test_a_corrected_answer_moves_no_row_to_the_other_part(stratify: bool) -> None:
+    made = metrics.add_split(b"n,id,y\n1,a,x\n2,b,x\n3,c,y\n4,d,y\n", 0.5, 1, stratify, "id")
+    before = {row["id"]: row["Usage"] for row in csv.DictReader(io.StringIO(made.decode()))}
+    corrected = b"n,id,y\n5,e,x\n1,d,x\n2,c,x\n3,b,y\n4,a,x\n"
+    again = metrics.add_split(corrected, 0.5, 9, stratify, "id", earlier=made, earlier_id_column="id")
+    after = {row["id"]: row["Usage"] for row in csv.DictReader(io.StringIO(again.decode()))}
+    assert after.pop("e") in ("Public", "Private")
+    assert after == before
+
+
 def test_no_part_is_ever_empty() -> None:
     for share in (0.0, 1.0, 0.001):
         assert set(split(LABELS, share).values()) == {"Public", "Private"}

@@ -36,7 +36,7 @@ class TruthForm(forms.Form):
         label="Stratified",
         required=False,
         initial=True,
-        help_text="Each answer is split in the same proportion; for answers that are classes.",
+        help_text="Each class is split in the same proportion. Numbers that hardly repeat are drawn at random.",
     )
 
     def __init__(self, *args: Any, has_file: str = "", **kwargs: Any) -> None:
