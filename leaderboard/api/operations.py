@@ -198,7 +198,10 @@ def hand_in(
         raise ApiError(409, "Another file was handed in under this Idempotency-Key.")
     if submission.status == Submission.Status.PENDING:
         return Status(201, submission_out(unscored(submission), sees_private=False))
-    return Status(201, _shown(submissions_of(user).get(pk=submission.pk), user))
+    mine = submissions_of(user).filter(pk=submission.pk).first()
+    if mine is None:
+        raise ApiError(409, "This Idempotency-Key was used for a team that you have left.")
+    return Status(201, _shown(mine, user))
 
 
 @api.get(

@@ -83,10 +83,17 @@ def _judge_lateness(competition: Competition) -> None:
 
 
 def add_host(*, competition: Competition, name: str) -> User:
-    """Let another person host the competition, found by user name or e-mail address. Raises `CannotHost`."""
+    """Let another person host the competition, found by user name or confirmed e-mail address. Raises `CannotHost`.
+
+    Anybody can sign up with somebody else's address, as address or as user name, so an unconfirmed one finds nobody.
+    """
     name = name.strip()
-    found = User.objects.filter(is_active=True).filter(Q(username__iexact=name) | Q(email__iexact=name)).first()
-    if not name or found is None:
+    by_address = Q(emailaddress__email__iexact=name, emailaddress__verified=True)
+    wanted = by_address if "@" in name else Q(username__iexact=name)
+    found = User.objects.filter(wanted, is_active=True).first()
+    if found is None and "@" in name:
+        raise CannotHost(f"Nobody here has confirmed the address “{name}”. Ask the person for their user name.")
+    if found is None:
         raise CannotHost(f"Nobody here is called “{name}”; the person needs an account first.")
     if competition.hosts.filter(pk=found.pk).exists():
         raise CannotHost(f"{found.username} hosts this competition already.")

@@ -11,7 +11,7 @@ from django.conf import LazySettings
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard import joining, scoring, submitting
-from leaderboard.models import Competition, Submission, User
+from leaderboard.models import Competition, Membership, Submission, User
 from tests.conftest import answers, enter, hand_in
 
 from .conftest import Program
@@ -97,6 +97,19 @@ def test_the_same_key_with_another_file_is_refused(bos_program: Program) -> None
     assert status == 409
     assert "Idempotency-Key" in said["detail"]
     assert Submission.objects.count() == 1
+
+
+def test_a_key_used_for_a_team_that_was_left_gives_nothing_of_that_team(
+    bos_program: Program, pets: Competition, bo: User, cy: User
+) -> None:
+    bos_program.hand_in(answers(), key="k1")
+    scoring.score(Submission.objects.get().pk)
+    enter(pets, cy)
+    joining.by_invitation(user=cy, invitation=Membership.objects.get(user=bo).team.invitation)
+    joining.leave(membership=Membership.objects.select_related("team", "competition", "user").get(user=bo))
+    status, said = bos_program.hand_in(answers(), key="k1")
+    assert status == 409
+    assert "a team that you have left" in said["detail"]
 
 
 def test_two_people_may_use_the_same_key(bos_program: Program, pets: Competition, cy: User) -> None:

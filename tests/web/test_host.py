@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.conf import LazySettings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -167,12 +168,23 @@ def test_a_second_host_is_added_by_name_and_the_last_one_stays(
     enter(pets, bo)
     assert "hosts see the private scores" in text_of(hers.post("/host/pets/people/", {"action": "add", "name": "bo"}))
     assert "needs an account first" in text_of(hers.post("/host/pets/people/", {"action": "add", "name": "nobody"}))
-    assert hers.post("/host/pets/people/", {"action": "add", "name": "cy@example.org"}).status_code == 303
+    claimed = EmailAddress.objects.create(user=cy, email="cy@example.org", verified=False)
+    refusal = hers.post("/host/pets/people/", {"action": "add", "name": "cy@example.org"})
+    assert "Nobody here has confirmed the address" in text_of(refusal)
+    EmailAddress.objects.filter(pk=claimed.pk).update(verified=True)
+    assert hers.post("/host/pets/people/", {"action": "add", "name": "CY@example.org"}).status_code == 303
     assert signed_in(cy).get("/host/pets/").status_code == 200
     assert hers.post("/host/pets/people/", {"action": "remove", "name": "ada"}, follow=False)["Location"] == "/host/"
     assert hers.get("/host/pets/").status_code == 404
     last = signed_in(cy).post("/host/pets/people/", {"action": "remove", "name": "cy"})
     assert "A competition needs a host" in text_of(last)
+
+
+def test_nobody_becomes_a_host_by_taking_an_address_as_a_name(hers: Client, pets: Competition) -> None:
+    person("prof@uni.example")
+    refusal = hers.post("/host/pets/people/", {"action": "add", "name": "prof@uni.example"})
+    assert "Nobody here has confirmed the address" in text_of(refusal)
+    assert pets.hosts.count() == 1
 
 
 def test_a_competition_is_deleted_with_its_files_by_typing_its_address(
