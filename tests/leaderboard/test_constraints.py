@@ -1,0 +1,141 @@
+"""The database itself refuses what may never be, whatever code writes it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from leaderboard.models import (
+    Baseline,
+    Competition,
+    DailyAttempts,
+    DataFile,
+    GroundTruth,
+    Membership,
+    Refusal,
+    Score,
+    Standing,
+    Submission,
+    Team,
+    TruthDraft,
+    User,
+)
+from tests.conftest import answers, enter, hand_in
+
+TODAY = timezone.now().date()
+
+
+def competition(**fields: object) -> None:
+    Competition.objects.update(**fields)
+
+
+def ruler(**fields: object) -> None:
+    found = GroundTruth.objects.get()
+    values = {field.name: getattr(found, field.name) for field in GroundTruth._meta.fields if field.name != "id"}
+    GroundTruth.objects.create(**{**values, "number": 2, **fields})
+
+
+def submission(**fields: object) -> None:
+    Submission.objects.update(**fields)
+
+
+def another_submission(**fields: object) -> None:
+    values = {"file_name": "a", "file_key": "a", "sha256": "a", "size": 1, "received_at": timezone.now()}
+    Submission.objects.create(
+        competition=Competition.objects.get(), **{"upload_key": uuid.uuid4().hex, **values, **fields}
+    )
+
+
+def score(**fields: object) -> None:
+    found = {"submission": Submission.objects.get(), "ground_truth": GroundTruth.objects.get()}
+    Score.objects.filter(split="private").delete()
+    Score.objects.create(**{**found, "split": "private", "value": 0.5, **fields})
+
+
+def twice(model: type, **fields: object) -> None:
+    for _ in range(2):
+        model.objects.create(**fields)  # type: ignore[attr-defined]
+
+
+def here() -> dict[str, Competition]:
+    return {"competition": Competition.objects.get()}
+
+
+def a_file() -> dict[str, object]:
+    return {"file_key": "k", "sha256": "s", "size": 1}
+
+
+def team() -> Team:
+    return Team.objects.get()
+
+
+OFFENCES: dict[str, Callable[[], object]] = {
+    "user_name_once_whatever_case": lambda: User.objects.create(username="BO"),
+    "user_email_once_whatever_case": lambda: User.objects.create(username="x", email="BO@example.org"),
+    "competition_opens_before_it_closes": lambda: competition(closes_at=timezone.now() - timedelta(days=9)),
+    "competition_launched_with_a_ground_truth": lambda: competition(ground_truth=None),
+    "competition_revealed_after_launch": lambda: competition(launched_at=None, revealed_at=timezone.now()),
+    "competition_limits_are_positive": lambda: competition(daily_attempts=0),
+    "ground_truth_number_once": lambda: ruler(number=1),
+    "ground_truth_rows_add_up": lambda: ruler(ignored_rows=5),
+    "ground_truth_has_both_splits": lambda: ruler(rows=6, public_rows=6, private_rows=0),
+    "truth_draft_share_between_0_and_1": lambda: TruthDraft.objects.create(
+        **here(), file_key="a", file_name="a", metric="accuracy", public_share=1.0
+    ),
+    "data_file_name_once": lambda: twice(DataFile, **here(), name="a.csv", **a_file()),
+    "team_name_once_per_competition": lambda: Team.objects.create(**here(), name="BO"),
+    "one_team_per_user_and_competition": lambda: twice(
+        Membership, **here(), team=team(), user=User.objects.get(username="bo")
+    ),
+    "one_count_per_team_and_day": lambda: twice(DailyAttempts, team=team(), day=TODAY - timedelta(days=1)),
+    "attempts_not_negative": lambda: DailyAttempts.objects.update(used=-1),
+    "baseline_name_once": lambda: twice(Baseline, **here(), name="Guess"),
+    "an_upload_is_stored_once": lambda: another_submission(team=team(), upload_key=Submission.objects.get().upload_key),
+    "submission_of_a_team_or_a_baseline": lambda: another_submission(),
+    "submission_status_known": lambda: submission(status="running"),
+    "submission_final_has_a_time": lambda: submission(finished_at=None),
+    "submission_tries_at_most_five": lambda: submission(tries=6),
+    "only_a_ranked_file_is_selected": lambda: submission(is_late=True, is_selected=True),
+    "score_once_per_submission_ruler_and_split": lambda: score(split="public"),
+    "score_is_finite": lambda: score(value=float("inf")),
+    "score_split_known": lambda: score(split="both"),
+    "one_refusal_per_ruler": lambda: twice(
+        Refusal, submission=Submission.objects.get(), ground_truth=GroundTruth.objects.get()
+    ),
+    "one_standing_per_team": lambda: Standing.objects.create(
+        ground_truth=GroundTruth.objects.get(),
+        team=team(),
+        submission=Submission.objects.get(),
+        split="public",
+        value=1,
+        sort_key=-1,
+        received_at=timezone.now(),
+    ),
+}
+
+
+@pytest.fixture
+def scored(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+
+
+@pytest.mark.parametrize("name", OFFENCES)
+def test_the_database_refuses(name: str, scored: None) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        OFFENCES[name]()
+
+
+def test_no_constraint_is_without_an_offence() -> None:
+    stated = {
+        constraint.name
+        for model in apps.get_app_config("leaderboard").get_models()
+        for constraint in model._meta.constraints
+    }
+    assert stated == OFFENCES.keys()
