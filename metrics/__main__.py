@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain("The submission is invalid.", error.problems, 2, options)
     except (metrics.MetricError, OSError) as error:
         code = "file" if isinstance(error, OSError) else "call"
-        problems = [metrics.Problem(code, line) for line in str(error).splitlines()]
+        words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        problems = [metrics.Problem(code, line) for line in words.splitlines()]
         return _complain("This cannot be scored.", problems, 1, options)
 
 
@@ -84,7 +85,8 @@ def _show(options: argparse.Namespace) -> int:
     if metric.parameters:
         print("\nParameters:")
     for parameter in metric.parameters:
-        print(f"  -p {parameter.name}={parameter.default}  {parameter.help}")
+        default = "" if parameter.default is None else parameter.default
+        print(f"  -p {parameter.name}={default}  {parameter.help}")
     example = metric.example
     print(f"\nExample\n\n{example.truth}\n{example.submission}\nScore: {example.score!r}")
     return 0

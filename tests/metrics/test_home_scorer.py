@@ -135,3 +135,14 @@ def test_the_module_runs_by_its_name(folder: Path) -> None:
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "unknown" in done.stderr
+
+
+def test_an_empty_default_is_shown_as_one_types_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "-p separator=  " in run(capsys, "show", "multilabel_f1")[1]
+
+
+def test_a_missing_file_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, words = run(capsys, "score", "accuracy", "nowhere.csv", "nothing.csv")
+    assert status == 1
+    assert "nowhere.csv: No such file" in words
+    assert "Errno" not in words

@@ -174,6 +174,12 @@ def test_a_competition_that_closed_meanwhile_says_so_and_keeps_nothing(as_bo: Cl
     assert not Submission.objects.exists()
 
 
+def test_after_the_deadline_no_attempts_are_counted(as_bo: Client, pets: Competition) -> None:
+    assert "Attempts left" in as_bo.get("/c/pets/submit/").content.decode()
+    close(pets)
+    assert "Attempts left" not in as_bo.get("/c/pets/submit/").content.decode()
+
+
 def test_late_files_are_scored_and_never_ranked(as_bo: Client, pets: Competition, work: Callable[[], int]) -> None:
     close(pets)
     Competition.objects.update(allows_late=True)
