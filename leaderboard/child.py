@@ -19,6 +19,8 @@ from typing import Any
 
 import metrics
 
+from .slow_clients import waiting
+
 TIME_LIMIT = 120
 AT_ONCE = 2
 """Children of one web process: a class that checks its files at the same moment must not fill the memory."""
@@ -102,12 +104,13 @@ def too_much_memory(megabytes: int) -> dict[str, Any]:
 
 def run(job: str, **arguments: Any) -> dict[str, Any]:
     """Do a job in a process of its own, as soon as there is a place for one."""
-    if not _places.acquire(timeout=TIME_LIMIT / 4):
-        raise ChildFailed(f"{job} found no place: {AT_ONCE} others are being done")
-    try:
-        return _run(job, arguments)
-    finally:
-        _places.release()
+    with waiting():
+        if not _places.acquire(timeout=TIME_LIMIT / 4):
+            raise ChildFailed(f"{job} found no place: {AT_ONCE} others are being done")
+        try:
+            return _run(job, arguments)
+        finally:
+            _places.release()
 
 
 def _run(job: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -8,10 +8,13 @@ import sys
 from django.core.wsgi import get_wsgi_application
 
 from . import lifeline
+from .slow_clients import FewAtOnce
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 lifeline.die_with_leader()
 # A thread that holds SQLite's one write lock must not wait long for Python's own lock after each statement.
 sys.setswitchinterval(0.0005)
 
-application = get_wsgi_application()
+AT_ONCE = 4
+
+application = FewAtOnce(get_wsgi_application(), AT_ONCE)

@@ -1,0 +1,114 @@
+"""Slow uploads and downloads of some never keep the others waiting."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from leaderboard.slow_clients import Body, Environ, FewAtOnce, Places, waiting
+
+
+class SlowBody(io.BytesIO):
+    """Comes in when the client is ready."""
+
+    def __init__(self) -> None:
+        super().__init__(b"one\ntwo\n")
+        self.is_awaited, self.may_come = threading.Event(), threading.Event()
+
+    def read(self, size: int | None = -1) -> bytes:
+        self.is_awaited.set()
+        assert self.may_come.wait(10)
+        return super().read(size)
+
+
+def echo(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+    return [environ["wsgi.input"].read()]
+
+
+def ask(site: FewAtOnce, body: io.BytesIO) -> bytes:
+    return b"".join(site({"wsgi.input": body}, lambda *_: None))
+
+
+def test_a_page_comes_while_slow_uploads_are_under_way() -> None:
+    site = FewAtOnce(echo, places=1)
+    slow = [SlowBody() for _ in range(3)]
+    answers: list[bytes] = []
+    threads = [threading.Thread(target=lambda body=body: answers.append(ask(site, body))) for body in slow]
+    for thread in threads:
+        thread.start()
+    assert all(body.is_awaited.wait(10) for body in slow)
+    assert ask(site, io.BytesIO(b"quick")) == b"quick"
+    for body in slow:
+        body.may_come.set()
+    for thread in threads:
+        thread.join(10)
+    assert answers == [b"one\ntwo\n"] * 3
+    assert site.places.free == 1
+
+
+def test_a_download_that_goes_out_slowly_has_no_place() -> None:
+    def download(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        return (part for part in (b"a", b"b"))
+
+    site = FewAtOnce(download, places=1)
+    first = iter(site({"wsgi.input": io.BytesIO()}, lambda *_: None))
+    assert next(first) == b"a"
+    assert ask(site, io.BytesIO()) == b"ab"
+    assert list(first) == [b"b"]
+
+
+def test_who_waits_for_a_child_process_has_no_place() -> None:
+    free: list[int] = []
+
+    def checks(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        with waiting():
+            free.append(site.places.free)
+        free.append(site.places.free)
+        return []
+
+    site = FewAtOnce(checks, places=1)
+    ask(site, io.BytesIO())
+    assert [*free, site.places.free] == [1, 0, 1]
+
+
+def test_a_place_is_given_back_by_a_view_that_fails() -> None:
+    def broken(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        raise ZeroDivisionError
+
+    site = FewAtOnce(broken, places=2)
+    with pytest.raises(ZeroDivisionError):
+        ask(site, io.BytesIO())
+    assert site.places.free == 2
+
+
+def test_places_go_to_those_who_came_first() -> None:
+    places, order = Places(1), []
+    places.acquire()
+
+    def take(number: int) -> None:
+        places.acquire()
+        order.append(number)
+        places.release()
+
+    threads = [threading.Thread(target=take, args=(number,)) for number in range(5)]
+    for number, thread in enumerate(threads):
+        thread.start()
+        while len(places._queue) == number:
+            pass
+    places.release()
+    for thread in threads:
+        thread.join(10)
+    assert order == [0, 1, 2, 3, 4]
+    assert places.free == 1
+
+
+def test_a_body_reads_like_any_file() -> None:
+    body = Body(io.BytesIO(b"one\ntwo\nthree\nfour\n"))
+    assert body.read(4) == b"one\n"
+    assert body.readline() == b"two\n"
+    assert next(iter(body)) == b"three\n"
+    assert body.readlines() == [b"four\n"]
