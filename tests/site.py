@@ -8,18 +8,19 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
 PASSWORD = "a-long-one-for-tests-4711"
 Found = TypeVar("Found")
+_own = threading.local()
 
 
 def until(condition: Callable[[], Found | None], *, seconds: float = 30, every: float = 0.02, what: str = "") -> Found:
@@ -64,14 +65,8 @@ class Site:
 
     def get(self, path: str, token: str = "") -> tuple[int, str]:
         """Status and body of a GET."""
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        try:
-            with urllib.request.urlopen(
-                urllib.request.Request(self.address + path, headers=headers), timeout=30
-            ) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
+        status, body = self._ask("GET", path, None, {"Authorization": f"Bearer {token}"} if token else {})
+        return status, body.decode()
 
     def upload(self, slug: str, token: str, data: bytes, name: str = "mine.csv") -> tuple[int, dict[str, object]]:
         """Hand in a file through the API."""
@@ -81,19 +76,24 @@ class Site:
             "Content-Type: text/csv\r\n\r\n"
         )
         body = head.encode() + data + f"\r\n--{boundary}--\r\n".encode()
-        request = urllib.request.Request(
-            f"{self.address}/api/v1/competitions/{slug}/submissions",
-            data=body,
-            headers={
-                "Authorization": f"Bearer {token}",
-                "Content-Type": f"multipart/form-data; boundary={boundary}",
-            },
-        )
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": f"multipart/form-data; boundary={boundary}"}
+        status, answer = self._ask("POST", f"/api/v1/competitions/{slug}/submissions", body, headers)
+        return status, json.loads(answer)
+
+    def _ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
+        """One request over this thread's connection, which stays open as a browser's does."""
+        connection = getattr(_own, self.address, None)
+        if connection is None:
+            connection = HTTPConnection(self.address.removeprefix("http://"), timeout=60)
+            setattr(_own, self.address, connection)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return answer.status, json.loads(answer.read())
-        except urllib.error.HTTPError as error:
-            return error.code, json.loads(error.read())
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        except (HTTPException, OSError):
+            connection.close()
+            delattr(_own, self.address)
+            raise
 
     def stop(self) -> float:
         """Ctrl-C; gives the seconds until everything had stopped."""
