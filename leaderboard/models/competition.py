@@ -168,6 +168,11 @@ class Competition(models.Model):
             return True
         return self.is_hosted_by(user)
 
+    def unique_error_message(self, model_class: type[models.Model], unique_check: Any) -> ValidationError:
+        if tuple(unique_check) == ("slug",):
+            return ValidationError("Another competition has this address; choose a different one.", code="unique")
+        return super().unique_error_message(model_class, unique_check)
+
     def private_is_visible_to(self, user: Viewer, at: datetime) -> bool:
         """The only door to private scores: after the reveal for everybody, before it for hosts alone."""
         return self.is_revealed(at) or self.is_hosted_by(user)

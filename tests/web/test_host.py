@@ -99,10 +99,12 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
         ("title", "", "Title: This field is required"),
         ("slug", "new", "is the address of another page"),
         ("slug", "no spaces", "valid “slug”"),
-        ("slug", "pets", "already exists"),
+        ("slug", "pets", "Another competition has this address"),
         ("closes_at", "2026-02-01T08:00", "must open before it closes"),
         ("opens_at", "soon", "Write a date with a time"),
         ("opens_at", "2026-03-29T02:30", "never show this time"),
+        ("opens_at", "0001-01-01T00:00", "Write a year between"),
+        ("closes_at", "9999-12-31T23:59", "Write a year between"),
         ("zone", "Europe/Atlantis", "Select a valid choice"),
         ("daily_attempts", "0", "greater than or equal to 1"),
         ("max_megabytes", "4000", "takes files of at most"),
@@ -128,6 +130,12 @@ def test_a_title_without_letters_asks_for_an_address(hers: Client) -> None:
 def test_a_missing_title_is_one_mistake_and_not_two(hers: Client) -> None:
     text = hers.post("/host/new/", {"title": "", "slug": ""}).content.decode()
     assert "has no letters" not in text
+
+
+def test_an_address_in_use_is_told_in_our_words(hers: Client, pets: Competition) -> None:
+    text = hers.post("/host/new/", {"title": "Pets", "slug": "pets"}).content.decode()
+    assert "Another competition has this address" in text
+    assert "Slug" not in text
 
 
 def test_an_untouched_deadline_keeps_its_seconds(hers: Client, pets: Competition) -> None:
