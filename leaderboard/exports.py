@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\0")
+# The wide forms count where a spreadsheet speaks Chinese, Japanese or Korean.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 
 
 def safe_cell(text: str) -> str:

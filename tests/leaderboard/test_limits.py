@@ -17,6 +17,7 @@ import pytest
 
 import metrics
 from leaderboard import child, hosting, scoring
+from leaderboard.exports import safe_cell
 from leaderboard.hosting import data_files
 from leaderboard.models import Competition, DailyAttempts, Submission, User
 from leaderboard.storage import path_of
@@ -134,3 +135,8 @@ def test_answers_before_the_damage_of_an_archive_are_found(pets: Competition) ->
 def test_the_head_of_a_data_file_is_kept_without_nul_characters(pets: Competition) -> None:
     added = hosting.add_data_file(competition=pets, file_name="x.csv", chunks=[b"id,x\n1,a\0b\n"])
     assert added.head == [["id", "x"], ["1", "ab"]]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+def test_no_cell_of_an_export_is_a_formula(start: str) -> None:
+    assert safe_cell(f"{start}1+1") == f"'{start}1+1"

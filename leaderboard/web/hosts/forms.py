@@ -36,9 +36,12 @@ class MomentField(forms.CharField):
         text = super().clean(value)
         for pattern in MOMENT_FORMATS:
             try:
-                return datetime.strptime(text, pattern)
+                moment = datetime.strptime(text, pattern)
             except ValueError:
                 continue
+            if not 1970 <= moment.year <= 9000:  # in another zone it might lie outside of the calendar
+                raise ValidationError("Write a year between 1970 and 9000.")
+            return moment
         if text:
             raise ValidationError("Write a date with a time, such as 2026-12-01 23:59.")
         return None

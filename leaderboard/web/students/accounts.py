@@ -38,7 +38,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 def _revoke(request: HttpRequest, user: User) -> HttpResponse:
     token = request.POST.get("token", "")
-    gone, _ = user.api_tokens.filter(pk=int(token) if token.isdecimal() else 0).delete()
+    gone, _ = user.api_tokens.filter(pk=int(token) if token.isdecimal() and len(token) < 19 else 0).delete()
     if gone:
         messages.success(request, "The token is revoked; programs that use it are shut out from now on.")
     else:
