@@ -86,7 +86,7 @@ def submit(
     """
     membership = _membership(competition, user)
     key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
-    if earlier := Submission.objects.filter(competition=competition, upload_key=key).first():
+    if upload_key and (earlier := Submission.objects.filter(competition=competition, upload_key=key).first()):
         return earlier
     if refusal := reason_not_to(competition, membership, timezone.now()):
         raise refusal
