@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -23,5 +24,6 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "theme": theme_of(request),
         "now": timezone.now(),
         "version": __version__,
+        "sends_mail": settings.ACCOUNT_EMAIL_VERIFICATION != "none",
         "request_id": request.META.get("leaderboard.request_id", ""),
     }

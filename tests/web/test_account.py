@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import LazySettings
 from django.test import Client
 
 from leaderboard.models import ApiToken, User
@@ -57,3 +58,15 @@ def test_account_pages_call_a_field_by_one_name(client: Client, db: None) -> Non
         assert "E-mail address" in text or "Username or e-mail address" in text
         assert ">Email<" not in text
         assert "ser name" not in text
+
+
+def test_a_site_without_a_mail_server_promises_no_e_mail(client: Client, db: None, settings: LazySettings) -> None:
+    assert "This site sends no e-mail" in client.get("/accounts/password/reset/").content.decode()
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    assert "Send the link" in client.get("/accounts/password/reset/").content.decode()
+
+
+def test_the_operator_finds_the_administration_and_nobody_else_does(client: Client, bo: User, olga: User) -> None:
+    for person, sees in ((bo, False), (olga, True)):
+        client.force_login(person)
+        assert ('href="/admin/"' in client.get("/account/").content.decode()) is sees

@@ -216,13 +216,13 @@ class SlugForm(forms.Form):
 
     confirm = forms.CharField(
         label="Address of the competition",
-        required=False,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
 
     def __init__(self, slug: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.slug = slug
+        self.fields["confirm"].error_messages["required"] = f"Type exactly “{slug}”."
         self.fields["confirm"].help_text = f"Type <strong>{escape(slug)}</strong> to show that you mean it."
 
     def clean_confirm(self) -> str:
