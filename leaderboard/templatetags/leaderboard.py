@@ -23,6 +23,9 @@ register = template.Library()
 
 # The account pages' library repeats these fields' labels, in other words, inside the empty fields.
 SAID_BY_LABEL = {"username", "email", "new-password", "current-password"}
+FAR = 1e9
+"""A bound this far away only keeps numbers finite; nobody needs to read it."""
+KINDS = {"int": "whole number", "float": "number", "bool": "yes or no", "choice": "choice", "text": "text"}
 
 STATES = {
     "draft": ("draft", "Draft"),
@@ -105,6 +108,11 @@ def in_words(value: Any, parameter: metrics.Parameter) -> str:
 
 
 @register.filter
+def kind_words(parameter: metrics.Parameter) -> str:
+    return KINDS.get(parameter.kind, parameter.kind)
+
+
+@register.filter
 def allowed(parameter: metrics.Parameter) -> str:
     """Which values a parameter takes."""
     if parameter.choices:
@@ -112,9 +120,9 @@ def allowed(parameter: metrics.Parameter) -> str:
     if parameter.kind == "bool":
         return "yes, no"
     ends = []
-    if parameter.minimum is not None:
+    if parameter.minimum is not None and parameter.minimum > -FAR:
         ends.append(f"{'above' if parameter.exclusive_minimum else 'from'} {parameter.minimum:,.12g}")
-    if parameter.maximum is not None:
+    if parameter.maximum is not None and parameter.maximum < FAR:
         ends.append(f"to {parameter.maximum:,.12g}")
     return " ".join(ends) or "any"
 
