@@ -43,6 +43,7 @@ def enter(*, user: User, competition: Competition) -> Membership:
         return existing
     if timezone.now() >= competition.closes_at:
         raise CannotJoin("The deadline of this competition has passed.")
+    _refuse_hosts(competition, user)
     try:
         with transaction.atomic():
             team = Team.objects.create(competition=competition, name=_free_name(competition, user), captain=user)
@@ -68,6 +69,7 @@ def by_invitation(*, user: User, invitation: str) -> Membership:
             return held
         if obstacle := obstacle_to(team, held):
             raise CannotJoin(obstacle)
+        _refuse_hosts(competition, user)
         if held:
             return _move(held, team)
         return Membership.objects.create(team=team, competition=competition, user=user)
@@ -138,6 +140,11 @@ def clean_team_name(name: str) -> str:
     text = unicodedata.normalize("NFKC", name)
     visible = "".join(c for c in text if c.isspace() or unicodedata.category(c)[0] != "C")
     return " ".join(visible.split())[:60].strip()
+
+
+def _refuse_hosts(competition: Competition, user: User) -> None:
+    if competition.hosts.filter(pk=user.pk).exists():
+        raise CannotJoin("You host this competition and see its private scores, so you cannot compete in it.")
 
 
 def _refuse_after_the_deadline(competition: Competition) -> None:

@@ -199,16 +199,15 @@ def _membership(competition: Competition, user: User) -> Membership | None:
 
 
 def _take_attempt(count: DailyAttempts, limit: int, *, is_refused: bool) -> None:
+    if count.take(limit, REFUSED_FILES_PER_DAY):
+        if is_refused:
+            DailyAttempts.give_back(count.team_id, count.day, refused=True)
+        return
+    count.refresh_from_db()
     if count.refused >= REFUSED_FILES_PER_DAY:
         raise Refused(
             "refused_files",
             f"{REFUSED_FILES_PER_DAY} files of your team could not be read today. Use “check only” first, "
             "and try again after 00:00 UTC.",
         )
-    if not count.take(limit):
-        raise Refused(
-            "attempts",
-            f"Your team has used all {limit} attempts of today. The count starts again at 00:00 UTC.",
-        )
-    if is_refused:
-        DailyAttempts.give_back(count.team_id, count.day, refused=True)
+    raise Refused("attempts", f"Your team has used all {limit} attempts of today. The count starts again at 00:00 UTC.")

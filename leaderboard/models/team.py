@@ -80,9 +80,9 @@ class DailyAttempts(models.Model):
     def __str__(self) -> str:
         return f"{self.team} {self.day}: {self.used}"
 
-    def take(self, limit: int) -> bool:
-        """Use one attempt; False when none is left."""
-        free = DailyAttempts.objects.filter(pk=self.pk, used__lt=limit)
+    def take(self, limit: int, most_refused: int) -> bool:
+        """Use one attempt; False when none is left, or when `most_refused` files were refused already."""
+        free = DailyAttempts.objects.filter(pk=self.pk, used__lt=limit, refused__lt=most_refused)
         return bool(free.update(used=F("used") + 1))
 
     @classmethod

@@ -115,6 +115,13 @@ def test_ada_may_choose_a_code_with_hyphens(ada: User, bo: User) -> None:
     assert joining.by_code(user=bo, code="STAT-451-x").competition == competition
 
 
+def test_ada_cannot_compete_where_she_sees_the_private_scores(pets: Competition, ada: User, bo: User) -> None:
+    with pytest.raises(CannotJoin, match="You host"):
+        joining.by_code(user=ada, code=pets.join_code)
+    with pytest.raises(CannotJoin, match="You host"):
+        joining.by_invitation(user=ada, invitation=enter(pets, bo).team.invitation)
+
+
 def test_the_last_member_cannot_leave(pets: Competition, bo: User) -> None:
     with pytest.raises(CannotJoin, match="only member"):
         joining.leave(membership=enter(pets, bo))
