@@ -15,8 +15,8 @@ lifeline.die_with_leader()
 # A thread that holds SQLite's one write lock must not wait long for Python's own lock after each statement.
 sys.setswitchinterval(0.0005)
 
-# Two, because more only wait for Python's lock while they hold the database's: with four the worker scored 70 files of a
-# burst per second, with two 90 (bench/flow.py).
+# More would only wait for Python's lock while they hold the database's: with four at once the worker scored 70 files of
+# a burst per second, with two 90 (bench/flow.py).
 AT_ONCE = 2
 
 application = FewAtOnce(get_wsgi_application(), AT_ONCE)

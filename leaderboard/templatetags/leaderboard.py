@@ -184,18 +184,21 @@ def better(metric: metrics.Metric) -> str:
     return "higher is better" if metric.direction == "maximize" else "lower is better"
 
 
+COUNTED_AT_ONCE = 20_000
+
+
 @register.simple_tag
 def competition_size(competition: Competition) -> str:
-    """Teams and submissions, at most half a minute old: counting hundreds of thousands takes longer than a page."""
+    """Teams and submissions. In a large competition at most half a minute old: counting takes longer than a page."""
     key = f"size:{competition.pk}"
-    text: str | None = cache.get(key)
-    if text is None:
+    text, files, version = cache.get(key, ("", 0, -1))
+    if version < 0 or (files < COUNTED_AT_ONCE and version != competition.board_version):
         # Counted apart, because the number of all files comes from an index alone, and a file's team does not.
         teams, baselines = competition.teams.count(), competition.baselines.count()
         files = competition.submissions.count() - baselines
         text = f"{plural(teams, 'team')} · {plural(files, 'submission')}"
-        cache.set(key, text, 30)
-    return text
+        cache.set(key, (text, files, competition.board_version), 30)
+    return str(text)
 
 
 def plural(number: int, noun: str) -> str:

@@ -193,3 +193,14 @@ def test_finals_opened_by_hand_lead_to_the_list(pets: Competition, bo: User) -> 
 def test_a_host_without_a_team_picks_nothing(pets: Competition, ada: User) -> None:
     response = signed_in(ada).post("/c/pets/finals/", {}, follow=True)
     assert "Join the competition first" in response.content.decode()
+
+
+def test_too_many_picks_change_nothing_and_keep_their_ticks(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    files = [str(hand_in(pets, bo, answers(public=wrong)).pk) for wrong in range(3)]
+    client = Client()
+    client.force_login(bo)
+    page = client.post("/c/pets/finals/", {"final": files}, follow=True).content.decode()
+    assert "at most 2" in page
+    assert page.count('name="final"') == page.count(" checked") == 3
+    assert not Submission.objects.filter(is_selected=True).exists()

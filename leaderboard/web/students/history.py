@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from datetime import datetime
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -40,15 +41,17 @@ def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
     rows = list(page.object_list)
     scores = scores_of(rows, visit)
     selected = {str(pk) for pk in mine.filter(is_selected=True).values_list("pk", flat=True)}
+    # Ticks that could not be saved come back as they were made.
+    ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
     context = {
         "visit": visit,
         "show": show if show in dict(TABS) else "all",
         "tabs": TABS,
         "page": page,
-        "rows": [_row(row, scores.get(str(row.pk), {}), picks) for row in rows],
+        "rows": [_row(row, scores.get(str(row.pk), {}), picks, ticked) for row in rows],
         "selected": selected,
         # Picks that this page does not show are sent along, so that saving the page keeps them.
-        "selected_elsewhere": sorted(selected - {str(row.pk) for row in rows}),
+        "selected_elsewhere": sorted(ticked - {str(row.pk) for row in rows}),
         "picks": picks,
         "can_pick": visit.membership is not None and visit.at < visit.competition.closes_at,
         "sees_private": visit.sees_private,
@@ -105,19 +108,24 @@ def finals(request: HttpRequest, visit: Visit) -> HttpResponse:
             competition=visit.competition, user=person(visit.user), submission_ids=wanted, at=visit.at
         )
     except submitting.Refused as refusal:
-        messages.error(request, refusal.message)
+        messages.error(request, f"{refusal.message} Nothing was changed.")
+        ticks = urlencode([("show", "scored"), *(("tick", pk) for pk in wanted)])
+        return see_other("submissions", query=f"?{ticks}", slug=visit.competition.slug)
     else:
         words = "Your final picks are saved." if wanted else "You picked none: your best public ones will be taken."
         messages.success(request, words)
     return see_other("submissions", query="?show=finals", slug=visit.competition.slug)
 
 
-def _row(submission: Submission, scores: dict[str, float], picks: dict[str, bool]) -> dict[str, object]:
+def _row(
+    submission: Submission, scores: dict[str, float], picks: dict[str, bool], ticked: set[str]
+) -> dict[str, object]:
     return {
         "submission": submission,
         "public": scores.get("public"),
         "private": scores.get("private"),
         "is_picked": str(submission.pk) in picks,
+        "is_ticked": str(submission.pk) in ticked,
     }
 
 
