@@ -42,8 +42,8 @@ class Person:
 
     def register(self) -> None:
         self.open("/accounts/signup/")
-        for label, text in (("Username", self.name), ("Email", f"{self.name}@example.org")):
-            self.page.get_by_label(label, exact=False).first.fill(text)
+        self.page.fill("#id_username", self.name)
+        self.page.fill("#id_email", f"{self.name}@example.org")
         self.page.fill("#id_password1", PASSWORD)
         self.page.fill("#id_password2", PASSWORD)
         self.page.get_by_role("button", name="Create account").click()

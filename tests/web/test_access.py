@@ -123,7 +123,6 @@ def everything(scene: Scene, role: str, path: str) -> str:
     for response in seen:
         body = response.getvalue()
         texts.append(f"{dict(response.headers)} {body.decode(errors='replace')}")
-        response.close()
     return "\n".join(texts)
 
 
@@ -168,7 +167,6 @@ def test_swapping_private_scores_changes_no_byte_for_students(scene: Scene) -> N
                 continue
             response = scene.clients[role].get(path, follow=True)
             body = response.getvalue()
-            response.close()
             # What differs at every request, whatever the scores are.
             text = re.sub(
                 r'(name="(csrfmiddlewaretoken|upload_key)" value=")[^"]+|Request id <code>[0-9a-f]+', "", body.decode()
