@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import schemathesis
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 from django.test import Client
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode, checks
@@ -37,6 +40,16 @@ OPERATIONS = (
     "list_submissions",
     "read_submission",
 )
+
+
+@pytest.fixture(autouse=True)
+def connection_stays_open() -> Iterator[None]:
+    """The application is called without the test client, which would keep the test's own connection open."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
 
 
 @pytest.fixture
