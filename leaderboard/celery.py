@@ -27,6 +27,10 @@ def _set_up_django(**_: object) -> None:
 # back, which took four times as long as scoring a file; connections are kept here as they are between web requests.
 app = Celery("leaderboard", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
+if lifeline.part() != "worker":
+    # Who only rings waits less for a frozen broker: it is asked twice, and an upload is answered within 3 s. A worker
+    # listens for a second at a time and needs more than that.
+    app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.2}
 if not _names_only:
     app.autodiscover_tasks(["leaderboard"])
 

@@ -79,18 +79,24 @@ def score(submission_id: uuid.UUID | str) -> str:
 def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
     """Read the file and compute its scores; never raises for anything a file or a metric does."""
     try:
-        return Outcome(result=prepared(ground_truth).evaluate(_whole_file(submission)))
-    except metrics.SubmissionError as error:
-        return Outcome(problems=tuple(problem.as_dict() for problem in error.problems))
-    except MemoryError:
-        log.error("submission %s under %s needs too much memory", submission.pk, ground_truth.pk)
-        return Outcome(problems=(too_much_memory(settings.SCORING_MEMORY_MB),))
+        truth, data = prepared(ground_truth), _whole_file(submission)
+        return _evaluate(truth, data)
     except Damaged:
         log.error("submission %s: the stored file is damaged", submission.pk)
         return Outcome(failure=DAMAGED)
     except Exception:
         log.exception("submission %s under %s could not be measured", submission.pk, ground_truth.pk)
         return Outcome(failure=OUR_FAULT)
+
+
+def _evaluate(truth: metrics.Truth, data: bytes) -> Outcome:
+    """What the file itself is to blame for: its problems, and more memory than a file may take."""
+    try:
+        return Outcome(result=truth.evaluate(data))
+    except metrics.SubmissionError as error:
+        return Outcome(problems=tuple(problem.as_dict() for problem in error.problems))
+    except MemoryError:
+        return Outcome(problems=(too_much_memory(settings.SCORING_MEMORY_MB),))
 
 
 _prepared: OrderedDict[tuple[int, str], metrics.Truth] = OrderedDict()

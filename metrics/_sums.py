@@ -34,8 +34,3 @@ def exact_sum(values: np.ndarray) -> Fraction:
         if not rest.any():
             return total
         unit -= bits
-
-
-def exact_mean(values: np.ndarray) -> float:
-    """The mean, rounded once."""
-    return float(exact_sum(values) / max(1, len(values)))

@@ -180,10 +180,6 @@ class Competition(models.Model):
     def is_revealed(self, at: datetime) -> bool:
         return self.revealed_at is not None and self.revealed_at <= at
 
-    def accepts_at(self, at: datetime) -> bool:
-        """Whether a file whose last byte was stored at this moment counts."""
-        return self.launched_at is not None and self.opens_at <= at < self.closes_at
-
     def state(self, at: datetime) -> str:
         """`draft`, `upcoming`, `live`, `closed` (deadline passed, private locked) or `revealed`."""
         if self.launched_at is None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,3 +101,24 @@ def test_the_folder_is_where_everything_is(site: Site) -> None:
     assert (site.folder / "leaderboard.sqlite3").exists()
     assert oct(site.folder.stat().st_mode)[-3:] == "700"
     assert not (Path.cwd() / "dump.rdb").exists()
+
+
+def test_a_frozen_broker_holds_no_upload_up(site: Site, tokens: list[str]) -> None:
+    site.shell(
+        "from leaderboard.models import Competition\nfrom leaderboard import hosting\n"
+        "from tests.conftest import enter, make_competition\nfrom leaderboard.models import User\n"
+        "enter(make_competition(User.objects.get(username='ada'), slug='frozen'), User.objects.get(username='bo'))"
+    )
+    found = subprocess.run(
+        ["pgrep", "-P", str(site.process.pid), "-f", "valkey-server"], capture_output=True, text=True, check=True
+    )
+    broker = int(found.stdout)
+    os.kill(broker, signal.SIGSTOP)
+    try:
+        begun = time.monotonic()
+        status, submission = site.upload("frozen", tokens[0], answers())
+        assert status == 201
+        assert time.monotonic() - begun < 5, "the goal is 3 s; the rest is for a busy machine"
+    finally:
+        os.kill(broker, signal.SIGCONT)
+    assert final(site, tokens[0], submission)["status"] == "scored"

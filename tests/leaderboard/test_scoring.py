@@ -109,6 +109,21 @@ def test_a_bug_in_a_metric_is_our_fault_and_says_nothing_of_the_truth(
     assert "could not be measured" in caplog.text
 
 
+def test_a_truth_that_takes_too_much_memory_is_not_the_students_fault(
+    pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    submission = waiting_file(pets, bo)
+
+    def too_large(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(metrics, "prepare", too_large)
+    scoring._prepared.clear()
+    assert scoring.score(submission.pk) == "failed"
+    assert DailyAttempts.objects.get().used == 0
+    assert "could not be measured" in caplog.text
+
+
 def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: pytest.LogCaptureFixture) -> None:
     submission = waiting_file(pets, bo)
     path_of(submission.file_key).unlink()
