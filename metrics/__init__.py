@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from metrics._checks import Finding, TruthReport, check_truth
 from metrics._containers import read_container
-from metrics._contract import Contributions, Example, Metric
+from metrics._contract import Contributions, Example, Metric, Role
 from metrics._errors import (
     GroundTruthError,
     MetricError,
@@ -22,16 +22,23 @@ from metrics._errors import (
     UnknownMetric,
 )
 from metrics._evaluate import Result
+from metrics._explain import Explanation, explain
+from metrics._figures import Curve, Grid
 from metrics._parameters import Parameter, Range
 from metrics._registry import catalogue, clean_params, get
 from metrics._sniff import sniff
 from metrics._splits import add_split
 from metrics._truth import Truth, evaluate, prepare
+from metrics._uncertainty import Comparison, Uncertainty, compare
 
 __all__ = [
+    "Comparison",
     "Contributions",
+    "Curve",
     "Example",
+    "Explanation",
     "Finding",
+    "Grid",
     "GroundTruthError",
     "Metric",
     "MetricError",
@@ -40,15 +47,19 @@ __all__ = [
     "Problem",
     "Range",
     "Result",
+    "Role",
     "SubmissionError",
     "Truth",
     "TruthReport",
+    "Uncertainty",
     "UnknownMetric",
     "add_split",
     "catalogue",
     "check_truth",
     "clean_params",
+    "compare",
     "evaluate",
+    "explain",
     "get",
     "prepare",
     "read_container",

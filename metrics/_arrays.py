@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +67,24 @@ class Ranked:
     def take(self, rows: np.ndarray) -> Ranked:
         """The given rows."""
         return Ranked(self.codes[rows], self.confidence[rows])
+
+
+class Answers:
+    """The answers with the further columns a metric reads: ``truth.answer``, ``truth["weight"]``."""
+
+    def __init__(self, answer: Any, roles: Mapping[str, Any]) -> None:
+        self.answer = answer
+        self.roles = dict(roles)
+
+    def __len__(self) -> int:
+        return len(self.answer)
+
+    def __getitem__(self, role: str) -> Any:
+        return self.roles[role]
+
+    def take(self, rows: np.ndarray) -> Answers:
+        """The given rows."""
+        return Answers(take(self.answer, rows), {name: take(values, rows) for name, values in self.roles.items()})
 
 
 def take(values: Any, rows: np.ndarray) -> Any:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from metrics._cells import Cells
 from metrics._errors import EXAMPLES, ParameterError, Problem, SubmissionError, counted, listed, shown
-from metrics._inputs import Cells
 from metrics._parameters import complete
 from metrics._registry import get
 from metrics._tables import Source

@@ -1,8 +1,15 @@
 """What a metric file provides: one ``Metric`` value named like the file, made of functions and kinds of column.
 
 A metric is either a **sum over rows** (``rows`` tells what each row contributes, ``total`` makes the score of the
-added contributions) or it needs the **whole column** (``score``). A metric may give all three; ``total`` then
-returns ``None`` for the parameters under which ``score`` has to be asked.
+added contributions) or it needs the **whole column**. A metric of the whole column says so in one of two ways:
+
+- ``whole=True`` with ``rows`` and ``total``: what a row contributes depends on the other rows of its split (a rank, a
+  number of pairs), so each split is computed by itself; everything else is as above;
+- ``score``, with or without ``rows``. It is asked where it exists and ``whole`` is set, and where ``total`` returns
+  ``None`` for the parameters given (averages over labels).
+
+Uncertainty follows from the sums where a metric is a sum over rows; otherwise from ``influence``; otherwise by scoring
+resampled rows again (``_uncertainty``).
 """
 
 from __future__ import annotations
@@ -22,7 +29,8 @@ from metrics._parameters import Parameter, parameters_of
 from metrics._sums import exact_sum
 
 if TYPE_CHECKING:
-    from metrics._inputs import Kind
+    from metrics._cells import Kind
+    from metrics._figures import Figure
     from metrics._tables import Source
 
 _FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
@@ -55,14 +63,37 @@ class Contributions:
 
 
 @dataclass(frozen=True)
+class Role:
+    """A further truth column that a metric reads beside the answers, such as a weight.
+
+    Its name is also a parameter: the host says there which column plays it. A metric with roles receives ``Answers``
+    as its truth: ``truth.answer`` and ``truth["weight"]``.
+    """
+
+    kind: Kind
+    help: str
+
+
+@dataclass(frozen=True)
 class Metric:
     """A metric as its file declares it. Callable: ``accuracy(truth_csv, submission_csv)`` is the overall value.
 
-    ``truth`` and ``submission`` name the kinds of column on both sides; ``submission_names`` overrides the rule that
-    both files use the same column names; ``aliases`` are further names a submission may use for its one column.
-    ``perfect`` turns the truth into the columns of a perfect submission where copying the truth is not enough.
+    ``best`` and ``worst`` are the ends of its scale; ``worst`` is ``None`` where there is no end.
+
+    ``truth`` and ``submission`` name the kinds of column on both sides, ``roles`` further truth columns.
+    ``submission_names`` overrides the rule that both files use the same column names: fixed names, or a function of
+    the truth's answers and of the names of its target columns. ``aliases`` are further names that a submission may
+    use for its last column.
+
+    ``perfect(truth, **params)`` gives the columns of a perfect submission where copying the truth is not enough.
     ``unscorable(truth, **params)`` says in a sentence why a part of the truth cannot be scored, or returns ``""``.
-    ``parts`` names the columns that ``rows`` returns.
+
+    ``parts`` names the columns that ``rows`` returns, and ``last_line`` says how their sums become the score, such as
+    ``"{right} / {rows}"``, where parameters may occur too; it is a function of the parameters where they change it.
+    ``figures(truth, prediction, **params)`` draws what helps to understand a small file: a matrix, a curve.
+
+    ``influence(truth, prediction, **params)`` is the first-order effect of each row of one split on its score, shape
+    (n,), scaled so that the root of the sum of squares is the standard error.
     """
 
     title: str
@@ -75,8 +106,14 @@ class Metric:
     rows: Callable[..., np.ndarray | Contributions] | None = None
     total: Callable[..., float | None] | None = None
     score: Callable[..., float] | None = None
+    whole: bool = False
     parts: tuple[str, ...] = ()
-    submission_names: tuple[str, ...] = ()
+    last_line: str | Callable[..., str] = ""
+    figures: Callable[..., list[Figure]] | None = None
+    influence: Callable[..., np.ndarray] | None = None
+    worst: float | None = None
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    submission_names: tuple[str, ...] | Callable[[Any, tuple[str, ...]], Sequence[str]] = ()
     aliases: tuple[str, ...] = ()
     may_miss_ids: bool = False
     unscorable: Callable[..., str] | None = None
@@ -118,12 +155,15 @@ class Metric:
     @property
     def columns(self) -> str:
         """Which kinds of column the metric reads, in words."""
-        return f"{self.truth.words} → {self.submission.words}"
+        further = "".join(f" and {name}" for name in self.roles)
+        return f"{self.truth.words}{further} → {self.submission.words}"
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """What the host may set, in the order of the functions' keyword-only arguments."""
-        return parameters_of([function for function in (self.rows, self.total, self.score) if function])
+        roles = [Parameter(name, "column", name, help=role.help) for name, role in self.roles.items()]
+        functions = [function for function in (self.rows, self.total, self.score) if function]
+        return (*roles, *parameters_of(functions))
 
     @property
     def source_path(self) -> Path:
@@ -181,6 +221,13 @@ def distinct_codes(pairs: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray
     place = np.zeros(size, np.int32)
     place[distinct] = np.arange(len(distinct), dtype=np.int32)
     return distinct, place[pairs]
+
+
+def answer_columns(metric: Metric, target: Any, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of a submission's columns beside the id."""
+    if callable(metric.submission_names):
+        return tuple(metric.submission_names(target, names))
+    return metric.submission_names or names
 
 
 def ratio(over: float, under: float, *, empty: float = 0.0) -> float:

@@ -1,4 +1,4 @@
-"""Aligned arrays → the value of each split, and what every row contributed, in one pass."""
+"""Aligned arrays → the value of each split with its uncertainty, in one pass."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from metrics._arrays import take
 from metrics._contract import Contributions, Metric, sums_of
 from metrics._errors import TooLarge
 from metrics._parameters import chosen
+from metrics._uncertainty import Part, Uncertainty, by_scoring_again, from_influence, from_sums
 
 if TYPE_CHECKING:
     from metrics._truth import Truth
@@ -26,7 +27,8 @@ class Result:
     """The score of one submission. ``public`` and ``private`` are ``None`` where the truth has no ``Usage`` column.
 
     ``rows`` counts the rows that were scored (public and private ones); ``parts`` gives, per split, the named sums
-    behind the value (``tp``, ``fp``, …), and is empty where a metric has none.
+    behind the value (``tp``, ``fp``, …), and is empty where a metric has none. ``uncertainty`` says, per split, how far
+    the value may be from that on other rows of the same kind; it is empty where it was not asked for.
     """
 
     metric: str
@@ -37,6 +39,7 @@ class Result:
     private: float | None
     rows: int
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    uncertainty: Mapping[str, Uncertainty] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """What the home scorer prints with ``--json``."""
@@ -45,15 +48,20 @@ class Result:
         return {**values, "params": dict(self.params)}
 
 
-def measure(truth: Truth, prediction: Any) -> Result:
+def measure(truth: Truth, prediction: Any, *, uncertainty: bool = False) -> Result:
     """Score a prediction that is in the order of the truth's scored rows. Raises ``TooLarge``."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        values, parts = _sums(truth, prediction)
-        for name in _splits(truth):
-            if values.get(name) is None:
-                values[name] = _whole(truth, prediction, name)
-    checked = {name: _finite(value) for name, value in values.items()}
     metric = truth.metric
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = _parts(truth, prediction)
+        contributions, sums = _sums(truth, parts)
+        values: dict[str, float | None] = {name: _total(truth, exact) for name, exact in sums.items()}
+        for name, part in parts.items():
+            if values.get(name) is None:
+                values[name] = _score(truth, part)
+        checked = {name: _finite(values[name]) for name in parts}
+        doubts = {}
+        if uncertainty:
+            doubts = {name: _doubt(truth, name, part, contributions, checked[name]) for name, part in parts.items()}
     return Result(
         metric=metric.key,
         version=metric.version,
@@ -62,42 +70,59 @@ def measure(truth: Truth, prediction: Any) -> Result:
         public=checked.get("public"),
         private=checked.get("private"),
         rows=len(truth.scored),
-        parts=parts,
+        parts={name: _named(metric.parts, exact) for name, exact in sums.items()},
+        uncertainty=doubts,
     )
 
 
-def _splits(truth: Truth) -> tuple[str, ...]:
-    return (*truth.parts, OVERALL)
+def _parts(truth: Truth, prediction: Any) -> dict[str, Part]:
+    """Truth and prediction of each split; those of a sum over rows are not needed apart, and cut only on demand."""
+    parts = {
+        name: Part(rows, lambda name=name: truth.part_answers[name], lambda rows=rows: take(prediction, rows))  # type: ignore[misc]
+        for name, rows in truth.parts.items()
+    }
+    return {**parts, OVERALL: Part(None, lambda: truth.answers, lambda: prediction)}
 
 
-def row_contributions(
-    metric: Metric, target: Any, prediction: Any, params: Mapping[str, Any]
-) -> np.ndarray | Contributions:
+def row_contributions(metric: Metric, answers: Any, prediction: Any, params: Mapping[str, Any]) -> Any:
     """What each row contributes; the metric must have ``rows``."""
     assert metric.rows is not None
-    return metric.rows(target, prediction, **chosen(metric.rows, params))
+    return metric.rows(answers, prediction, **chosen(metric.rows, params))
 
 
-def _sums(truth: Truth, prediction: Any) -> tuple[dict[str, float | None], dict[str, dict[str, float]]]:
+def _sums(truth: Truth, parts: dict[str, Part]) -> tuple[Any, dict[str, list[Fraction]]]:
+    """The contributions of all rows (``None`` where a split is computed by itself) and the exact sums per split."""
     metric = truth.metric
-    if metric.rows is None or metric.total is None:
-        return {}, {}
-    contributions = row_contributions(metric, truth.target, prediction, truth.params)
-    table = contributions.table if isinstance(contributions, Contributions) else contributions
-    if not np.isfinite(table).all():
-        raise TooLarge(_endless_rows(contributions).tolist())
+    if metric.rows is None or metric.total is None or (metric.whole and metric.score is not None):
+        return None, {}
+    if metric.whole:
+        apart = {
+            name: _checked(row_contributions(metric, part.answers, part.prediction, truth.params), part.rows)
+            for name, part in parts.items()
+        }
+        return None, {name: sums_of(contributions, None) for name, contributions in apart.items()}
+    whole = parts[OVERALL]
+    contributions = _checked(row_contributions(metric, whole.answers, whole.prediction, truth.params), None)
     sums = {name: sums_of(contributions, rows) for name, rows in truth.parts.items()}
     # Every scored row is public or private, and the sums are exact: adding them is summing all rows.
     added = [sum(pair, Fraction(0)) for pair in zip(*sums.values(), strict=True)]
     sums[OVERALL] = added or sums_of(contributions, None)
-    arguments = chosen(metric.total, truth.params)
-    values = {name: metric.total(np.array(list(map(_rounded, exact))), **arguments) for name, exact in sums.items()}
-    return values, {name: _named(metric.parts, exact) for name, exact in sums.items()}
+    return contributions, sums
 
 
-def _endless_rows(contributions: np.ndarray | Contributions) -> np.ndarray:
-    dense = contributions.dense() if isinstance(contributions, Contributions) else contributions
-    return np.flatnonzero(~np.isfinite(dense).all(axis=1))
+def _checked(contributions: Any, rows: np.ndarray | None) -> Any:
+    table = contributions.table if isinstance(contributions, Contributions) else contributions
+    if not np.isfinite(table).all():
+        dense = contributions.dense() if isinstance(contributions, Contributions) else contributions
+        places = np.flatnonzero(~np.isfinite(dense).all(axis=1))
+        raise TooLarge((places if rows is None else rows[places]).tolist())
+    return contributions
+
+
+def _total(truth: Truth, exact: list[Fraction]) -> float | None:
+    total = truth.metric.total
+    assert total is not None
+    return total(np.array(list(map(_rounded, exact))), **chosen(total, truth.params))
 
 
 def _rounded(exact: Fraction) -> float:
@@ -113,13 +138,37 @@ def _named(names: tuple[str, ...], exact: list[Fraction]) -> dict[str, float]:
     }
 
 
-def _whole(truth: Truth, prediction: Any, split: str) -> float:
+def _score(truth: Truth, part: Part) -> float:
+    score = truth.metric.score
+    assert score is not None, f"{truth.metric.key} can score no whole column"
+    return score(part.answers, part.prediction, **chosen(score, truth.params))
+
+
+def _doubt(truth: Truth, name: str, part: Part, contributions: Any, value: float) -> Uncertainty:
+    """By the cheapest way that the metric allows."""
+    metric, params = truth.metric, truth.params
+    buckets = truth.buckets(name)
+    total = metric.total
+    if contributions is not None and total is not None:
+        arguments = chosen(total, params)
+        found = from_sums(metric, buckets, contributions, part.rows, value, lambda sums: total(sums, **arguments))
+        if found is not None:
+            return found
+    if metric.influence is not None:
+        effects = metric.influence(part.answers, part.prediction, **chosen(metric.influence, params))
+        return from_influence(metric, buckets, effects, value)
+    return by_scoring_again(metric, buckets, value, lambda rows: value_of(truth, part.cut(rows)))
+
+
+def value_of(truth: Truth, part: Part) -> float | None:
+    """The score of some rows, or ``None`` where they cannot be scored."""
     metric = truth.metric
-    assert metric.score is not None, f"{metric.key} can score no whole column"
-    if split == OVERALL:
-        return metric.score(truth.target, prediction, **chosen(metric.score, truth.params))
-    part = take(prediction, truth.parts[split])
-    return metric.score(truth.part_targets[split], part, **chosen(metric.score, truth.params))
+    if metric.unscorable and metric.unscorable(part.answers, **chosen(metric.unscorable, truth.params)):
+        return None
+    if metric.score is None:
+        contributions = row_contributions(metric, part.answers, part.prediction, truth.params)
+        return _total(truth, sums_of(contributions, None))
+    return _score(truth, part)
 
 
 def _finite(value: float | None) -> float:

@@ -1,46 +1,142 @@
-"""What every row contributed, for people who hold the truth: the home scorer and the host."""
+"""What every row contributed, for people who hold the truth: worked examples, the home scorer and the host."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from metrics._arrays import take
 from metrics._contract import Contributions
-from metrics._evaluate import row_contributions
+from metrics._evaluate import OVERALL, Result, row_contributions
+from metrics._figures import Figure
 from metrics._layout import USAGE
+from metrics._parameters import chosen
 from metrics._tables import Source
-from metrics._truth import SPLITS, Truth, csv_bytes
+from metrics._truth import SPLITS, Truth, csv_bytes, prepare
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How one submission got its score, row by row.
+
+    ``header`` and ``rows`` are what the files say (id, split, true and predicted cells) as text; ``parts`` names the
+    columns of ``contributions``, which has one list per row; ``sums`` adds them up. ``last_line`` says in names how the
+    sums become the score, ``worked`` the same in numbers. All of these but ``result`` may be empty.
+    """
+
+    result: Result
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    parts: Sequence[str] = ()
+    contributions: Sequence[Sequence[float]] = ()
+    sums: Mapping[str, float] = field(default_factory=dict)
+    last_line: str = ""
+    worked: str = ""
+    figures: Sequence[Figure] = ()
+
+
+def explain(
+    key: str,
+    truth: Source,
+    submission: Source,
+    params: Mapping[str, Any] | None = None,
+    id_column: str | None = None,
+) -> Explanation:
+    """Score a small submission and say how the score came about; see ``prepare`` and ``Truth.evaluate``."""
+    return explanation(prepare(key, truth, params, id_column), submission)
+
+
+def explanation(truth: Truth, submission: Source) -> Explanation:
+    """How a submission gets its score; its figures too, so it is meant for tens of rows. Raises ``SubmissionError``."""
+    metric = truth.metric
+    result = truth.evaluate(submission)
+    header, columns, prediction = _cells(truth, submission)
+    contributions = _contributions(truth, prediction)
+    sums = dict(zip(metric.parts, (_short(values.sum()) for values in contributions), strict=False))
+    line = (
+        metric.last_line(**chosen(metric.last_line, truth.params)) if callable(metric.last_line) else metric.last_line
+    )
+    if result.parts.get(OVERALL):
+        sums = dict(result.parts[OVERALL])
+    figures: Sequence[Figure] = ()
+    if metric.figures is not None:
+        figures = metric.figures(truth.answers, prediction, **chosen(metric.figures, truth.params))
+    return Explanation(
+        result=result,
+        header=header,
+        rows=list(zip(*columns, strict=True)),
+        parts=metric.parts if contributions else (),
+        contributions=list(zip(*map(_shorts, contributions), strict=True)),
+        sums=sums,
+        last_line=line.format(**{name: name for name in (*metric.parts, *truth.params)}),
+        worked=line.format(**{name: _in_words(value) for name, value in {**truth.params, **sums}.items()}),
+        figures=figures,
+    )
 
 
 def rows_csv(truth: Truth, submission: Source) -> bytes:
-    """One line per scored row: id, ``Usage`` (if split), the true and the predicted cells and, where the metric is a
-    sum over rows, the row's contributions. Raises ``SubmissionError``."""
+    """One line per scored row: id, ``Usage`` (if split), the true and the predicted cells and, where the metric knows,
+    the row's contributions. Raises ``SubmissionError``.
+
+    What a row contributes to a metric of the whole column depends on its split: it is computed within the split.
+    """
+    header, columns, prediction = _cells(truth, submission)
+    contributions = _contributions_by_split(truth, prediction)
+    names = truth.metric.parts if contributions else ()
+    return csv_bytes([*header, *names], zip(*columns, *map(_shorts, contributions), strict=True))
+
+
+def _cells(truth: Truth, submission: Source) -> tuple[list[str], list[list[Any]], Any]:
+    """Header and columns of what the two files say about each scored row, and the prediction."""
     prediction, table, places = truth.read_submission(submission)
-    names = [name for name in table.names if name != truth.id_column]
     header = [truth.id_column, *([USAGE] if truth.has_split else [])]
     columns: list[list[Any]] = [[truth.ids.texts[row] for row in truth.scored]]
     if truth.has_split:
         columns.append([SPLITS[truth.usage[row]].capitalize() for row in truth.scored])
-    for name in truth.target_columns:
+    for name in (*truth.target_columns, *truth.role_columns.values()):
         header.append(f"truth {name}")
         texts = truth.table.column(name).to_pylist()
         columns.append([texts[row] for row in truth.scored])
-    for name in names:
+    for name in (name for name in table.names if name != truth.id_column):
         header.append(f"prediction {name}")
         texts = table.column(name).to_pylist()
         columns.append([texts[place] if place >= 0 else "" for place in places])
-    if truth.metric.rows is not None:
-        header += truth.metric.parts
-        columns += _contributions(truth, prediction)
-    return csv_bytes(header, zip(*columns, strict=True))
+    return header, columns, prediction
 
 
-def _contributions(truth: Truth, prediction: Any) -> list[list[Any]]:
-    found = row_contributions(truth.metric, truth.target, prediction, truth.params)
+def _contributions(truth: Truth, prediction: Any, answers: Any = None) -> list[np.ndarray]:
+    """The named columns of what rows contribute; empty where the metric has none."""
+    metric = truth.metric
+    if metric.rows is None:
+        return []
+    found = row_contributions(metric, truth.answers if answers is None else answers, prediction, truth.params)
     dense = found.dense() if isinstance(found, Contributions) else found
-    return [_short(dense[:, place]) for place in range(min(dense.shape[1], len(truth.metric.parts)))]
+    return [dense[:, place] for place in range(min(dense.shape[1], len(metric.parts)))]
 
 
-def _short(column: np.ndarray) -> list[Any]:
-    return [int(value) if value == int(value) else value for value in column.tolist()]
+def _contributions_by_split(truth: Truth, prediction: Any) -> list[np.ndarray]:
+    if not (truth.metric.whole and truth.parts):
+        return _contributions(truth, prediction)
+    merged = [np.zeros(len(truth.scored)) for _ in truth.metric.parts]
+    for name, rows in truth.parts.items():
+        for column, values in zip(
+            merged, _contributions(truth, take(prediction, rows), truth.part_answers[name]), strict=False
+        ):
+            column[rows] = values
+    return merged if truth.metric.rows is not None else []
+
+
+def _shorts(column: np.ndarray) -> list[float]:
+    return [_short(value) for value in column.tolist()]
+
+
+def _in_words(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def _short(value: float) -> float:
+    """Whole numbers without a point."""
+    return int(value) if abs(value) < 2**53 and value == int(value) else float(value)

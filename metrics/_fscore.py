@@ -65,6 +65,11 @@ def words_of(cell: str, separator: str | None) -> frozenset[str]:
     return frozenset(label for part in cell.split(separator) if (label := part.strip()))
 
 
+def last_line(*, average: Average = "samples") -> str:
+    """How the sums become the score; averages over labels are made label by label."""
+    return {"samples": "{f1} / {rows}", "micro": "2·{tp} / (2·{tp} + {fp} + {fn})"}.get(average, "")
+
+
 def counts_of(true: frozenset[str], predicted: frozenset[str]) -> Iterator[int]:
     """tp, fp, fn of two sets."""
     tp = len(true & predicted)

@@ -14,97 +14,16 @@ A kind reads one or several columns of trimmed text and hands the metric arrays 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from metrics._arrays import Coded, Ranked, take
-from metrics._errors import EXAMPLES, Problem, counted, listed, shown
-from metrics._ids import over_several_lines
+from metrics._arrays import Coded, Ranked
+from metrics._cells import WORDS, Cells, Kind
 from metrics._numbers import read_numbers, to_decimal
-from metrics._tables import Table, pick, plain, raw_cells
-
-
-class Cells:
-    """One column of a file on its way to a kind, with a place for complaints."""
-
-    def __init__(self, table: Table, column: str, id_column: str, rows: np.ndarray | None = None) -> None:
-        self.table, self.column, self.id_column, self.rows = table, column, id_column, rows
-        array = table.column(column)
-        self.array: Any = array if rows is None else pick(array, rows)
-        self.problems: list[Problem] = []
-
-    def row(self, place: int) -> int:
-        """The row of the table at a place of ``array``."""
-        return int(place if self.rows is None else self.rows[place])
-
-    def text(self, place: int) -> str:
-        """One cell."""
-        value: str = self.array[int(place)].as_py()
-        return value
-
-    def refuse(self, code: str, what: str, places: np.ndarray | Sequence[int], *, quote: bool = True) -> None:
-        """Complain about cells, "3 values … are ``what``": one problem with up to five examples."""
-        examples = []
-        for place in places[:EXAMPLES]:
-            row = self.row(place)
-            value = f" is {shown(self.text(place))}" if quote else ""
-            name = shown(self.table.column(self.id_column)[row].as_py())
-            examples.append(f"line {self.table.lines[row]:,} (id {name}){value}")
-        row = self.row(places[0])
-        verb = "is" if len(places) == 1 else "are"
-        message = (
-            f"{counted(len(places), 'value')} of {shown(self.column)} {verb} {what}: {listed(examples, len(places))}."
-        )
-        name = self.table.column(self.id_column)[row].as_py()
-        self.problems.append(Problem(code, message, self.column, int(self.table.lines[row]), name, len(places)))
-
-    def blank(self) -> np.ndarray:
-        """Places of empty cells."""
-        offsets, _ = raw_cells(self.array)
-        return np.flatnonzero(offsets[1:] == offsets[:-1])
-
-    def refuse_blank(self) -> None:
-        """Complain about empty cells."""
-        if len(places := self.blank()):
-            self.refuse("missing_value", "missing", places, quote=False)
-
-    def refuse_line_breaks(self) -> None:
-        """Complain about cells over several lines."""
-        offsets, data = raw_cells(self.array)
-        breaks = np.flatnonzero(data[offsets[0] : offsets[-1]] == 10) if len(self.array) else np.zeros(0, int)
-        if len(breaks):
-            places = np.unique(np.searchsorted(offsets, breaks + offsets[0], side="right") - 1)
-            rows = np.array([self.row(place) for place in places])
-            self.problems.append(over_several_lines(self.table, self.column, rows))
-
-    def coded(self) -> Coded:
-        """The distinct texts and where they are."""
-        encoded = self.array.dictionary_encode()
-        return Coded(plain(encoded.indices, np.int32), array=encoded.dictionary)
-
-
-class Kind:
-    """How one sort of column is read. ``many``: it reads all target columns at once, as a matrix."""
-
-    words = ""
-    many = False
-    columns = 1
-
-    def read(self, columns: Sequence[Cells], truth: Any = None) -> Any:
-        """The metric's array of these columns, complaints going to the cells. ``truth`` is the truth's own array
-        when a submission is read."""
-        raise NotImplementedError
-
-    def fill(self, places: np.ndarray, values: Any) -> Any:
-        """The values in the order of the truth's rows; ``places`` are where they are in the submission."""
-        return take(values, places)
-
-    def sample(self, truth: Any) -> str:
-        """A valid cell that knows nothing about its row."""
-        raise NotImplementedError
 
 
 class _Plain(Kind):
@@ -122,18 +41,53 @@ class _Plain(Kind):
 
 
 class Number(_Plain):
-    """Finite numbers."""
+    """Finite numbers, from ``minimum`` to ``maximum`` or ``above`` a bound that does not belong to them."""
 
     words = "number"
 
+    def __init__(
+        self,
+        *,
+        many: bool = False,
+        minimum: float | None = None,
+        above: float | None = None,
+        maximum: float | None = None,
+    ) -> None:
+        super().__init__(many=many)
+        self.minimum, self.above, self.maximum = minimum, above, maximum
+        ends = [
+            f"{words} {end:g}"
+            for words, end in (("from", minimum), ("above", above), ("to", maximum))
+            if end is not None
+        ]
+        self.words = " ".join(["number", *ends])
+
     def one(self, cells: Cells) -> np.ndarray:
-        return read_numbers(cells)
+        values = read_numbers(cells)
+        checks = (
+            (self.minimum, "too_small", "below", np.less),
+            (self.above, "too_small", "not above", np.less_equal),
+            (self.maximum, "too_large", "above", np.greater),
+        )
+        for bound, code, words, is_out in checks:
+            if bound is not None and len(places := np.flatnonzero(is_out(values, bound))):
+                cells.refuse(code, f"{words} {bound:g}", places)
+        return values
 
     def sample(self, truth: Any) -> str:
-        return "0"
+        least = self.minimum if self.minimum is not None else 0.0
+        return repr(1.0 if self.above is not None else least).removesuffix(".0")
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        if truth is not None and len(truth):
+            low, high = float(np.min(truth)), float(np.max(truth))
+            return [repr(round(dice.uniform(low, high), 6)) for _ in range(width)]
+        low = self.minimum if self.minimum is not None else self.above if self.above is not None else -300.0
+        high = self.maximum if self.maximum is not None else max(low, 0.0) + 300.0
+        return [repr(round(dice.uniform(low + 0.01, high), 2)) for _ in range(width)]
 
 
-class Probability(Number):
+class Probability(_Plain):
     """Numbers from 0 to 1."""
 
     words = "probability (0 to 1)"
@@ -148,17 +102,26 @@ class Probability(Number):
     def sample(self, truth: Any) -> str:
         return "0.5"
 
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return [repr(round(dice.random(), 2)) for _ in range(width)]
 
-class Score(Number):
+
+class Score(_Plain):
     """Finite numbers of any size of which only the order matters."""
 
     words = "score (any number, higher means more likely)"
 
+    def one(self, cells: Cells) -> np.ndarray:
+        return read_numbers(cells)
+
     def sample(self, truth: Any) -> str:
         return "0.5"
 
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return [repr(round(dice.random(), 2)) for _ in range(width)]
 
-class Binary(Number):
+
+class Binary(_Plain):
     """0 or 1."""
 
     words = "0 or 1"
@@ -169,6 +132,12 @@ class Binary(Number):
         if len(places):
             cells.refuse("not_binary", "neither 0 nor 1", places)
         return values
+
+    def sample(self, truth: Any) -> str:
+        return "0"
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return [dice.choice("01") for _ in range(width)]
 
 
 class TimeAndEvent(Kind):
@@ -182,6 +151,9 @@ class TimeAndEvent(Kind):
         if names == ["event", "time"]:
             columns = columns[::-1]
         return np.column_stack([Number().one(columns[0]), Binary().one(columns[1])])
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return [str(dice.randint(0, 9)), dice.choice("01")]
 
 
 class Label(Kind):
@@ -206,6 +178,13 @@ class Label(Kind):
     def sample(self, truth: Any) -> str:
         return str(min(truth.values)) if len(truth.values) else ""
 
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return [str(dice.choice(_answers(truth))) for _ in range(width)]
+
+
+def _answers(truth: Any) -> Sequence[Any]:
+    return WORDS if truth is None else truth.values
+
 
 def _is_plain(text: str) -> bool:
     digits = text.lstrip("+-")
@@ -225,6 +204,11 @@ class LabelSet(Kind):
     def sample(self, truth: Any) -> str:
         return min((text.split()[0] for text in truth.values if text.split()), default="")
 
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        if truth is not None:
+            return [dice.choice(_answers(truth)) for _ in range(width)]
+        return [" ".join(dice.sample(WORDS, dice.randint(0, 3))) for _ in range(width)]
+
 
 class Words(Kind):
     """Free text; empty means no word. Cells may span lines."""
@@ -240,6 +224,12 @@ class Words(Kind):
     def sample(self, truth: Any) -> str:
         return self.example
 
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        if truth is not None:
+            return [dice.choice(_answers(truth)) for _ in range(width)]
+        phrases = [" ".join(dice.sample(WORDS[:5], dice.randint(1, 3))) for _ in range(dice.randint(0, 3))]
+        return ["|".join(phrases) for _ in range(width)]
+
 
 class LabelOrNone(Kind):
     """One label without white space, or empty for none."""
@@ -254,6 +244,9 @@ class LabelOrNone(Kind):
         if spaced:
             cells.refuse("label_with_space", "not one word", np.flatnonzero(np.isin(coded.codes, spaced)))
         return coded
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return [dice.choice(("", *WORDS)) for _ in range(width)]
 
 
 class RankedLabel(Kind):
@@ -280,3 +273,7 @@ class RankedLabel(Kind):
     def sample(self, truth: Any) -> str:
         label = min((text for text in truth.values if text), default="")
         return f"{label} 0.5" if label else ""
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        label = dice.choice([text for text in _answers(truth) if text] or WORDS)
+        return [dice.choice(("", f"{label} {dice.randint(0, 9) / 10}"))]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from metrics._contract import Metric
 from metrics._errors import Problem, Refused, counted, listed, shown
@@ -20,6 +21,7 @@ class Layout:
     id_column: str
     targets: tuple[str, ...]
     has_split: bool
+    roles: Mapping[str, str] = field(default_factory=dict)
 
 
 def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
@@ -32,13 +34,17 @@ def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
     return problems
 
 
-def layout_of(metric: Metric | None, table: Table, id_column: str | None) -> Layout:
-    """Id, targets and split of a truth; ``metric`` may be ``None`` where any targets will do. Raises ``Refused``."""
+def layout_of(
+    metric: Metric | None, table: Table, id_column: str | None, params: Mapping[str, Any] | None = None
+) -> Layout:
+    """Id, targets, roles and split of a truth; ``metric`` may be ``None`` where any targets will do. Raises
+    ``Refused``."""
     name = id_column.strip() if id_column else table.names[0]
     if name not in table.names:
         message = f"The id column {shown(name)} is missing; the file has {', '.join(map(shown, table.names[:10]))}."
         raise Refused(Problem("column_missing", message, column=name))
-    targets = tuple(column for column in table.names if column not in (name, USAGE))
+    roles = _roles_of(metric, table, name, params or {}) if metric is not None else {}
+    targets = tuple(column for column in table.names if column not in (name, USAGE, *roles.values()))
     if not targets:
         raise Refused(Problem("no_target", "The file has no target column beside the ids."))
     if metric is not None and not metric.truth.many and len(targets) != metric.truth.columns:
@@ -47,4 +53,20 @@ def layout_of(metric: Metric | None, table: Table, id_column: str | None) -> Lay
             f"has {len(targets)}: {listed([shown(target) for target in targets], len(targets))}."
         )
         raise Refused(Problem("target_columns", message, column=targets[0], count=len(targets)))
-    return Layout(name, targets, USAGE in table.names and name != USAGE)
+    return Layout(name, targets, USAGE in table.names and name != USAGE, roles)
+
+
+def _roles_of(metric: Metric, table: Table, id_column: str, params: Mapping[str, Any]) -> dict[str, str]:
+    """Which column plays each role."""
+    roles = {role: params.get(role, role) for role in metric.roles}
+    free = [column for column in table.names if column not in (id_column, USAGE)]
+    for role, column in roles.items():
+        if column not in free:
+            message = (
+                f"{metric.title} needs a column with the {role}, and the file has no {shown(column)}. Name the column "
+                f"in the parameter {shown(role)}; the file has {', '.join(map(shown, free[:10]))}."
+            )
+            raise Refused(Problem("role_missing", message, column=column))
+    if len(set(roles.values())) < len(roles):
+        raise Refused(Problem("role_missing", "One column cannot play two roles.", column=next(iter(roles.values()))))
+    return roles

@@ -12,7 +12,7 @@ from metrics._arrays import Coded
 from metrics._tables import pick, plain, raw_cells
 
 if TYPE_CHECKING:
-    from metrics._inputs import Cells
+    from metrics._cells import Cells
 
 GRAMMAR = r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,9})?"
 _NUMBER = re.compile(GRAMMAR)

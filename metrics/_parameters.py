@@ -15,7 +15,7 @@ from metrics._errors import ParameterError, shown
 _TRUE = ("true", "1", "on", "yes")
 _FALSE = ("false", "0", "off", "no")
 
-KindName = Literal["float", "int", "choice", "bool", "text"]
+KindName = Literal["float", "int", "choice", "bool", "text", "column"]
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,9 @@ class Parameter:
             raise ValueError("At most 100 characters.")
         return value
 
+    def _clean_column(self, value: object) -> str:
+        return self._clean_text(value).strip()
+
 
 _CLEANERS: dict[KindName, Callable[[Parameter, object], Any]] = {
     "float": Parameter._clean_float,
@@ -99,6 +102,7 @@ _CLEANERS: dict[KindName, Callable[[Parameter, object], Any]] = {
     "choice": Parameter._clean_choice,
     "bool": Parameter._clean_bool,
     "text": Parameter._clean_text,
+    "column": Parameter._clean_column,
 }
 _TYPES: dict[Any, KindName] = {float: "float", int: "int", bool: "bool", str: "text"}
 

@@ -6,6 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from metrics._figures import Curve, Figure
+
 
 def pairs_of_classes(positive: np.ndarray, scores: np.ndarray) -> tuple[int, int, int]:
     """Over all pairs of a positive and a negative row: how many are in order, how many tie, how many there are."""
@@ -20,6 +22,52 @@ def pairs_of_classes(positive: np.ndarray, scores: np.ndarray) -> tuple[int, int
 def area(ordered: int, tied: int, pairs: int) -> float:
     """The share of ordered pairs, ties counting half; 0.5 without pairs."""
     return float(Fraction(2 * ordered + tied, 2 * pairs)) if pairs else 0.5
+
+
+def placements(positive: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """For each positive row how many negative ones have a lower score, for each negative row how many positive ones
+    have a higher score; ties count half. Shape (n,), multiples of 0.5."""
+    _, places = np.unique(scores, return_inverse=True)
+    up = np.bincount(places, positive)
+    down = np.bincount(places, ~positive)
+    below, above = np.cumsum(down) - down / 2, up.sum() - np.cumsum(up) + up / 2
+    found: np.ndarray = np.where(positive, below[places], above[places])
+    return found
+
+
+def wins(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """For each 1 the number of 0s it stands above (ties count half) and the number of all 0s; 0 and 0 for each 0."""
+    positive = truth == 1
+    negatives = np.count_nonzero(~positive)
+    found: np.ndarray = np.column_stack([placements(positive, prediction), np.full(len(truth), negatives)])
+    found[~positive] = 0
+    return found
+
+
+def roc_influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """What each row does to the area under the ROC curve, as DeLong, DeLong and Clarke-Pearson 1988: the root of the
+    sum of squares is their standard error."""
+    positive = truth == 1
+    ups, downs = int(positive.sum()), int((~positive).sum())
+    shares = placements(positive, prediction) / np.where(positive, max(downs, 1), max(ups, 1))
+    value = roc_area(truth, prediction)
+    scale = np.where(positive, _without_one(ups), _without_one(downs))
+    found: np.ndarray = (shares - value) / scale
+    return found
+
+
+def _without_one(count: int) -> float:
+    return float(np.sqrt(max(count, 1) * max(count - 1, 1)))
+
+
+def roc_curve(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
+    """The curve whose area this is: one point for each distinct score, from the highest down."""
+    positive = truth == 1
+    _, places = np.unique(-prediction, return_inverse=True)
+    up, down = np.cumsum(np.bincount(places, positive)), np.cumsum(np.bincount(places, ~positive))
+    points = [(0.0, 0.0), *zip((down / max(down[-1], 1)).tolist(), (up / max(up[-1], 1)).tolist(), strict=True)]
+    note = "Each point takes all rows from one score on as 1. The line from corner to corner is what guessing gives."
+    return [Curve("ROC curve", "share of the 0s taken", "share of the 1s taken", points, diagonal=True, note=note)]
 
 
 def roc_area(truth: np.ndarray, prediction: np.ndarray) -> float:

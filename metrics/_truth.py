@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from metrics._arrays import take
+from metrics._arrays import Answers, take
+from metrics._cells import Cells, Kind
 from metrics._containers import LIMIT
-from metrics._contract import Metric
+from metrics._contract import Metric, answer_columns
 from metrics._errors import (
     EXAMPLES,
     GroundTruthError,
@@ -27,11 +28,11 @@ from metrics._errors import (
 from metrics._evaluate import Result, measure
 from metrics._headers import check_header
 from metrics._ids import Ids, blank_ids
-from metrics._inputs import Cells
 from metrics._layout import USAGE, Layout, check_truth_header, layout_of
 from metrics._parameters import chosen, complete
 from metrics._registry import get
 from metrics._tables import Source, Table, pick, plain, read_bytes, read_table
+from metrics._uncertainty import Buckets, buckets_of, hashes_of
 
 SPLITS = ("public", "private", "ignored")
 
@@ -53,6 +54,7 @@ class Truth:
         self.params = params
         self.id_column = layout.id_column
         self.target_columns = layout.targets
+        self.role_columns = layout.roles
         self.has_split = layout.has_split
         self.table = table
         self.ids = Ids(table.column(layout.id_column))
@@ -60,7 +62,9 @@ class Truth:
         self.usage = self._read_usage()
         self.scored = np.flatnonzero(self.usage < 2)
         self.parts = self._parts()
-        self.target = self._read_target()
+        self.target = self._read(metric.truth, layout.targets)
+        self.answers = self._with_roles()
+        self._buckets: dict[str, Buckets] = {}
 
     def _read_usage(self) -> np.ndarray:
         """0 public, 1 private, 2 ignored; all 0 without a split."""
@@ -87,12 +91,20 @@ class Truth:
                 self.problems.append(Problem("empty_split", message, column=USAGE))
         return parts
 
-    def _read_target(self) -> Any:
+    def _read(self, kind: Kind, names: Sequence[str]) -> Any:
+        """The scored rows of some columns."""
         rows = None if len(self.scored) == self.table.rows else self.scored
-        columns = [Cells(self.table, name, self.id_column, rows) for name in self.target_columns]
-        target = self.metric.truth.read(columns)
+        columns = [Cells(self.table, name, self.id_column, rows) for name in names]
+        read = kind.read(columns)
         self.problems += [problem for cells in columns for problem in cells.problems]
-        return target
+        return read
+
+    def _with_roles(self) -> Any:
+        """What the metric's functions receive as truth."""
+        if not self.role_columns:
+            return self.target
+        roles = {role: self._read(self.metric.roles[role].kind, [name]) for role, name in self.role_columns.items()}
+        return Answers(self.target, roles)
 
     @property
     def rows(self) -> int:
@@ -114,15 +126,27 @@ class Truth:
         """Rows that a submission must have and that count nowhere."""
         return self.rows - len(self.scored)
 
-    @property
+    @cached_property
     def submission_columns(self) -> tuple[str, ...]:
         """The exact header of a submission, id first."""
-        return (self.id_column, *(self.metric.submission_names or self.target_columns))
+        return (self.id_column, *answer_columns(self.metric, self.target, self.target_columns))
 
     @cached_property
-    def part_targets(self) -> dict[str, Any]:
-        """The target of each split, for metrics that need whole columns."""
-        return {name: take(self.target, rows) for name, rows in self.parts.items()}
+    def part_answers(self) -> dict[str, Any]:
+        """The truth of each split, for metrics that need whole columns."""
+        return {name: take(self.answers, rows) for name, rows in self.parts.items()}
+
+    def buckets(self, split: str) -> Buckets:
+        """How the rows of a split are resampled; kept."""
+        if split not in self._buckets:
+            rows = self.parts.get(split)
+            self._buckets[split] = buckets_of(self._hashes if rows is None else self._hashes[rows])
+        return self._buckets[split]
+
+    @cached_property
+    def _hashes(self) -> np.ndarray:
+        """Of the ids of the scored rows."""
+        return hashes_of(self.ids.array)[self.scored]
 
     @property
     def largest_submission(self) -> int:
@@ -130,14 +154,14 @@ class Truth:
         make sense for this truth."""
         return min(LIMIT, max(SMALL, GROWTH * self.table.size))
 
-    def evaluate(self, submission: Source) -> Result:
+    def evaluate(self, submission: Source, *, uncertainty: bool = False) -> Result:
         """Score a submission: CSV bytes (plain, gzip, zip), a path or a frame.
 
         Raises ``SubmissionError`` with every problem of the file.
         """
         prediction, table, places = self.read_submission(submission)
         try:
-            return measure(self, prediction)
+            return measure(self, prediction, uncertainty=uncertainty)
         except TooLarge as error:
             raise SubmissionError([_too_large(table, self.id_column, places[error.rows])]) from None
 
@@ -163,8 +187,8 @@ class Truth:
 
     def _check_header(self, names: Sequence[str], line: int) -> list[Problem]:
         expected = self.submission_columns
-        if len(expected) == 2 and expected[1] not in names and set(names) & set(self.metric.aliases):
-            expected = (expected[0], next(name for name in self.metric.aliases if name in names))
+        if expected[-1] not in names and set(names) & set(self.metric.aliases):
+            expected = (*expected[:-1], next(name for name in self.metric.aliases if name in names))
         return check_header(names, expected, line)
 
     def _name_in(self, table: Table, name: str) -> str:
@@ -172,20 +196,24 @@ class Truth:
 
     def sample_submission(self) -> bytes:
         """A valid submission with the same dull answer in each row, sorted by id so that it tells nothing."""
-        cell = self.metric.submission.sample(self.target)
-        width = len(self.submission_columns) - 1
+        cells = self.dull_cells
         order = sorted(self.ids.texts, key=int if self.ids.are_integers else str)
-        return self._csv([name, *[cell] * width] for name in order)
+        return self._csv([name, *cells] for name in order)
+
+    @property
+    def dull_cells(self) -> list[str]:
+        """The cells beside the id in each row of the sample."""
+        cell = self.metric.submission.sample(self.target)
+        return [cell] * (len(self.submission_columns) - 1) if isinstance(cell, str) else cell
 
     def perfect_submission(self) -> bytes:
         """A submission made of the answers themselves; ignored rows get the sample's answer."""
-        width = len(self.submission_columns) - 1
         columns: list[list[str]]
         if self.metric.perfect is not None:
-            columns = self.metric.perfect(self.target, **chosen(self.metric.perfect, self.params))
+            columns = self.metric.perfect(self.answers, **chosen(self.metric.perfect, self.params))
         else:
             columns = [pick(self.table.column(name), self.scored).to_pylist() for name in self.target_columns]
-        dull = [self.metric.submission.sample(self.target)] * width
+        dull = self.dull_cells
         cells = {int(row): values for row, *values in zip(self.scored, *columns, strict=True)}
         return self._csv([name, *cells.get(row, dull)] for row, name in enumerate(self.ids.texts))
 
@@ -243,7 +271,7 @@ def read_truth(
     """The truth, as far as it could be read, and all its problems."""
     try:
         table = read_table(read_bytes(source), check_truth_header)
-        layout = layout_of(metric, table, id_column)
+        layout = layout_of(metric, table, id_column, params)
     except Refused as refused:
         return None, refused.problems
     truth = Truth(metric, params, table, layout)
@@ -272,7 +300,7 @@ def _unscorable(truth: Truth) -> list[Problem]:
     if check is None:
         return []
     problems = []
-    for name, target in (truth.part_targets or {"": truth.target}).items():
+    for name, target in (truth.part_answers or {"": truth.answers}).items():
         if reason := check(target, **chosen(check, truth.params)):
             where = f"The {name} part" if name else "The file"
             problems.append(Problem("unscorable", f"{where} cannot be scored: {reason}", truth.target_columns[0]))

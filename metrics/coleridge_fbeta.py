@@ -71,6 +71,8 @@ coleridge_fbeta = Metric(
     rows=rows,
     total=total,
     parts=("tp", "fp", "fn"),
+    last_line="(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})",
+    worst=0.0,
     perfect=perfect,
     confirm={
         "matching": {

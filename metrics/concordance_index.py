@@ -18,9 +18,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric
+from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Binary, Score
-from metrics._ranks import one_class, roc_area
+from metrics._ranks import one_class, roc_area, roc_curve, roc_influence, wins
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """For each 1 the 0s it stands above, ties counting half, and all its pairs."""
+    return wins(truth, prediction)
+
+
+def total(sums: np.ndarray) -> float:
+    """The share of ordered pairs."""
+    return ratio(*sums)
 
 
 def score(truth: np.ndarray, prediction: np.ndarray) -> float:
@@ -35,7 +45,15 @@ concordance_index = Metric(
     best=1.0,
     truth=Binary(),
     submission=Score(),
+    rows=rows,
+    total=total,
     score=score,
+    whole=True,
+    parts=("ordered", "pairs"),
+    last_line="{ordered} / {pairs}",
+    worst=0.0,
+    influence=roc_influence,
+    figures=roc_curve,
     aliases=("risk",),
     unscorable=one_class,
     example=Example(

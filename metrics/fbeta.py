@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._confusion import PARTS, Positive, confusion
+from metrics._confusion import PARTS, Positive, confusion, two_by_two
 from metrics._contract import Example, Metric
 from metrics._fscore import Beta, f_beta
 from metrics._inputs import Binary
@@ -41,6 +41,9 @@ fbeta = Metric(
     rows=rows,
     total=total,
     parts=PARTS,
+    last_line="(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})",
+    worst=0.0,
+    figures=two_by_two,
     example=Example(
         truth="id,y\n1,1\n2,1\n3,1\n4,0\n5,0\n",
         submission="id,y\n1,1\n2,0\n3,0\n4,1\n5,0\n",

@@ -19,26 +19,29 @@ from __future__ import annotations
 import numpy as np
 
 from metrics._arrays import Coded, Ranked
-from metrics._contract import Example, Metric
+from metrics._confidences import has_answer, influence, ranking_of
+from metrics._contract import Example, Metric, ratio
 from metrics._inputs import LabelOrNone, RankedLabel
 
 
-def has_answer(truth: Coded) -> np.ndarray:
-    """Which rows have something to be found, shape (n,), bool."""
-    sought: np.ndarray = np.array([bool(text) for text in truth.values] or [False])[truth.codes]
-    return sought
+def rows(truth: Coded, prediction: Ranked) -> np.ndarray:
+    """For each right answer the precision at its rank, and 1 for each row with something to be found."""
+    ranking = ranking_of(truth, prediction)
+    precision = np.zeros(len(truth))
+    precision[ranking.given] = ranking.precision[ranking.places]
+    return np.column_stack([precision * ranking.right, ranking.sought])
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean over the rows with something to be found."""
+    return ratio(*sums)
 
 
 def score(truth: Coded, prediction: Ranked) -> float:
-    """Global average precision."""
-    sought = has_answer(truth)
-    given = prediction.codes >= 0
-    right = sought & given & (prediction.codes == truth.codes)
-    ranks, places = np.unique(-prediction.confidence[given], return_inverse=True)
-    hits = np.bincount(places, right[given], minlength=len(ranks))
-    precision = np.cumsum(hits) / np.cumsum(np.bincount(places, minlength=len(ranks)))
-    # Added from the highest confidence on, as the definition does: the same in any order of the file.
-    return float(np.cumsum(precision * hits)[-1]) / int(sought.sum()) if len(ranks) else 0.0
+    """Added from the highest confidence on, as the definition does: the same in any order of the file."""
+    ranking = ranking_of(truth, prediction)
+    earned = np.cumsum(ranking.precision * ranking.hits)
+    return float(earned[-1]) / int(ranking.sought.sum()) if len(earned) else 0.0
 
 
 def unscorable(truth: Coded) -> str:
@@ -58,7 +61,14 @@ global_average_precision = Metric(
     best=1.0,
     truth=LabelOrNone(),
     submission=RankedLabel(),
+    rows=rows,
+    total=total,
     score=score,
+    whole=True,
+    parts=("precision", "sought"),
+    last_line="{precision} / {sought}",
+    worst=0.0,
+    influence=influence,
     may_miss_ids=True,
     unscorable=unscorable,
     perfect=perfect,

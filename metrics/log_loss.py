@@ -46,6 +46,7 @@ log_loss = Metric(
     rows=rows,
     total=total,
     parts=("surprise", "rows"),
+    last_line="{surprise} / {rows}",
     example=Example(
         truth="id,y\n1,1\n2,0\n3,0\n4,1\n",
         submission="id,y\n1,0.9\n2,0.1\n3,0.2\n4,0.65\n",

@@ -35,6 +35,7 @@ mae = Metric(
     rows=rows,
     total=total,
     parts=("absolute_error", "rows"),
+    last_line="{absolute_error} / {rows}",
     example=Example(
         truth="id,y\n1,3\n2,-0.5\n3,2\n4,7\n",
         submission="id,y\n1,2.5\n2,0.0\n3,2\n4,8\n",

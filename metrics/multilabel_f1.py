@@ -28,7 +28,7 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, each_pair
-from metrics._fscore import Average, counts_of, f_beta, mean_over_labels, mean_over_rows, words_of
+from metrics._fscore import Average, counts_of, f_beta, last_line, mean_over_labels, mean_over_rows, words_of
 from metrics._inputs import LabelSet
 
 Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
@@ -76,6 +76,8 @@ multilabel_f1 = Metric(
     total=total,
     score=score,
     parts=("tp", "fp", "fn", "f1", "rows"),
+    last_line=last_line,
+    worst=0.0,
     example=Example(
         truth="id,birds\nr1,amecro\nr2,amecro amerob\nr3,nocall\n",
         submission="id,birds\nr1,amecro\nr2,amecro bird666\nr3,nocall\n",

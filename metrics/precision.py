@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._confusion import PARTS, Positive, confusion, found_share
+from metrics._confusion import PARTS, Positive, confusion, found_share, two_by_two
 from metrics._contract import Example, Metric
 from metrics._inputs import Binary
 
@@ -39,6 +39,9 @@ precision = Metric(
     rows=rows,
     total=total,
     parts=PARTS,
+    last_line="{tp} / ({tp} + {fp})",
+    worst=0.0,
+    figures=two_by_two,
     example=Example(
         truth="id,y\n1,1\n2,1\n3,1\n4,0\n5,0\n",
         submission="id,y\n1,1\n2,0\n3,0\n4,1\n5,0\n",

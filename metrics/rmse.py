@@ -36,6 +36,7 @@ rmse = Metric(
     rows=rows,
     total=total,
     parts=("squared_error", "rows"),
+    last_line="√({squared_error} / {rows})",
     example=Example(
         truth="id,y\n1,3\n2,-0.5\n3,2\n4,7\n",
         submission="id,y\n1,2.5\n2,0.0\n3,2\n4,8\n",

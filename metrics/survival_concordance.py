@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric
+from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Score, TimeAndEvent
-from metrics._ranks import area, count_below
+from metrics._ranks import count_below
 
 
 def moments(truth: np.ndarray) -> np.ndarray:
@@ -29,24 +29,52 @@ def moments(truth: np.ndarray) -> np.ndarray:
     return keys
 
 
-def pairs(truth: np.ndarray) -> int:
-    """How many pairs are comparable."""
+def later(truth: np.ndarray) -> np.ndarray:
+    """For each row with the event how many rows it can be compared with as the earlier one; 0 for the others."""
     keys = moments(truth)
-    later = len(keys) - np.cumsum(np.bincount(keys))
-    return int(later[keys[truth[:, 1] == 1]].sum())
+    after = len(keys) - np.cumsum(np.bincount(keys))
+    found: np.ndarray = after[keys] * (truth[:, 1] == 1)
+    return found
 
 
-def score(truth: np.ndarray, prediction: np.ndarray) -> float:
-    """Harrell's C in O(n log² n)."""
+def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """For each event how many later rows have a lower risk (ties count half), and how many later rows there are.
+
+    In O(n log² n).
+    """
     _, ranks = np.unique(prediction, return_inverse=True)
     below, equal = count_below(moments(truth), ranks.astype(np.int64))
+    return np.column_stack([(below + equal / 2) * (truth[:, 1] == 1), later(truth)])
+
+
+def total(sums: np.ndarray) -> float:
+    """The share of concordant pairs; 0.5 without pairs."""
+    concordant, comparable = sums
+    return ratio(concordant, comparable, empty=0.5)
+
+
+def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """What each row does as the earlier and as the later one of its pairs: the derivative of a ratio of two counts of
+    pairs by the weight of the row."""
     seen = truth[:, 1] == 1
-    return area(int(below[seen].sum()), int(equal[seen].sum()), pairs(truth))
+    _, ranks = np.unique(-prediction, return_inverse=True)
+    keys = moments(truth)
+    before, risks = keys.max() - keys, ranks.astype(np.int64)
+    # Rows counted among all rows and the events once more, less those among all rows: leaves those among the events.
+    twice = count_below(np.concatenate([before, before[seen]]), np.concatenate([risks, risks[seen]]))
+    above, equal = (more[: len(keys)] - once for more, once in zip(twice, count_below(before, risks), strict=True))
+    events = np.cumsum(np.bincount(keys, seen, minlength=keys.max() + 1))
+    earlier = events[keys] - np.bincount(keys, seen, minlength=keys.max() + 1)[keys]
+    concordant, comparable = rows(truth, prediction).T
+    pairs = max(float(comparable.sum()), 1.0)
+    value = float(concordant.sum()) / pairs
+    found: np.ndarray = (concordant + above + equal / 2 - value * (comparable + earlier)) / pairs
+    return found
 
 
 def unscorable(truth: np.ndarray) -> str:
     """Without a comparable pair there is nothing to count."""
-    return "" if pairs(truth) else "it has no comparable pair (an event before another time)."
+    return "" if later(truth).any() else "it has no comparable pair (an event before another time)."
 
 
 def perfect(truth: np.ndarray) -> list[list[str]]:
@@ -62,7 +90,13 @@ survival_concordance = Metric(
     truth=TimeAndEvent(),
     submission=Score(),
     submission_names=("risk",),
-    score=score,
+    rows=rows,
+    total=total,
+    whole=True,
+    parts=("concordant", "comparable"),
+    last_line="{concordant} / {comparable}",
+    worst=0.0,
+    influence=influence,
     unscorable=unscorable,
     perfect=perfect,
     example=Example(

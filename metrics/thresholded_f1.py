@@ -20,7 +20,7 @@ from typing import Annotated
 import numpy as np
 
 from metrics._contract import Example, Metric
-from metrics._fscore import Average, f_beta_of_rows, mean_over_labels, mean_over_rows
+from metrics._fscore import Average, f_beta_of_rows, last_line, mean_over_labels, mean_over_rows
 from metrics._inputs import Binary, Score
 from metrics._parameters import Range
 
@@ -83,6 +83,8 @@ thresholded_f1 = Metric(
     total=total,
     score=score,
     parts=("tp", "fp", "fn", "f1", "rows"),
+    last_line=last_line,
+    worst=0.0,
     perfect=perfect,
     example=Example(
         truth="id,x,y,z\n1,0,0,1\n2,0,1,1\n3,1,0,1\n4,1,1,1\n",

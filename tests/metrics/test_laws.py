@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ import pandas as pd
 import pytest
 
 import metrics
+from metrics._parameters import chosen
 from tests.metrics.worlds import World, world
 
 CATALOGUE = metrics.catalogue()
@@ -51,6 +53,9 @@ def test_a_perfect_file_gets_the_best_value_on_both_splits(metric: metrics.Metri
     truth = metrics.prepare(metric.key, world(metric, seed).truth_csv())
     result = truth.evaluate(truth.perfect_submission())
     assert (result.overall, result.public, result.private) == (metric.best,) * 3
+
+
+GROUPS = {"Numbers", "Labels", "Probabilities", "Rankings", "Text", "Masks and boxes", "Clusterings", "Survival"}
 
 
 def beaten(metric: metrics.Metric, value: float) -> bool:
@@ -113,6 +118,8 @@ def test_inputs_stay_untouched(metric: metrics.Metric) -> None:
 @every_metric
 @seeds
 def test_sums_over_parts_add_up_to_the_whole(metric: metrics.Metric, seed: int) -> None:
+    if metric.whole:
+        return  # its rows are ranked, paired or weighed within a split
     parts = score_of(metric, world(metric, seed)).parts
     for name, value in parts.get("overall", {}).items():
         assert value == pytest.approx(parts["public"][name] + parts["private"][name], rel=1e-12)
@@ -141,7 +148,10 @@ def test_it_documents_itself_and_its_parameters(metric: metrics.Metric) -> None:
     assert metric.description
     assert metric.formula
     assert metric.columns
+    assert re.search(r"^(Source|Equals)\b", metric.description, re.MULTILINE), "where does it come from?"
     assert metric.direction in ("maximize", "minimize")
+    assert metric.group in GROUPS
+    assert metric.worst is None or beaten(metric, 2 * metric.best - metric.worst)
     for parameter in metric.parameters:
         assert parameter.help.endswith("."), parameter.name
         assert json.loads(json.dumps(parameter.default)) == parameter.default
@@ -152,13 +162,82 @@ def test_it_documents_itself_and_its_parameters(metric: metrics.Metric) -> None:
 
 
 @every_metric
+def test_it_shows_how_the_worked_example_adds_up(metric: metrics.Metric) -> None:
+    told = metrics.explain(metric.key, *example_of(metric), metric.example.params)
+    assert told.result.overall == metric.example.score
+    assert told.contributions or told.figures, "a metric is never a mystery"
+    assert len(told.rows) == told.result.rows
+    for row, contributed in zip(told.rows, told.contributions, strict=bool(told.contributions)):
+        assert len(row) == len(told.header)
+        assert len(contributed) == len(told.parts)
+    for place, part in enumerate(told.parts):
+        assert told.sums[part] == pytest.approx(sum(row[place] for row in told.contributions), rel=1e-12)
+    if metric.rows is not None and metric.total is not None:
+        default = metrics.explain(metric.key, *example_of(metric), {})
+        assert default.last_line, "how do the sums become the score?"
+        assert "{" not in default.last_line + default.worked
+
+
+@every_metric
+@seeds
+def test_the_score_of_a_whole_column_is_what_its_rows_add_up_to(metric: metrics.Metric, seed: int) -> None:
+    if metric.score is None or metric.total is None:
+        return
+    found = world(metric, seed)
+    result = score_of(metric, found)
+    told = metrics.explain(metric.key, found.truth_csv(), found.submission_csv())
+    added = metric.total(np.array(list(told.sums.values())), **chosen(metric.total, result.params))
+    assert added is None or added == pytest.approx(result.overall, rel=1e-12, abs=1e-15)
+
+
+@every_metric
+@seeds
+def test_the_uncertainty_holds_the_value_and_knows_no_row_order(metric: metrics.Metric, seed: int) -> None:
+    found = world(metric, seed, rows=60)
+    results = []
+    for shuffle in (None, 1, 2):
+        dice = random.Random(shuffle) if shuffle else None
+        truth = metrics.prepare(metric.key, found.truth_csv(dice))
+        results.append(truth.evaluate(found.submission_csv(dice), uncertainty=True))
+    for split in ("public", "private", "overall"):
+        first, *others = (result.uncertainty[split] for result in results)
+        value = getattr(results[0], split)
+        assert first.low <= value <= first.high
+        assert first.standard_error is not None
+        assert math.isfinite(first.standard_error)
+        assert not beaten(metric, first.high if metric.direction == "maximize" else first.low)
+        for other in others:
+            assert (other.standard_error, other.low, other.high) == (first.standard_error, first.low, first.high)
+            assert other.replicates.tolist() == first.replicates.tolist()
+
+
+@every_metric
+def test_a_file_is_neither_better_nor_worse_than_itself(metric: metrics.Metric) -> None:
+    found = world(metric, 4)
+    truth = metrics.prepare(metric.key, found.truth_csv())
+    ours, best = (
+        truth.evaluate(file, uncertainty=True) for file in (found.submission_csv(), truth.perfect_submission())
+    )
+    assert metrics.compare(ours, ours).probability == 0.5
+    assert metrics.compare(best, ours).probability >= 0.5
+    there, back = metrics.compare(best, ours, "private"), metrics.compare(ours, best, "private")
+    assert there.difference == -back.difference
+    assert there.probability == pytest.approx(1 - back.probability)
+
+
+@every_metric
 def test_its_file_is_short(metric: metrics.Metric) -> None:
     assert 20 <= len(metric.source_path.read_text().splitlines()) <= 120
     assert metric.source_path.stem == metric.key
 
 
 # Answers that are only 0 or 1 are no secret words: a message may name a digit for other reasons.
-WITH_WORDS = [metric for metric in metrics.catalogue() if type(metric.truth) is not metrics._inputs.Binary]
+TEXTS = (metrics._inputs.Label, metrics._inputs.LabelSet, metrics._inputs.Words, metrics._inputs.LabelOrNone)
+WITH_WORDS = [
+    metric
+    for metric in metrics.catalogue()
+    if isinstance(metric.truth, (*TEXTS, metrics._inputs.Number)) and not metric.truth.many
+]
 
 
 @pytest.mark.parametrize("metric", WITH_WORDS, ids=lambda metric: metric.key)
@@ -167,8 +246,8 @@ def test_no_message_quotes_a_truth_value_or_a_split(metric: metrics.Metric) -> N
     secret = "canary"
     position = 1
     truth = [list(row) for row in found.truth]
-    if isinstance(metric.truth, metrics._inputs.Number | metrics._inputs.TimeAndEvent):
-        secret = "0.918273" if type(metric.truth) is metrics._inputs.Number else "918273"
+    if isinstance(metric.truth, metrics._inputs.Number):
+        secret = "0.918273"
     for row in truth:
         row[position] = secret if row is not truth[0] else row[position]
     prepared = metrics.prepare(metric.key, World(found.header, truth, (), []).truth_csv())

@@ -1,0 +1,102 @@
+"""One column of a file on its way to a metric, and what reads it: the base of every kind of column."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from metrics._arrays import Coded, take
+from metrics._errors import EXAMPLES, Problem, counted, listed, shown
+from metrics._ids import over_several_lines
+from metrics._tables import Table, pick, plain, raw_cells
+
+WORDS = ("scab", "rust", "healthy", "Straße", "ΟΔΟΣ", "x-1", "007", "complex")
+"""What invented files are made of."""
+
+
+class Cells:
+    """One column of a file on its way to a kind, with a place for complaints."""
+
+    def __init__(self, table: Table, column: str, id_column: str, rows: np.ndarray | None = None) -> None:
+        self.table, self.column, self.id_column, self.rows = table, column, id_column, rows
+        array = table.column(column)
+        self.array: Any = array if rows is None else pick(array, rows)
+        self.problems: list[Problem] = []
+
+    def row(self, place: int) -> int:
+        """The row of the table at a place of ``array``."""
+        return int(place if self.rows is None else self.rows[place])
+
+    def text(self, place: int) -> str:
+        """One cell."""
+        value: str = self.array[int(place)].as_py()
+        return value
+
+    def refuse(self, code: str, what: str, places: np.ndarray | Sequence[int], *, quote: bool = True) -> None:
+        """Complain about cells, "3 values … are ``what``": one problem with up to five examples."""
+        examples = []
+        for place in places[:EXAMPLES]:
+            row = self.row(place)
+            value = f" is {shown(self.text(place))}" if quote else ""
+            name = shown(self.table.column(self.id_column)[row].as_py())
+            examples.append(f"line {self.table.lines[row]:,} (id {name}){value}")
+        row = self.row(places[0])
+        verb = "is" if len(places) == 1 else "are"
+        message = (
+            f"{counted(len(places), 'value')} of {shown(self.column)} {verb} {what}: {listed(examples, len(places))}."
+        )
+        name = self.table.column(self.id_column)[row].as_py()
+        self.problems.append(Problem(code, message, self.column, int(self.table.lines[row]), name, len(places)))
+
+    def blank(self) -> np.ndarray:
+        """Places of empty cells."""
+        offsets, _ = raw_cells(self.array)
+        return np.flatnonzero(offsets[1:] == offsets[:-1])
+
+    def refuse_blank(self) -> None:
+        """Complain about empty cells."""
+        if len(places := self.blank()):
+            self.refuse("missing_value", "missing", places, quote=False)
+
+    def refuse_line_breaks(self) -> None:
+        """Complain about cells over several lines."""
+        offsets, data = raw_cells(self.array)
+        breaks = np.flatnonzero(data[offsets[0] : offsets[-1]] == 10) if len(self.array) else np.zeros(0, int)
+        if len(breaks):
+            places = np.unique(np.searchsorted(offsets, breaks + offsets[0], side="right") - 1)
+            rows = np.array([self.row(place) for place in places])
+            self.problems.append(over_several_lines(self.table, self.column, rows))
+
+    def coded(self) -> Coded:
+        """The distinct texts and where they are."""
+        encoded = self.array.dictionary_encode()
+        return Coded(plain(encoded.indices, np.int32), array=encoded.dictionary)
+
+
+class Kind:
+    """How one sort of column is read. ``many``: it reads all target columns at once, as a matrix; otherwise it reads
+    ``columns`` of them."""
+
+    words = ""
+    many = False
+    columns = 1
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Any:
+        """The metric's array of these columns, complaints going to the cells. ``truth`` is the truth's own array
+        when a submission is read."""
+        raise NotImplementedError
+
+    def fill(self, places: np.ndarray, values: Any) -> Any:
+        """The values in the order of the truth's rows; ``places`` are where they are in the submission."""
+        return take(values, places)
+
+    def sample(self, truth: Any) -> str | list[str]:
+        """A valid cell that knows nothing about its row; a list where the columns of a row differ."""
+        raise NotImplementedError
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        """Valid cells of one row at random: like the answers of ``truth`` where it is given, else invented."""
+        raise NotImplementedError

@@ -1,0 +1,59 @@
+"""Answers in the order of their confidence, equal confidences sharing one rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from metrics._arrays import Coded, Ranked
+
+
+def has_answer(truth: Coded) -> np.ndarray:
+    """Which rows have something to be found, shape (n,), bool."""
+    sought: np.ndarray = np.array([bool(text) for text in truth.values] or [False])[truth.codes]
+    return sought
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The answers given, from the highest confidence down; equal confidences are one rank.
+
+    ``sought`` and ``right`` tell of each row, ``given`` are the rows with an answer and ``places`` their ranks;
+    ``hits``, ``answers`` and ``precision`` tell of each rank.
+    """
+
+    sought: np.ndarray
+    right: np.ndarray
+    given: np.ndarray
+    places: np.ndarray
+    hits: np.ndarray
+    answers: np.ndarray
+    precision: np.ndarray
+
+
+def ranking_of(truth: Coded, prediction: Ranked) -> Ranking:
+    """Sort the answers once."""
+    sought = has_answer(truth)
+    given = np.flatnonzero(prediction.codes >= 0)
+    right = sought & (prediction.codes >= 0) & (prediction.codes == truth.codes)
+    _, places = np.unique(-prediction.confidence[given], return_inverse=True)
+    hits, answers = np.bincount(places, right[given]), np.bincount(places)
+    precision = np.cumsum(hits) / np.maximum(np.cumsum(answers), 1)
+    return Ranking(sought, right, given, places, hits, answers, precision)
+
+
+def influence(truth: Coded, prediction: Ranked) -> np.ndarray:
+    """The derivative of the score by the weight of each row: what its own answer earns, what it does to the precision
+    of all ranks below, and its share of the divisor."""
+    ranking = ranking_of(truth, prediction)
+    sought = max(1, int(ranking.sought.sum()))
+    per_answer = ranking.hits / np.maximum(np.cumsum(ranking.answers), 1)
+    gain = np.cumsum(per_answer[::-1])[::-1]
+    loss = np.cumsum((per_answer * ranking.precision)[::-1])[::-1]
+    value = float((ranking.hits * ranking.precision).sum()) / sought
+    effect = -value * ranking.sought
+    right, places = ranking.right[ranking.given], ranking.places
+    effect[ranking.given] += right * (ranking.precision + gain)[places] - loss[places]
+    found: np.ndarray = effect / sought
+    return found

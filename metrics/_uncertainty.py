@@ -1,0 +1,219 @@
+"""How far a score may be from that on other rows of the same kind, and whether one submission is better than another.
+
+The rows of a split are dealt into at most 1,000 **buckets** by a hash of their ids, the same ones for every
+submission. A resample draws as many buckets as there are, with repetition; 200 fixed resamples are shared by all
+submissions, so that two of them can be compared resample by resample. With up to 1,000 rows every row is a bucket of
+its own, and this is the plain bootstrap.
+
+- A sum over rows is added up once per bucket; a resample is then a row of one matrix product.
+- Where a metric knows the influence of each row, the standard error is the root of its sum of squares (for the area
+  under the ROC curve this is DeLong's), and a resample adds the influences it drew.
+- Every other metric is scored again on resamples of at most 2,000 rows, and the spread is scaled to all rows. This
+  costs 200 scorings of 2,000 rows per split.
+
+Everything follows from the ids and the values alone: the same digits for any order of the rows, in every process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from metrics._arrays import take
+from metrics._contract import Contributions, Metric
+from metrics._errors import TooLarge
+from metrics._tables import raw_cells
+
+if TYPE_CHECKING:
+    from metrics._evaluate import Result
+
+MOST_BUCKETS = 1000
+RESAMPLES = 200
+MOST_ROWS = 2000
+_SEED = 20
+_NORMAL = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """The doubt about one value. ``low`` and ``high`` hold it in 95 of 100 cases.
+
+    ``standard_error`` is ``None``, and the interval the whole scale, where one row says nothing about others.
+    ``replicates`` are the values of the shared resamples, shape (200,).
+    """
+
+    standard_error: float | None
+    low: float
+    high: float
+    replicates: np.ndarray
+
+
+class Part:
+    """The rows of one split: ``rows`` are their places among the scored rows, ``None`` for all."""
+
+    def __init__(self, rows: np.ndarray | None, answers: Callable[[], Any], prediction: Callable[[], Any]) -> None:
+        self.rows = rows
+        self._answers = answers
+        self._prediction = prediction
+
+    @cached_property
+    def answers(self) -> Any:
+        """The truth as the metric reads it."""
+        return self._answers()
+
+    @cached_property
+    def prediction(self) -> Any:
+        """What the submission says of these rows."""
+        return self._prediction()
+
+    def cut(self, rows: np.ndarray) -> Part:
+        """Some of these rows."""
+        return Part(rows, lambda: take(self.answers, rows), lambda: take(self.prediction, rows))
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """The rows of a split in the order of their buckets: ``order`` are places in the split, ``starts`` where each
+    bucket begins in it."""
+
+    order: np.ndarray
+    starts: np.ndarray
+
+    @property
+    def draws(self) -> np.ndarray:
+        """How often each resample drew each bucket, shape (200, buckets)."""
+        return _draws(len(self.starts))
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """The sums of each bucket; ``values`` have shape (n, k)."""
+        sums: np.ndarray = np.add.reduceat(values[self.order], self.starts, axis=0)
+        return sums
+
+
+def buckets_of(hashes: np.ndarray) -> Buckets:
+    """Deal rows into buckets of equal size (to within one row) in the order of the hashes of their ids."""
+    order = np.argsort(hashes, kind="stable")
+    count = min(len(order), MOST_BUCKETS)
+    return Buckets(order, np.arange(count) * len(order) // max(count, 1))
+
+
+def hashes_of(ids: Any) -> np.ndarray:
+    """A hash of 64 bits for each cell of an Arrow string array, the same in every process."""
+    offsets, data = raw_cells(ids)
+    first, used = int(offsets[0]), data[offsets[0] : offsets[-1]]
+    lengths = np.diff(offsets)
+    place = np.arange(len(used)) - np.repeat(offsets[:-1] - first, lengths)
+    powers = np.cumprod(np.full(int(lengths.max(initial=0)) + 1, 0x9E3779B97F4A7C15, np.uint64))
+    mixed = (used.astype(np.uint64) + np.uint64(1)) * powers[place]
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+    hashes = total[offsets[1:] - first] - total[offsets[:-1] - first]
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
+    found: np.ndarray = hashes ^ (hashes >> np.uint64(31))
+    return found
+
+
+@lru_cache(maxsize=8)
+def _draws(buckets: int) -> np.ndarray:
+    # Raw bits are the same in every version of numpy; its distributions are not.
+    drawn = np.random.PCG64(_SEED).random_raw(RESAMPLES * buckets) % np.uint64(max(buckets, 1))
+    cells = drawn.astype(np.int64) + np.repeat(np.arange(RESAMPLES) * buckets, buckets)
+    return np.bincount(cells, minlength=RESAMPLES * buckets).reshape(RESAMPLES, buckets).astype(np.float64)
+
+
+def from_sums(
+    metric: Metric,
+    buckets: Buckets,
+    contributions: Any,
+    rows: np.ndarray | None,
+    value: float,
+    total: Callable[[np.ndarray], float | None],
+) -> Uncertainty | None:
+    """Of a sum over rows; ``None`` where ``total`` has no answer for these parameters."""
+    places = buckets.order if rows is None else rows[buckets.order]
+    if isinstance(contributions, Contributions):
+        dense = contributions.table[contributions.of_row[places]]
+    else:
+        dense = contributions[places]
+    sums = np.add.reduceat(dense, buckets.starts, axis=0)
+    replicates = [total(drawn) for drawn in buckets.draws @ sums]
+    if None in replicates:
+        return None
+    values = np.array(replicates, np.float64)
+    return _spread(metric, len(buckets.order), value, np.where(np.isfinite(values), values, value))
+
+
+def from_influence(metric: Metric, buckets: Buckets, effects: np.ndarray, value: float) -> Uncertainty:
+    """Of a metric that knows what each row does to the score."""
+    ordered = effects[buckets.order]
+    sums = np.add.reduceat(ordered, buckets.starts)
+    replicates = value + (buckets.draws - 1) @ sums
+    error = float(np.sqrt(np.square(ordered).sum()))
+    return _bounded(metric, len(ordered), error, value - _NORMAL * error, value + _NORMAL * error, replicates)
+
+
+def by_scoring_again(
+    metric: Metric, buckets: Buckets, value: float, score: Callable[[np.ndarray], float | None]
+) -> Uncertainty:
+    """Of any metric: the spread of scores of resampled rows. Resamples that cannot be scored count as the value."""
+    count = len(buckets.order)
+    size = min(count, MOST_ROWS)
+    drawn = np.random.PCG64(_SEED).random_raw(RESAMPLES * size) % np.uint64(count)
+    rows = buckets.order[drawn.astype(np.int64)].reshape(RESAMPLES, size)
+    found = np.array([_number(score, some) for some in rows])
+    known = found[np.isfinite(found)]
+    centre = float(known.mean()) if len(known) else value
+    moved = value + (np.where(np.isfinite(found), found, centre) - centre) * np.sqrt(size / count)
+    return _spread(metric, count, value, moved)
+
+
+def _number(score: Callable[[np.ndarray], float | None], rows: np.ndarray) -> float:
+    try:
+        found = score(rows)
+    except TooLarge:
+        return np.nan
+    return np.nan if found is None else found
+
+
+def _spread(metric: Metric, rows: int, value: float, replicates: np.ndarray) -> Uncertainty:
+    low, high = np.quantile(replicates, (0.025, 0.975))
+    error = float(replicates.std(ddof=1))
+    return _bounded(metric, rows, error, min(float(low), value), max(float(high), value), replicates)
+
+
+def _bounded(metric: Metric, rows: int, error: float, low: float, high: float, replicates: np.ndarray) -> Uncertainty:
+    endless = np.inf if metric.direction == "minimize" else -np.inf
+    least, most = sorted((metric.best, endless if metric.worst is None else metric.worst))
+    if rows < 2:
+        return Uncertainty(None, least, most, replicates)
+    return Uncertainty(error, max(low, least) + 0.0, min(high, most) + 0.0, replicates)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two submissions on one split: ``difference`` is the first value minus the second, between ``low`` and ``high``
+    in 95 of 100 cases; ``probability`` is the share of resamples in which the first is better, ties counting half."""
+
+    difference: float
+    low: float
+    high: float
+    probability: float
+
+
+def compare(first: Result, second: Result, split: str = "overall") -> Comparison:
+    """Is the first better than the second? Both must be measured with uncertainty under one truth.
+
+    Shared resamples make this a paired test: rows that are hard for both cancel out.
+    """
+    from metrics._registry import get
+
+    ours, theirs = first.uncertainty[split].replicates, second.uncertainty[split].replicates
+    sign = 1.0 if get(first.metric).direction == "maximize" else -1.0
+    gaps = ours - theirs
+    better = float(np.mean((sign * gaps > 0) + 0.5 * (gaps == 0)))
+    low, high = np.quantile(gaps, (0.025, 0.975))
+    return Comparison(getattr(first, split) - getattr(second, split), float(low), float(high), better)
