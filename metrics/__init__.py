@@ -30,6 +30,7 @@ from metrics._sniff import sniff
 from metrics._splits import add_split
 from metrics._truth import Truth, evaluate, prepare
 from metrics._uncertainty import Comparison, Uncertainty, compare
+from metrics._wheel import wheel
 
 __all__ = [
     "Comparison",
@@ -64,4 +65,5 @@ __all__ = [
     "prepare",
     "read_container",
     "sniff",
+    "wheel",
 ]

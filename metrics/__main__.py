@@ -5,6 +5,7 @@
     python -m metrics list [--json]
     python -m metrics show KEY
     python -m metrics score KEY TRUTH.csv SUBMISSION.csv [-p name=value …] [--id COLUMN] [--json] [--rows OUT.csv]
+                            [--compare OTHER.csv]
 
 Exit status: 0 scored, 1 bad call (unknown metric or parameter, no such file), 2 invalid submission, 3 invalid truth.
 """
@@ -15,6 +16,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +40,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     score.add_argument("--id", dest="id_column", metavar="COLUMN", help="default: the truth's first column")
     score.add_argument("--json", action="store_true")
     score.add_argument("--rows", metavar="OUT.csv", help="write what each row contributed")
+    score.add_argument("--compare", metavar="OTHER.csv", help="say which submission is better, and how surely")
     options = parser.parse_args(arguments)
     try:
         return {"list": _list, "show": _show, "score": _score}[options.command](options)
     except metrics.GroundTruthError as error:
         return _complain("The truth file is invalid.", error.problems, 3, options)
+    except _OtherIsInvalid as error:
+        return _complain("The submission to compare with is invalid.", error.problems, 2, options)
     except metrics.SubmissionError as error:
         return _complain("The submission is invalid.", error.problems, 2, options)
     except (metrics.MetricError, OSError) as error:
@@ -92,20 +97,52 @@ def _show(options: argparse.Namespace) -> int:
     return 0
 
 
+class _OtherIsInvalid(metrics.SubmissionError):
+    """The second of two submissions is at fault."""
+
+
 def _score(options: argparse.Namespace) -> int:
     params = dict(_pair(text) for text in options.params)
     truth = metrics.prepare(options.key, options.truth, params, options.id_column)
-    result = truth.evaluate(options.submission)
+    result = truth.evaluate(options.submission, uncertainty=not options.json or bool(options.compare))
+    comparisons = _compare(truth, result, options.compare) if options.compare else {}
     if options.rows:
         Path(options.rows).write_bytes(rows_csv(truth, options.submission))
     if options.json:
-        _print_json(result.as_dict())
+        compared = {"compare": {name: asdict(found) for name, found in comparisons.items()}} if comparisons else {}
+        _print_json({**result.as_dict(), **compared})
         return 0
-    for name in ("overall", "public", "private"):
-        if (value := getattr(result, name)) is not None:
-            parts = ", ".join(f"{part} {count:g}" for part, count in result.parts.get(name, {}).items())
-            print(f"{name:<8} {value!r}{f'  ({parts})' if parts else ''}")
+    for name in _splits(result):
+        parts = ", ".join(f"{part} {count:g}" for part, count in result.parts.get(name, {}).items())
+        doubt = result.uncertainty[name]
+        spread = "" if doubt.standard_error is None else f"  95 %: {doubt.low:.6g} to {doubt.high:.6g}"
+        print(f"{name:<8} {getattr(result, name)!r}{spread}{f'  ({parts})' if parts else ''}")
+    for name, found in comparisons.items():
+        print(_verdict(name, found, options))
     return 0
+
+
+def _splits(result: metrics.Result) -> list[str]:
+    return [name for name in ("overall", "public", "private") if getattr(result, name) is not None]
+
+
+def _compare(truth: metrics.Truth, result: metrics.Result, path: str) -> dict[str, metrics.Comparison]:
+    try:
+        other = truth.evaluate(path, uncertainty=True)
+    except metrics.SubmissionError as error:
+        raise _OtherIsInvalid(error.problems) from None
+    return {name: metrics.compare(result, other, name) for name in _splits(result)}
+
+
+def _verdict(split: str, found: metrics.Comparison, options: argparse.Namespace) -> str:
+    """Which of the two files is better on a split, in a sentence."""
+    first, second, sure = options.submission, options.compare, found.probability
+    if sure < 0.5:
+        first, second, sure = second, first, 1 - sure
+    gap = f"difference {found.difference:.6g}, 95 %: {found.low:.6g} to {found.high:.6g}"
+    if sure == 0.5:
+        return f"{split:<8} neither is better ({gap})"
+    return f"{split:<8} {first} is better than {second}: {sure:.3g} ({gap})"
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -37,9 +37,9 @@ def test_bo_reads_his_score(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     status, out, _ = run(capsys, "score", "accuracy", "truth.csv", "good.csv")
     assert status == 0
     assert out.splitlines() == [
-        "overall  0.6666666666666666  (right 2, rows 3)",
+        "overall  0.6666666666666666  95 %: 0 to 1  (right 2, rows 3)",
         "public   1.0  (right 1, rows 1)",
-        "private  0.5  (right 1, rows 2)",
+        "private  0.5  95 %: 0 to 1  (right 1, rows 2)",
     ]
 
 
@@ -57,6 +57,29 @@ def test_a_program_reads_the_score_as_json(folder: Path, capsys: pytest.CaptureF
     }
     status, out, _ = run(capsys, "score", "accuracy", "plain.csv", "plain.csv", "--json")
     assert json.loads(out)["public"] is json.loads(out)["private"] is None
+
+
+def test_bo_learns_which_of_two_files_is_better_and_how_surely(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "t.csv").write_text("id,y\n" + "".join(f"{row},1\n" for row in range(200)))
+    (folder / "bo.csv").write_text("id,y\n" + "".join(f"{row},{row % 10 / 10}\n" for row in range(200)))
+    (folder / "cy.csv").write_text("id,y\n" + "".join(f"{row},0.1\n" for row in range(200)))
+    status, out, _ = run(capsys, "score", "mae", "t.csv", "cy.csv", "--compare", "bo.csv")
+    assert status == 0
+    assert out.splitlines()[-1].startswith("overall  bo.csv is better than cy.csv: 1 (difference 0.35, 95 %: 0.3")
+    _, out, _ = run(capsys, "score", "mae", "t.csv", "cy.csv", "--compare", "bo.csv", "--json")
+    found = json.loads(out)["compare"]
+    assert found.keys() == {"overall"}
+    assert found["overall"]["probability"] == 0.0
+    _, out, _ = run(capsys, "score", "mae", "t.csv", "cy.csv", "--compare", "cy.csv")
+    assert out.splitlines()[-1] == "overall  neither is better (difference 0, 95 %: 0 to 0)"
+
+
+def test_the_complaint_says_which_of_the_two_files_is_bad(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "score", "accuracy", "truth.csv", "good.csv", "--compare", "bad.csv")
+    assert (status, out) == (2, "")
+    assert err.startswith("The submission to compare with is invalid.\n- ")
 
 
 def test_an_invalid_submission_ends_with_2_and_all_problems(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .boards import leaderboard, leaderboard_csv
 from .files import data, data_file, sample_submission
 from .front import competitions
+from .home import home_scorer, home_scorer_file
 from .measures import metric, metrics
 from .reading import overview, rules
 from .site import healthz, setup, theme
@@ -14,6 +15,8 @@ __all__ = [
     "data",
     "data_file",
     "healthz",
+    "home_scorer",
+    "home_scorer_file",
     "leaderboard",
     "leaderboard_csv",
     "metric",

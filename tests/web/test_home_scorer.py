@@ -1,0 +1,28 @@
+"""The scorer to take home is one file of the site."""
+
+from __future__ import annotations
+
+import zipfile
+from io import BytesIO
+from urllib.parse import unquote
+
+import pytest
+from django.test import Client
+
+import metrics
+
+
+@pytest.mark.django_db
+def test_dee_downloads_the_scorer_without_an_account(client: Client) -> None:
+    answer = client.get("/metrics/download/", follow=True)
+    name, data = metrics.wheel()
+    assert unquote(answer.redirect_chain[-1][0]).endswith(f"/{name}")
+    assert answer.content == data
+    assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
+    assert "metrics/accuracy.py" in zipfile.ZipFile(BytesIO(answer.content)).namelist()
+
+
+@pytest.mark.django_db
+def test_a_file_of_another_version_is_not_found(client: Client) -> None:
+    assert client.get("/metrics/download/leaderboard_metrics-0.0.1-py3-none-any.whl").status_code == 404
+    assert client.get("/metrics/download/..%2f..%2fmanage.py").status_code == 404
