@@ -13,7 +13,7 @@ from pathlib import Path
 _FOLDER = Path(__file__).parent
 _NAME = "leaderboard_metrics"
 _RELEASE = "0.1.0"
-NEEDS = ("numpy>=2", "pyarrow>=21")
+NEEDS = ("numpy>=2", "pyarrow>=21", "rapidfuzz>=3.13")
 """What the library imports to score; pandas only where somebody hands in frames."""
 
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
