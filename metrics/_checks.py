@@ -105,7 +105,7 @@ def _blocking(problem: Problem) -> Finding:
 
 
 def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
-    best = truth.metric.best
+    best = truth.metric.best_with(truth.params)
     try:
         result = truth.evaluate(truth.perfect_submission())
     except SubmissionError as error:

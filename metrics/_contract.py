@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from metrics._parameters import Parameter, parameters_of
+from metrics._parameters import Parameter, chosen, parameters_of
 from metrics._sums import exact_sum
 
 if TYPE_CHECKING:
@@ -78,12 +78,16 @@ class Role:
 class Metric:
     """A metric as its file declares it. Callable: ``accuracy(truth_csv, submission_csv)`` is the overall value.
 
-    ``best`` and ``worst`` are the ends of its scale; ``worst`` is ``None`` where there is no end.
+    ``best`` and ``worst`` are the ends of its scale; ``worst`` is ``None`` where there is no end. Where parameters move
+    the best value, ``best_for(**params)`` gives it and ``best`` is that of the defaults.
 
     ``truth`` and ``submission`` name the kinds of column on both sides, ``roles`` further truth columns.
     ``submission_names`` overrides the rule that both files use the same column names: fixed names, or a function of
     the truth's answers and of the names of its target columns. ``aliases`` are further names that a submission may
     use for its last column.
+
+    ``verify(columns, prediction, **params)`` complains about cells of a submission that only the parameters make wrong;
+    ``columns`` are its ``Cells`` and ``prediction`` what was read from them, in the order of the file.
 
     ``perfect(truth, **params)`` gives the columns of a perfect submission where copying the truth is not enough.
     ``unscorable(truth, **params)`` says in a sentence why a part of the truth cannot be scored, or returns ``""``.
@@ -112,10 +116,12 @@ class Metric:
     figures: Callable[..., list[Figure]] | None = None
     influence: Callable[..., np.ndarray] | None = None
     worst: float | None = None
+    best_for: Callable[..., float] | None = None
     roles: Mapping[str, Role] = field(default_factory=dict)
     submission_names: tuple[str, ...] | Callable[[Any, tuple[str, ...]], Sequence[str]] = ()
     aliases: tuple[str, ...] = ()
     may_miss_ids: bool = False
+    verify: Callable[..., None] | None = None
     unscorable: Callable[..., str] | None = None
     perfect: Callable[..., list[list[str]]] | None = None
     confirm: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
@@ -174,6 +180,10 @@ class Metric:
     def version(self) -> str:
         """Twelve hexadecimal digits of the SHA-256 of the metric's file."""
         return hashlib.sha256(self.source_path.read_bytes()).hexdigest()[:12]
+
+    def best_with(self, params: Mapping[str, Any]) -> float:
+        """The best value under all these parameters."""
+        return self.best if self.best_for is None else self.best_for(**chosen(self.best_for, params))
 
     def confirmation(self, params: Mapping[str, Any]) -> str:
         """What the host must confirm before publishing with these parameters; ``""`` if nothing."""

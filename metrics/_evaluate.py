@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -146,7 +146,9 @@ def _score(truth: Truth, part: Part) -> float:
 
 def _doubt(truth: Truth, name: str, part: Part, contributions: Any, value: float) -> Uncertainty:
     """By the cheapest way that the metric allows."""
-    metric, params = truth.metric, truth.params
+    params = truth.params
+    # The interval ends at the best value that these parameters allow.
+    metric = replace(truth.metric, best=truth.metric.best_with(params))
     buckets = truth.buckets(name)
     total = metric.total
     if contributions is not None and total is not None:
