@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.core.cache import cache
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
@@ -34,3 +35,22 @@ def as_download(key: str, name: str) -> FileResponse:
     answer = FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
     answer["X-Content-Type-Options"] = "nosniff"
     return answer
+
+
+def tries(what: str, who: object) -> int:
+    """How often somebody did something lately. Counted per process, hence approximate where there are several."""
+    return int(cache.get(_key(what, who), 0))
+
+
+def count_try(what: str, who: object, *, seconds: int) -> None:
+    """One more; the count is forgotten `seconds` after the first."""
+    key = _key(what, who)
+    if not cache.add(key, 1, seconds):
+        try:
+            cache.incr(key)
+        except ValueError:  # it ran out between the two calls
+            cache.set(key, 1, seconds)
+
+
+def _key(what: str, who: object) -> str:
+    return f"tries:{what}:{who}"

@@ -23,6 +23,11 @@ class Shelf:
         self._flights: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
 
+    def find(self, key: Hashable) -> Any:
+        """What is kept under a key, or None; makes nothing and waits for nobody."""
+        with self._lock:
+            return self._kept.get(key)
+
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """What is kept under a key, made by `make` if it is not there. An exception of `make` is not kept."""
         with self._lock:

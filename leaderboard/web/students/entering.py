@@ -12,8 +12,7 @@ from django.utils import timezone
 from ... import joining
 from ...models import Competition, Membership, Team
 from ..access import Audience, Visit, open_to
-from ..answers import person, see_other
-from ._answers import count_try, tries
+from ..answers import count_try, person, see_other, tries
 from .forms import CodeForm, RulesForm
 
 WINDOW = 600

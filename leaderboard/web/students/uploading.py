@@ -19,8 +19,8 @@ from ...child import ChildFailed
 from ...models import Submission
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
-from ..answers import STOP_POLLING, person, see_other
-from ._answers import count_try, own_submission, tries
+from ..answers import STOP_POLLING, count_try, person, see_other, tries
+from ._answers import own_submission
 from .forms import UploadForm
 from .progress import Progress, Today
 
