@@ -28,7 +28,7 @@ import metrics
 
 from . import ranking
 from .child import too_much_memory
-from .models import Competition, DailyAttempts, GroundTruth, Refusal, Score, Split, Submission
+from .models import Competition, DailyAttempts, GroundTruth, Refusal, Score, Split, Submission, Uncertainty
 from .storage import path_of
 
 log = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
 def _evaluate(truth: metrics.Truth, data: bytes) -> Outcome:
     """What the file itself is to blame for: its problems, and more memory than a file may take."""
     try:
-        return Outcome(result=truth.evaluate(data))
+        return Outcome(result=truth.evaluate(data, uncertainty=True))
     except metrics.SubmissionError as error:
         return Outcome(problems=tuple(problem.as_dict() for problem in error.problems))
     except MemoryError:
@@ -204,7 +204,7 @@ def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Re
     assert result.public is not None, "a published ruler has both splits"
     assert result.private is not None, "a published ruler has both splits"
     values = {Split.PUBLIC: result.public, Split.PRIVATE: result.private}
-    Score.objects.bulk_create(
+    scores = Score.objects.bulk_create(
         Score(
             submission=submission,
             ground_truth=ruler,
@@ -214,6 +214,7 @@ def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Re
         )
         for split, value in values.items()
     )
+    Uncertainty.objects.bulk_create(Uncertainty.of(score, result.uncertainty[score.split]) for score in scores)
     return result.public
 
 

@@ -30,7 +30,7 @@ def _load_readers(**_: object) -> None:
     """Load the table reader before the first file comes, so that nobody waits for imports; then hold the memory."""
     child.limit_memory(settings.SCORING_MEMORY_MB)
     example = metrics.get("accuracy").example
-    metrics.evaluate("accuracy", example.truth.encode(), example.submission.encode())
+    metrics.prepare("accuracy", example.truth.encode()).evaluate(example.submission.encode(), uncertainty=True)
 
 
 @app.task(name="leaderboard.tasks.score_submission")

@@ -29,7 +29,7 @@ from metrics._registry import catalogue, clean_params, get
 from metrics._sniff import sniff
 from metrics._splits import add_split
 from metrics._truth import Truth, evaluate, prepare
-from metrics._uncertainty import Comparison, Uncertainty, compare
+from metrics._uncertainty import Comparison, Uncertainty, chance_better, compare
 from metrics._wheel import wheel
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "UnknownMetric",
     "add_split",
     "catalogue",
+    "chance_better",
     "check_truth",
     "clean_params",
     "compare",

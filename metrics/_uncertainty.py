@@ -212,8 +212,12 @@ def compare(first: Result, second: Result, split: str = "overall") -> Comparison
     from metrics._registry import get
 
     ours, theirs = first.uncertainty[split].replicates, second.uncertainty[split].replicates
-    sign = 1.0 if get(first.metric).direction == "maximize" else -1.0
-    gaps = ours - theirs
-    better = float(np.mean((sign * gaps > 0) + 0.5 * (gaps == 0)))
-    low, high = np.quantile(gaps, (0.025, 0.975))
-    return Comparison(getattr(first, split) - getattr(second, split), float(low), float(high), better)
+    low, high = np.quantile(ours - theirs, (0.025, 0.975))
+    difference = getattr(first, split) - getattr(second, split)
+    return Comparison(difference, float(low), float(high), chance_better(get(first.metric).direction, ours, theirs))
+
+
+def chance_better(direction: str, ours: np.ndarray, theirs: np.ndarray) -> float:
+    """The share of shared resamples in which the first values are better, ties counting half."""
+    gaps = ours - theirs if direction == "maximize" else theirs - ours
+    return float(np.mean((gaps > 0) + 0.5 * (gaps == 0)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .competition import Competition, DataFile, GroundTruth, Immutable, Split, TruthDraft
-from .submission import Baseline, Refusal, Score, Standing, Submission
+from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, Team
 from .user import ApiToken, SetupLink, User, Viewer
 
@@ -24,6 +24,7 @@ __all__ = [
     "Submission",
     "Team",
     "TruthDraft",
+    "Uncertainty",
     "User",
     "Viewer",
 ]

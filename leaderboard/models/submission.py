@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from math import isfinite
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -12,6 +14,9 @@ from django.utils import timezone
 from .competition import Competition, GroundTruth, Split
 from .team import Team
 from .user import User, Viewer
+
+if TYPE_CHECKING:
+    import metrics
 
 LARGEST_FLOAT = 1.7976931348623157e308
 
@@ -138,6 +143,35 @@ class Score(models.Model):
 
     def __str__(self) -> str:
         return f"{self.split} {self.value!r}"
+
+
+class Uncertainty(models.Model):
+    """How sure a score is: the interval that holds it in 95 of 100 cases, open (`None`) where its scale has no end.
+
+    A table of its own, because boards read scores by the thousand and need none of this. `replicates` are the values of
+    the resamples that all submissions of the ground truth share, as 200 little-endian float64.
+    """
+
+    score = models.OneToOneField(Score, on_delete=models.CASCADE, primary_key=True, related_name="uncertainty")
+    standard_error = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    replicates = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{self.low!r} to {self.high!r}"
+
+    @classmethod
+    def of(cls, score: Score, found: metrics.Uncertainty) -> Uncertainty:
+        """The row of a doubt that has just been computed."""
+        low, high = (value if isfinite(value) else None for value in (found.low, found.high))
+        replicates = found.replicates.astype("<f8").tobytes()
+        return cls(score=score, standard_error=found.standard_error, low=low, high=high, replicates=replicates)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The replicates as numbers, to compare two submissions."""
+        return np.frombuffer(bytes(self.replicates), "<f8")
 
 
 class Refusal(models.Model):

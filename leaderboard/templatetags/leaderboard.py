@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 import metrics
 
-from ..models import Competition, GroundTruth
+from ..models import Competition, GroundTruth, Uncertainty
 from ..web import charts, prose
 
 register = template.Library()
@@ -85,6 +85,12 @@ def score(value: float | None) -> SafeString:
     if value is None:
         return format_html('<span class="score">{}</span>', "–")
     return format_html('<span class="score" title="{}">{}</span>', repr(value), score_text(value))
+
+
+@register.filter
+def interval(doubt: Uncertainty | None) -> str:
+    """Where a score lies in 95 of 100 cases; "" where nothing is known."""
+    return charts.interval_text(doubt.low, doubt.high, doubt.standard_error) if doubt else ""
 
 
 @register.filter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor, log10
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -15,6 +16,18 @@ def number_text(value: float) -> str:
     if value == 0 or 1e-4 <= abs(value) < 1e7:
         return f"{value:.5f}"
     return f"{value:.4e}"
+
+
+def interval_text(low: float | None, high: float | None, error: float | None) -> str:
+    """An interval with as many digits as its standard error makes meaningful; "" where nothing is known."""
+    if error is None or low is None or high is None:
+        return ""
+    if error == 0:
+        return f"{number_text(low)} to {number_text(high)}"
+    digits = min(max(1 - floor(log10(error)), 0), 15)
+    if max(abs(low), abs(high)) >= 1e7:
+        return f"{low:.3g} to {high:.3g}"
+    return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def polyline(values: Sequence[float], width: float, height: float, margin: float) -> str:

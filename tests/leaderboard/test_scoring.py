@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -22,6 +24,7 @@ from leaderboard.models import (
     Split,
     Standing,
     Submission,
+    Uncertainty,
     User,
 )
 from leaderboard.storage import path_of
@@ -40,6 +43,29 @@ def test_both_scores_are_written_in_full_precision(pets: Competition, bo: User) 
     assert values == {"public": 4 / 6, "private": 5 / 6}
     assert submission.status == Submission.Status.SCORED
     assert submission.finished_at is not None
+
+
+def test_each_score_comes_with_its_doubt(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, answers(public=2, private=1))
+    for score in Score.objects.filter(submission=submission).select_related("uncertainty"):
+        doubt = score.uncertainty
+        assert doubt.low is not None
+        assert doubt.high is not None
+        assert doubt.low <= score.value <= doubt.high <= 1.0
+        assert 0 < (doubt.standard_error or 0) < 0.3
+        assert doubt.values.dtype == "float64"
+        assert len(doubt.values) == 200
+        assert doubt.values.std(ddof=1) == pytest.approx(doubt.standard_error)
+
+
+def test_where_a_scale_has_no_end_the_doubt_has_none(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    score = Score.objects.filter(submission=hand_in(pets, bo, answers())).first()
+    assert score is not None
+    endless = metrics.Uncertainty(None, 0.0, math.inf, np.zeros(200))
+    found = Uncertainty.of(score, endless)
+    assert (found.standard_error, found.low, found.high) == (None, 0.0, None)
 
 
 def test_ringing_ten_times_scores_once(pets: Competition, bo: User) -> None:

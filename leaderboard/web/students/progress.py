@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from uuid import UUID
 
 from django.db.models import F, Q
 
+import metrics
+
 from ... import ranking, submitting
-from ...models import GroundTruth, Score, Split, Standing, Submission
+from ...models import GroundTruth, Score, Split, Standing, Submission, Uncertainty
 from ..access import Visit
 from ..charts import number_text
 
@@ -141,6 +144,22 @@ class Progress:
             return None
         return -ranking.sign_of(ruler) * (self.public_score - self.earlier_best.value)
 
+    @cached_property
+    def doubt(self) -> Uncertainty | None:
+        """How sure the public score is."""
+        return _doubt_of(self.submission.pk, self.visit)
+
+    @property
+    def sureness(self) -> float | None:
+        """How sure it is that the better of this file and the earlier best is the better one, from 0.5 to 1."""
+        ruler, best = self.visit.competition.ground_truth, self.earlier_best
+        earlier = _doubt_of(best.submission_id, self.visit) if best else None
+        if ruler is None or self.doubt is None or earlier is None or not self.difference:
+            return None
+        direction = metrics.get(ruler.metric).direction
+        chance = metrics.chance_better(direction, self.doubt.values, earlier.values)
+        return chance if self.difference > 0 else 1 - chance
+
     @property
     def distance(self) -> float:
         return abs(self.difference or 0.0)
@@ -198,6 +217,14 @@ def scores_of(submissions: Sequence[Submission], visit: Visit) -> dict[str, dict
     for submission_id, split, value in rows:
         found.setdefault(str(submission_id), {})[split] = value
     return found
+
+
+def _doubt_of(submission_id: UUID, visit: Visit) -> Uncertainty | None:
+    return Uncertainty.objects.filter(
+        score__submission=submission_id,
+        score__ground_truth=visit.competition.ground_truth_id,
+        score__split=Split.PUBLIC,
+    ).first()
 
 
 def _somebody_scores(at: datetime) -> bool:
