@@ -89,6 +89,9 @@ class Metric:
     ``verify(columns, prediction, **params)`` complains about cells of a submission that only the parameters make wrong;
     ``columns`` are its ``Cells`` and ``prediction`` what was read from them, in the order of the file.
 
+    ``verify(columns, prediction, **params)`` complains about cells of a submission that only the parameters make wrong;
+    ``columns`` are its ``Cells`` and ``prediction`` what was read from them, in the order of the file.
+
     ``perfect(truth, **params)`` gives the columns of a perfect submission where copying the truth is not enough.
     ``unscorable(truth, **params)`` says in a sentence why a part of the truth cannot be scored, or returns ``""``.
 
@@ -121,6 +124,7 @@ class Metric:
     submission_names: tuple[str, ...] | Callable[[Any, tuple[str, ...]], Sequence[str]] = ()
     aliases: tuple[str, ...] = ()
     may_miss_ids: bool = False
+    verify: Callable[..., None] | None = None
     verify: Callable[..., None] | None = None
     unscorable: Callable[..., str] | None = None
     perfect: Callable[..., list[list[str]]] | None = None

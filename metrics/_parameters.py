@@ -40,6 +40,8 @@ class Parameter:
     choices: tuple[Any, ...] = ()
     optional: bool = False
     help: str = ""
+    check: Callable[[str], object] | None = None
+    """What a text must pass: raises ``ValueError`` with a sentence."""
 
     def clean(self, value: object) -> Any:
         """The value in its type; reads texts of forms and command lines. Raises ``ValueError`` with a sentence."""
@@ -90,6 +92,8 @@ class Parameter:
             raise ValueError(f"{shown(value)} is not a text.")
         if len(value) > 100:
             raise ValueError("At most 100 characters.")
+        if self.check is not None:
+            self.check(value)
         return value
 
     def _clean_column(self, value: object) -> str:
@@ -125,6 +129,7 @@ def _parameter(argument: inspect.Parameter, hint: Any) -> Parameter:
     base, *extras = typing.get_args(hint) if typing.get_origin(hint) is typing.Annotated else (hint,)
     domain = next((extra for extra in extras if isinstance(extra, Range)), Range())
     text = next((extra for extra in extras if isinstance(extra, str)), "")
+    check = next((extra for extra in extras if callable(extra)), None)
     optional = False
     if typing.get_origin(base) in (types.UnionType, typing.Union):
         optional = type(None) in typing.get_args(base)
@@ -140,6 +145,7 @@ def _parameter(argument: inspect.Parameter, hint: Any) -> Parameter:
         choices=typing.get_args(base) if is_choice else (),
         optional=optional,
         help=text,
+        check=check,
     )
 
 

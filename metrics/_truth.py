@@ -177,6 +177,8 @@ class Truth:
         names = [self._name_in(table, name) for name in self.submission_columns[1:]]
         columns = [Cells(table, name, self.id_column) for name in names]
         prediction = self.metric.submission.read(columns, self.target)
+        if self.metric.verify is not None:
+            self.metric.verify(columns, prediction, **chosen(self.metric.verify, self.params))
         problems = table.problems + problems + [problem for cells in columns for problem in cells.problems]
         if problems:
             raise SubmissionError(problems)
