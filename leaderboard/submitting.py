@@ -190,7 +190,16 @@ def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[
     with path_of(stored.key).open("rb") as file:
         head = file.read(HEAD_BYTES)
     columns = ruler.submission_columns if ruler else None
-    return [problem.as_dict() for problem in metrics.sniff(head, stored.size, columns)]
+    problems = metrics.sniff(head, stored.size, columns, may_be_empty=_may_be_empty(ruler))
+    return [problem.as_dict() for problem in problems]
+
+
+def _may_be_empty(ruler: GroundTruth | None) -> bool:
+    """Whether a header without rows is a submission; a metric whose file is gone is the scorer's affair."""
+    try:
+        return ruler is not None and metrics.get(ruler.metric).may_miss_ids
+    except metrics.UnknownMetric:
+        return False
 
 
 def _membership(competition: Competition, user: User) -> Membership | None:

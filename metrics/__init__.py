@@ -26,7 +26,7 @@ from metrics._explain import Explanation, explain
 from metrics._figures import Curve, Grid
 from metrics._parameters import Parameter, Range
 from metrics._registry import catalogue, clean_params, get
-from metrics._sniff import sniff
+from metrics._sniff import header, sniff
 from metrics._splits import add_split
 from metrics._truth import Truth, evaluate, prepare
 from metrics._uncertainty import Comparison, Uncertainty, chance_better, compare
@@ -63,6 +63,7 @@ __all__ = [
     "evaluate",
     "explain",
     "get",
+    "header",
     "prepare",
     "read_container",
     "sniff",

@@ -12,10 +12,10 @@ from metrics._arrays import take
 from metrics._contract import Contributions
 from metrics._evaluate import OVERALL, Result, row_contributions
 from metrics._figures import Figure
-from metrics._layout import USAGE
+from metrics._layout import SPLITS, USAGE
 from metrics._parameters import chosen
 from metrics._tables import Source
-from metrics._truth import SPLITS, Truth, csv_bytes, prepare
+from metrics._truth import Truth, csv_bytes, prepare
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ TRIMMED = (
 """White space around an id, a label or a name: what Python's ``str.strip`` removes."""
 
 _INVISIBLE = TRIMMED + "\u200b\u200c\u200d\u2060\ufeff"
+_MOST_COLUMNS = 2_000
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-_NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
 
 
 def header_of(data: bytes) -> tuple[list[str], int, int]:
@@ -35,10 +36,16 @@ def header_of(data: bytes) -> tuple[list[str], int, int]:
         try:
             names = next(csv.reader([raw], strict=True))
         except csv.Error:
+            bare = raw.replace('"', "")
+            if problems := check_separator([bare] if "," not in bare else [], line):
+                raise Refused(*problems) from None
             message = f"Line {line}: the quotes of the header are broken."
             raise Refused(Problem("quote", message, line=line)) from None
     else:
         names = raw.split(",")
+    if len(names) > _MOST_COLUMNS:
+        message = f"The header names {len(names):,} columns; at most {_MOST_COLUMNS:,} are read."
+        raise Refused(Problem("too_many_columns", message, line=line, count=len(names)))
     return [name.strip(_INVISIBLE) for name in names], line, min(end + 1, len(data))
 
 
@@ -53,9 +60,16 @@ def check_separator(names: Sequence[str], line: int) -> list[Problem]:
     return []
 
 
-def check_header(
-    names: Sequence[str], expected: Sequence[str], line: int = 1, known_ids: bool = False
-) -> list[Problem]:
+def check_comment(names: Sequence[str], line: int, expected: Sequence[str] = ()) -> list[Problem]:
+    """A remark where the header belongs."""
+    if not names[0].startswith("#"):
+        return []
+    message = f"Line {line} is a comment, {shown(','.join(names))}. "
+    message += f"The first line must be: {','.join(expected)}" if expected else "The first line must name the columns."
+    return [Problem("comment", message, line=line)]
+
+
+def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -> list[Problem]:
     """All that is wrong with a submission's header, given the exact names it needs.
 
     >>> [problem.message for problem in check_header(["id", "Y"], ["id", "y"])]
@@ -64,13 +78,15 @@ def check_header(
     if separator := check_separator(names, line):
         return separator
     found = set(names)
-    if not found & set(expected) and any(_NUMBER.fullmatch(name) for name in names):
+    if comment := check_comment(names, line, expected):
+        return comment
+    if not found & set(expected) and any(NUMBER.fullmatch(name) for name in names):
         message = f"The header is missing. The first line must be: {','.join(expected)}"
         return [Problem("header_missing", message, line=line)]
     problems = repeated_names(names, line)
     extra = [name for name in names if name and name not in expected]
     missing = [name for name in expected if name not in found]
-    problems += _unnamed(names, line)
+    problems += unnamed(names, line)
     twins = {_plain(name): name for name in reversed(extra)}
     for name in missing:
         twin = twins.pop(_plain(name), None)
@@ -97,13 +113,18 @@ def _missing(name: str, twin: str | None, line: int) -> Problem:
 
 
 def _extra(extra: Sequence[str], expected: Sequence[str], line: int) -> Problem:
-    if extra[0].startswith("Unnamed: "):
+    if is_index(extra[0]):
         message = f'The column {shown(extra[0])} looks like an exported index: write with "index=False".'
     else:
         names = listed([shown(name) for name in extra[:EXAMPLES]], len(extra))
         verb = "is" if len(extra) == 1 else "are"
         message = f"{counted(len(extra), 'column')} {verb} not expected: {names}. Expected: {','.join(expected)}"
     return Problem("column_extra", message, column=extra[0][:200], line=line, count=len(extra))
+
+
+def is_index(name: str) -> bool:
+    """Whether a column is called as pandas calls an index that was written along."""
+    return name in ("index", "level_0") or name.startswith("Unnamed: ")
 
 
 def repeated_names(names: Sequence[str], line: int) -> list[Problem]:
@@ -118,7 +139,8 @@ def repeated_names(names: Sequence[str], line: int) -> list[Problem]:
     return found
 
 
-def _unnamed(names: Sequence[str], line: int) -> list[Problem]:
+def unnamed(names: Sequence[str], line: int) -> list[Problem]:
+    """Columns without a name."""
     if "" not in names:
         return []
     place = list(names).index("")

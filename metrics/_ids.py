@@ -68,12 +68,14 @@ class Ids:
         places[found[found >= 0]] = np.flatnonzero(found >= 0)
         problems = _faulty(self, table, column, found, counts)
         if not may_miss and not table.problems and (counts == 0).any():
-            problems.append(self._missing(np.flatnonzero(counts == 0), column))
+            problems.append(self._missing(table, np.flatnonzero(counts == 0), column))
         return Alignment(places, False), problems
 
-    def _missing(self, rows: np.ndarray, column: str) -> Problem:
+    def _missing(self, table: Table, rows: np.ndarray, column: str) -> Problem:
         names = [shown(self.array[int(row)].as_py()) for row in rows[:EXAMPLES]]
         message = f"{counted(len(rows), 'id')} of {len(self):,} missing: {listed(names, len(rows))}."
+        if spans := spanning(table):
+            message += f" Read as one row: {listed(spans, len(spans))}. Is a quote missing there?"
         first = self.array[int(rows[0])].as_py()
         return Problem("missing_ids", message, column=column, id=first, count=len(rows))
 
@@ -135,14 +137,29 @@ def over_several_lines(table: Table, column: str, rows: np.ndarray) -> Problem:
     return Problem("line_break", message, column=column, line=int(table.lines[rows[0]]), count=len(rows))
 
 
+def spanning(table: Table) -> list[str]:
+    """Where rows run over several lines, as words; free text may do that, and a lost quote does it too."""
+    found: dict[int, int] = {}
+    for array in table.arrays:
+        offsets, data = raw_cells(array)
+        used = data[offsets[0] : offsets[-1]]
+        if (used == 10).any():
+            breaks = np.flatnonzero(used == 10) + offsets[0]
+            rows, counts = np.unique(np.searchsorted(offsets, breaks, side="right") - 1, return_counts=True)
+            for row, many in zip(rows.tolist(), counts.tolist(), strict=True):
+                found[row] = found.get(row, 0) + many
+    return [f"lines {table.lines[row]:,}–{table.lines[row] + many:,}" for row, many in sorted(found.items())]
+
+
 def _unknown(truth: Ids, table: Table, column: str, rows: np.ndarray) -> Problem:
     ids = table.column(column)
     texts = [ids[int(row)].as_py() for row in rows[:EXAMPLES]]
     names = [f"{shown(text)} (line {table.lines[row]:,})" for text, row in zip(texts, rows, strict=False)]
     message = f"{counted(len(rows), 'id')} unknown: {listed(names, len(rows))}."
-    if len(rows) == len(ids) > 1:
-        message += " No id of the file is known: are these the rows of another data set?"
-    message += hint(truth.texts, texts[0])
+    why = hint(truth.texts, texts[0])
+    if len(rows) == len(ids) > 1 and not why:
+        why = " No id of the file is known: are these the rows of another data set?"
+    message += why
     line = int(table.lines[rows[0]])
     return Problem("unknown_ids", message, column=column, line=line, id=texts[0], count=len(rows))
 
@@ -169,6 +186,8 @@ def hint(known: list[str], text: str) -> str:
         return ""
     for says, same in _TWINS:
         wanted = same(text)
+        if wanted is None:
+            continue
         twin = next((other for other in known if same(other) == wanted), None)
         if twin is not None:
             return f" {says}: the file has {shown(text)}, expected is {shown(twin)}."
@@ -181,14 +200,41 @@ def _is_odd(character: str) -> bool:
     return unicodedata.category(character) in ("Cf", "Cc", "Co", "Cn")
 
 
-def _number(text: str) -> object:
+def _number(text: str) -> float | None:
     if re.fullmatch(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?", text):
         return float(text)
-    return text
+    return None
 
 
 def _visible(text: str) -> str:
     return "".join(character for character in text if not _is_odd(character))
+
+
+_TRUTH_WORDS = {"true": "1", "false": "0"}
+
+
+def _one_or_nought(text: str) -> str:
+    return _TRUTH_WORDS.get(text.casefold(), text)
+
+
+_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?")
+
+
+def _moment(text: str) -> object:
+    """The numbers of a date in an order that all ways of writing it share; ``None`` for other texts."""
+    if not _DATE.fullmatch(text):
+        return None
+    day, *rest = (list(map(int, re.findall(r"\d+", part))) for part in re.split("[T ]", text, maxsplit=1))
+    numbers = [number for part in rest for number in part]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return sorted(day), numbers
+
+
+def _long_number(text: str) -> float | None:
+    """A number with more digits than a float holds, as a float holds it."""
+    digits = re.sub(r"\D", "", text)
+    return _number(text) if len(digits) > 15 else None
 
 
 _LOOKALIKES = str.maketrans("АВЕКМНОРСТХаеорсухіΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXaeopcyxiABEZHIKMNOPTYX")
@@ -198,7 +244,10 @@ _MOST_COMPARED = 200_000
 _TWINS = (
     ("Leading zeros differ", lambda text: re.sub(r"(?<![0-9])0+(?=[0-9])", "", text)),
     ("Upper and lower case differ", str.casefold),
+    ("Digits of a long number are lost (read the ids as text)", _long_number),
     ("Ids are compared as text, not as numbers", _number),
+    ("Ids are written as true and false", _one_or_nought),
+    ("Dates are written in another way, and ids are compared as text", _moment),
     ("Invisible characters differ", _visible),
     ("The same letters are written with other code points", lambda text: unicodedata.normalize("NFKC", text)),
     ("Letters of another alphabet look alike", lambda text: text.translate(_LOOKALIKES)),

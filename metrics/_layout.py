@@ -8,10 +8,11 @@ from typing import Any
 
 from metrics._contract import Metric
 from metrics._errors import Problem, Refused, counted, listed, shown
-from metrics._headers import check_separator, repeated_names
+from metrics._headers import NUMBER, check_comment, check_separator, is_index, repeated_names, unnamed
 from metrics._tables import Table
 
 USAGE = "Usage"
+SPLITS = ("public", "private", "ignored")
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,12 @@ class Layout:
 
 def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
     """Faults of a truth's header that hold for every metric."""
-    problems = check_separator(names, line) or repeated_names(names, line)
-    if "" in names:
-        place = list(names).index("") + 1
-        message = f'Column {place} has no name. If it is the index of pandas, write with "index=False".'
-        problems.append(Problem("column_unnamed", message, line=line))
-    return problems
+    if other := check_separator(names, line) or check_comment(names, line):
+        return other
+    if all(NUMBER.fullmatch(name) for name in names):
+        message = f"The header is missing: the first line, {shown(','.join(names))}, must name the columns."
+        return [Problem("header_missing", message, line=line)]
+    return repeated_names(names, line) + unnamed(names, line)
 
 
 def layout_of(
@@ -39,10 +40,8 @@ def layout_of(
 ) -> Layout:
     """Id, targets, roles and split of a truth; ``metric`` may be ``None`` where any targets will do. Raises
     ``Refused``."""
-    name = id_column.strip() if id_column else table.names[0]
-    if name not in table.names:
-        message = f"The id column {shown(name)} is missing; the file has {', '.join(map(shown, table.names[:10]))}."
-        raise Refused(Problem("column_missing", message, column=name))
+    name = id_column_of(table, id_column)
+    _refuse_other_usage(table)
     roles = _roles_of(metric, table, name, params or {}) if metric is not None else {}
     targets = tuple(column for column in table.names if column not in (name, USAGE, *roles.values()))
     if not targets:
@@ -52,8 +51,29 @@ def layout_of(
             f"{metric.title} reads {counted(metric.truth.columns, 'target column')} ({metric.truth.words}); the file "
             f"has {len(targets)}: {listed([shown(target) for target in targets], len(targets))}."
         )
+        if index := next((column for column in table.names if is_index(column)), ""):
+            message += f' The column {shown(index)} looks like an exported index: write with "index=False".'
         raise Refused(Problem("target_columns", message, column=targets[0], count=len(targets)))
     return Layout(name, targets, USAGE in table.names and name != USAGE, roles)
+
+
+def id_column_of(table: Table, id_column: str | None) -> str:
+    """The column named, or the first. Raises ``Refused``."""
+    name = id_column.strip() if id_column else table.names[0]
+    if name not in table.names:
+        message = f"The id column {shown(name)} is missing; the file has {', '.join(map(shown, table.names[:10]))}."
+        raise Refused(Problem("column_missing", message, column=name))
+    return name
+
+
+def _refuse_other_usage(table: Table) -> None:
+    """A split whose column is called ``usage`` would be taken for answers."""
+    for name in table.names:
+        if USAGE not in table.names and name.casefold() == USAGE.casefold():
+            words = {text.casefold() for text in table.column(name).slice(0, 1000).to_pylist()}
+            if words <= {*SPLITS, ""}:
+                message = f"The column {shown(name)} holds the split; it must be called {shown(USAGE)}."
+                raise Refused(Problem("usage_name", message, column=name, line=1))
 
 
 def _roles_of(metric: Metric, table: Table, id_column: str, params: Mapping[str, Any]) -> dict[str, str]:

@@ -19,11 +19,19 @@ _NUMBER = re.compile(GRAMMAR)
 _MISSING = {"nan", "na", "n/a", "#n/a", "null", "none", "-", "", "nil", "<na>", "missing"}
 _INFINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
 _LOOSE_POINT = re.compile(r"[+-]?(\.[0-9]+|[0-9]+\.)([eE][+-]?[0-9]+)?")
-_FOREIGN = re.compile(r"[+−–-]?\d+([.٫]\d+)?")
+_FOREIGN = re.compile(r"[+＋−–—‐‑－﹣-]?\d+([.٫]\d+)?")
+_GROUPED = re.compile(r"[+-]?\d{1,3}(([\s_'’]\d{3})+|([.,]\d{3})+[.,]\d+|,\d{3}(,\d{3})+)([.,]\d+)?")
 _REASONS = (
     ("missing_value", "missing", lambda text: text.lower() in _MISSING),
     ("not_finite", "not finite", _INFINITE.fullmatch),
+    (
+        "decimal_comma",
+        "written with a comma that divides thousands or stands for a point (write 1000 or 0.5)",
+        re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch,
+    ),
     ("decimal_comma", "written with a decimal comma (write 0.5, not 0,5)", re.compile(r"[+-]?\d+,\d+").fullmatch),
+    ("not_a_number", "written with marks between thousands (write 1000)", _GROUPED.fullmatch),
+    ("not_a_number", "written with a percent sign (write 0.5, not 50%)", re.compile(r"[+-]?[\d.,]+\s*%").fullmatch),
     ("not_a_number", "true or false, not a number (write 1 and 0)", re.compile("(?i)true|false").fullmatch),
     ("not_a_number", "without a digit on each side of the point (write 0.5)", _LOOSE_POINT.fullmatch),
     ("not_a_number", "written with another minus sign or other digits than - and 0 to 9", _FOREIGN.fullmatch),

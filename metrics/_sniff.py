@@ -10,21 +10,38 @@ from metrics._headers import check_header, check_separator, header_of
 from metrics._scan import check_characters, check_encoding, check_line_lengths, plain_lines
 
 
-def sniff(head: bytes, size: int, columns: Sequence[str] | None) -> list[Problem]:
+def sniff(head: bytes, size: int, columns: Sequence[str] | None, *, may_be_empty: bool = False) -> list[Problem]:
     """Problems visible in ``head``, the first bytes of a file of ``size`` bytes; an empty list promises nothing.
 
-    ``columns`` is the exact header that the competition needs, or ``None`` if it is not known yet. Gzip and zip are
-    peeked into within limits; every other container is named and left closed.
+    ``columns`` is the exact header that the competition needs, or ``None`` if it is not known yet; ``may_be_empty``
+    where the metric does without any row. Gzip and zip are peeked into within limits; every other container is named
+    and left closed.
     """
     if not size or not head:
         return [Problem("empty_file", "The file is empty (0 bytes).")]
     try:
-        return _look(head, size, columns)
+        return _look(head, size, columns, may_be_empty)
     except Refused as refused:
         return refused.problems
 
 
-def _look(head: bytes, size: int, columns: Sequence[str] | None) -> list[Problem]:
+def header(head: bytes) -> list[str]:
+    """The column names of a CSV of which ``head`` are the first bytes; empty where they cannot be read.
+
+    >>> header(b"id, y \\n1,2\\n")
+    ['id', 'y']
+    """
+    kind = container_of(head[:4096])
+    data = peek(head) if kind in ("gzip", "zip") else head
+    try:
+        check_encoding(data, is_cut=True)
+        names = header_of(plain_lines(data))[0]
+    except Refused:
+        return []
+    return names if any(names) else []
+
+
+def _look(head: bytes, size: int, columns: Sequence[str] | None, may_be_empty: bool) -> list[Problem]:
     kind = container_of(head[:4096])
     is_packed = kind in ("gzip", "zip")
     if kind is not None and not is_packed:
@@ -39,12 +56,12 @@ def _look(head: bytes, size: int, columns: Sequence[str] | None) -> list[Problem
     clean = plain_lines(data)
     check_characters(clean)
     check_line_lengths(clean)
-    return _look_at_header(clean, columns, is_cut)
+    return _look_at_header(clean, columns, is_cut or may_be_empty)
 
 
-def _look_at_header(clean: bytes, columns: Sequence[str] | None, is_cut: bool) -> list[Problem]:
+def _look_at_header(clean: bytes, columns: Sequence[str] | None, may_be_empty: bool) -> list[Problem]:
     names, line, body = header_of(clean)
     problems = check_header(names, columns, line) if columns else check_separator(names, line)
-    if not is_cut and not clean[body:].strip():
+    if not problems and not may_be_empty and not clean[body:].strip():
         problems.append(Problem("no_rows", "The file has a header but no rows.", line=line))
     return problems

@@ -28,7 +28,6 @@ else:
 
 HeaderCheck = Callable[[Sequence[str], int], list[Problem]]
 
-_MOST_COLUMNS = 2_000
 _SPARE_ROWS = 100_000
 
 
@@ -86,9 +85,6 @@ def read_table(
     """
     text = scan(data)
     names, line, body = header_of(text.data)
-    if len(names) > _MOST_COLUMNS:
-        message = f"The header names {len(names):,} columns; at most {_MOST_COLUMNS:,} are read."
-        raise Refused(Problem("too_many_columns", message, line=line, count=len(names)))
     if problems := check(names, line):
         raise Refused(*problems)
     if not text.data[body:].strip():
@@ -102,8 +98,11 @@ def read_table(
 
 
 def _stop_early(text: Text, body: int, expected: int) -> None:
+    most = 3 * expected + _SPARE_ROWS
     rows = text.data.count(b"\n", body)
-    if not text.has_quotes and rows > 3 * expected + _SPARE_ROWS:
+    if rows > most and text.has_quotes:
+        rows = len(text.record_starts(body))
+    if rows > most:
         message = f"The file has about {rows:,} rows; {expected:,} are expected. It was not read further."
         raise Refused(Problem("too_many_rows", message, count=rows))
 

@@ -28,13 +28,11 @@ from metrics._errors import (
 from metrics._evaluate import Result, measure
 from metrics._headers import check_header
 from metrics._ids import Ids, blank_ids
-from metrics._layout import USAGE, Layout, check_truth_header, layout_of
+from metrics._layout import SPLITS, USAGE, Layout, check_truth_header, id_column_of, layout_of
 from metrics._parameters import chosen, complete
 from metrics._registry import get
 from metrics._tables import Source, Table, pick, plain, read_bytes, read_table
 from metrics._uncertainty import Buckets, buckets_of, hashes_of
-
-SPLITS = ("public", "private", "ignored")
 
 SMALL = 110_000_000
 """Bytes that any submission may have: what a site takes as an upload."""
@@ -60,7 +58,7 @@ class Truth:
         self.ids = Ids(table.column(layout.id_column))
         self.problems: list[Problem] = []
         self.usage = self._read_usage()
-        self.scored = np.flatnonzero(self.usage < 2)
+        self.scored = np.flatnonzero(self.usage != 2)
         self.parts = self._parts()
         self.target = self._read(metric.truth, layout.targets)
         self.answers = self._with_roles()
@@ -273,28 +271,39 @@ def read_truth(
     """The truth, as far as it could be read, and all its problems."""
     try:
         table = read_table(read_bytes(source), check_truth_header)
-        layout = layout_of(metric, table, id_column, params)
     except Refused as refused:
         return None, refused.problems
+    return judge_table(metric, table, params, id_column)
+
+
+def judge_table(
+    metric: Metric, table: Table, params: dict[str, Any], id_column: str | None
+) -> tuple[Truth | None, list[Problem]]:
+    """As ``read_truth``, of a table at hand."""
+    problems = list(table.problems)
+    try:
+        name = id_column_of(table, id_column)
+        problems += blank_ids(table, name) + _repeated_ids(table, name)
+        layout = layout_of(metric, table, id_column, params)
+    except Refused as refused:
+        return None, problems + refused.problems
     truth = Truth(metric, params, table, layout)
-    problems = table.problems + blank_ids(table, layout.id_column) + _repeated_ids(truth) + truth.problems
-    if not problems:
-        problems = _unscorable(truth)
-    return truth, problems
+    problems += truth.problems
+    return truth, problems or _unscorable(truth)
 
 
-def _repeated_ids(truth: Truth) -> list[Problem]:
-    encoded = truth.ids.array.dictionary_encode()
-    if len(encoded.dictionary) == truth.rows:
+def _repeated_ids(table: Table, column: str) -> list[Problem]:
+    ids = table.column(column)
+    encoded = ids.dictionary_encode()
+    if len(encoded.dictionary) == table.rows:
         return []
     codes = plain(encoded.indices, np.int32)
     _, firsts = np.unique(codes, return_index=True)
     again = np.setdiff1d(np.arange(len(codes)), firsts)
-    names = [f"{shown(truth.ids.texts[row])} (line {truth.table.lines[row]:,})" for row in again[:5]]
+    names = [f"{shown(ids[int(row)].as_py())} (line {table.lines[row]:,})" for row in again[:EXAMPLES]]
     message = f"{counted(len(again), 'row')} with an id that was there before: {listed(names, len(again))}."
     row = int(again[0])
-    line = int(truth.table.lines[row])
-    return [Problem("repeated_ids", message, truth.id_column, line, truth.ids.texts[row], len(again))]
+    return [Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), len(again))]
 
 
 def _unscorable(truth: Truth) -> list[Problem]:
