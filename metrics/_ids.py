@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from metrics._errors import EXAMPLES, Problem, counted, listed, shown
-from metrics._tables import Table, plain, raw_cells
+from metrics._index import Index
+from metrics._tables import Table, pick, raw_cells
 
 _CANONICAL = r"^(0|-?[1-9][0-9]{0,14})$"
 _WITH_POINT = r"^(0|-?[1-9][0-9]{0,14})\.0+$"
@@ -47,14 +48,17 @@ class Ids:
         texts: list[str] = self.array.to_pylist()
         return texts
 
+    @cached_property
+    def _index(self) -> Index:
+        return Index(self.array)
+
     def find(self, ids: Any) -> np.ndarray:
         """The truth row of each given id, -1 where it is unknown."""
-        import pyarrow.compute as pc
-
-        found = pc.index_in(ids, value_set=self.array)
-        if found.null_count and self.are_integers:
-            found = pc.coalesce(found, pc.index_in(_without_point(ids), value_set=self.array))
-        return _or_minus_one(found)
+        found = self._index.find(ids)
+        unknown = np.flatnonzero(found < 0)
+        if len(unknown) and self.are_integers:
+            found[unknown] = self._index.find(_without_point(pick(ids, unknown)))
+        return found
 
     def align(self, table: Table, column: str, *, may_miss: bool) -> tuple[Alignment, list[Problem]]:
         """Find every truth row in the submission; all complaints about ids, except that a file with faulty rows is
@@ -63,9 +67,14 @@ class Ids:
         if len(ids) == len(self) and ids.equals(self.array):
             return Alignment(np.arange(len(self)), True), []
         found = self.find(ids)
-        counts = np.bincount(found[found >= 0], minlength=len(self))
         places = np.full(len(self), -1, np.int64)
-        places[found[found >= 0]] = np.flatnonzero(found >= 0)
+        if len(found) == len(self) and found.min(initial=0) >= 0:
+            places[found] = np.arange(len(found))
+            if places.min(initial=0) >= 0:
+                return Alignment(places, False), []
+        known = np.flatnonzero(found >= 0)
+        counts = np.bincount(found[known], minlength=len(self))
+        places[found[known]] = known
         problems = _faulty(self, table, column, found, counts)
         if not may_miss and not table.problems and (counts == 0).any():
             problems.append(self._missing(table, np.flatnonzero(counts == 0), column))
@@ -78,15 +87,6 @@ class Ids:
             message += f" Read as one row: {listed(spans, len(spans))}. Is a quote missing there?"
         first = self.array[int(rows[0])].as_py()
         return Problem("missing_ids", message, column=column, id=first, count=len(rows))
-
-
-def _or_minus_one(found: Any) -> np.ndarray:
-    """An Arrow int32 array as numpy, -1 for null. (``fill_null`` would import pandas.)"""
-    places = plain(found, np.int32)
-    if not found.null_count:
-        return places
-    is_valid = np.unpackbits(np.frombuffer(found.buffers()[0], np.uint8), bitorder="little")
-    return np.where(is_valid[found.offset : found.offset + len(found)], places, -1)
 
 
 def _without_point(ids: Any) -> Any:
