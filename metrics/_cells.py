@@ -63,6 +63,8 @@ class Cells:
 
     def refuse_line_breaks(self) -> None:
         """Complain about cells over several lines."""
+        if not self.table.may_span_lines:
+            return
         offsets, data = raw_cells(self.array)
         breaks = np.flatnonzero(data[offsets[0] : offsets[-1]] == 10) if len(self.array) else np.zeros(0, int)
         if len(breaks):

@@ -120,7 +120,7 @@ def blank_ids(table: Table, column: str) -> list[Problem]:
         message = f"{counted(len(blank), 'row')} without an id: {listed(lines, len(blank))}."
         problems.append(Problem("blank_id", message, column=column, line=int(table.lines[blank[0]]), count=len(blank)))
     used = data[offsets[0] : offsets[-1]]
-    if (used == 10).any():
+    if table.may_span_lines and (used == 10).any():
         long = np.unique(np.searchsorted(offsets, np.flatnonzero(used == 10) + offsets[0], side="right") - 1)
         problems.append(over_several_lines(table, column, long))
     return problems
@@ -143,7 +143,7 @@ def spanning(table: Table) -> list[str]:
     for array in table.arrays:
         offsets, data = raw_cells(array)
         used = data[offsets[0] : offsets[-1]]
-        if (used == 10).any():
+        if table.may_span_lines and (used == 10).any():
             breaks = np.flatnonzero(used == 10) + offsets[0]
             rows, counts = np.unique(np.searchsorted(offsets, breaks, side="right") - 1, return_counts=True)
             for row, many in zip(rows.tolist(), counts.tolist(), strict=True):

@@ -7,6 +7,7 @@ absurd length, quotes that are not where a quote may stand.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ from metrics._errors import Problem, Refused
 LONGEST_LINE = 65_536
 
 _CONTROL = bytes(set(range(32)) - {9, 10, 13}) + b"\x7f"
-_NOT_CONTROL = bytes(set(range(256)) - set(_CONTROL))
+_BLOCK = 1 << 18  # bytes that fit into a processor's cache
 _HIGH_CONTROL = re.compile(b"\xc2[\x80-\x84\x86-\x9f]")  # U+0085, "next line", is white space
 
 
@@ -34,18 +35,35 @@ class Text:
 
     def record_starts(self, start: int = 0) -> np.ndarray:
         """Offsets at which the non-blank records from ``start`` on begin; a quoted cell may span lines."""
-        buffer = np.frombuffer(self.data, np.uint8)[start:]
-        ends = np.flatnonzero(buffer == 10)
+        ends = places_of(10, self.data, start)
         if self.has_quotes:
-            ends = ends[np.searchsorted(np.flatnonzero(buffer == 34), ends) % 2 == 0]
-        starts = np.concatenate(([0], ends + 1))
-        stops = np.concatenate((ends, [len(buffer)]))
-        return starts[stops > starts] + start
+            ends = ends[np.searchsorted(places_of(34, self.data, start), ends) % 2 == 0]
+        starts = np.concatenate(([start], ends + 1))
+        stops = np.concatenate((ends, [len(self.data)]))
+        found: np.ndarray = starts[stops > starts]
+        return found
 
     def lines_of(self, starts: np.ndarray) -> np.ndarray:
         """The line numbers of record starts."""
-        ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == 10)
-        return np.searchsorted(ends, starts) + 1
+        return np.searchsorted(places_of(10, self.data), starts) + 1
+
+
+def blocks_of(data: bytes, start: int = 0) -> Iterator[tuple[int, np.ndarray]]:
+    """The bytes from ``start`` on in pieces that need little memory at a time, each with its offset."""
+    buffer = np.frombuffer(data, np.uint8)
+    for place in range(start, len(buffer), _BLOCK):
+        yield place, buffer[place : place + _BLOCK]
+
+
+def places_of(byte: int, data: bytes, start: int = 0) -> np.ndarray:
+    """The offsets of a byte from ``start`` on."""
+    found = [np.flatnonzero(block == byte) + place for place, block in blocks_of(data, start)]
+    return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+
+def count_of(byte: int, data: bytes, start: int = 0) -> int:
+    """How often a byte occurs from ``start`` on. (``bytes.count`` takes five times as long where there are many.)"""
+    return sum(int(np.count_nonzero(block == byte)) for _, block in blocks_of(data, start))
 
 
 def scan(data: bytes) -> Text:
@@ -54,7 +72,7 @@ def scan(data: bytes) -> Text:
         raise Refused(Problem("empty_file", "The file is empty (0 bytes)."))
     check_encoding(data)
     clean = plain_lines(data)
-    if not clean.strip():
+    if not clean or clean.isspace():
         raise Refused(Problem("no_rows", "The file has no rows: it holds only blank lines."))
     check_characters(clean)
     check_line_lengths(clean)
@@ -102,7 +120,7 @@ def _not_utf8(data: bytes, error: UnicodeDecodeError) -> Problem:
 
 def check_characters(data: bytes) -> None:
     """Refuse NUL and other control characters but tab and line ends."""
-    if not data.translate(None, _NOT_CONTROL) and (data.isascii() or not _HIGH_CONTROL.search(data)):
+    if not _has_control(data) and (data.isascii() or not _HIGH_CONTROL.search(data)):
         return
     found = [match.start() for match in re.finditer(b"[" + re.escape(_CONTROL) + b"]", data)]
     found = found or [match.start() for match in _HIGH_CONTROL.finditer(data)]
@@ -118,6 +136,14 @@ def check_characters(data: bytes) -> None:
     raise Refused(Problem("control_character", message, line=line, count=len(found)))
 
 
+def _has_control(data: bytes) -> bool:
+    for _, block in blocks_of(data):
+        low = np.count_nonzero(block < 32) - np.count_nonzero(block == 10)
+        if low and low != np.count_nonzero(block == 9):
+            return True
+    return b"\x7f" in data
+
+
 def check_line_lengths(data: bytes) -> None:
     """Refuse lines over 65,536 bytes; hops from line end to line end, so the cost is small."""
     start, size = 0, len(data)
@@ -130,18 +156,18 @@ def check_line_lengths(data: bytes) -> None:
         start = end + 1
 
 
-def quotes_are_regular(data: bytes) -> bool:
-    """Whether each quote opens a cell, closes one or is doubled inside one, and none stays open.
+def quotes_are_regular(data: bytes, start: int = 0) -> bool:
+    """Whether each quote from ``start`` on opens a cell, closes one or is doubled inside one, and none stays open.
 
     A reader that meets anything else guesses, and readers guess differently.
     """
-    buffer = np.frombuffer(data, np.uint8)
-    places = np.flatnonzero(buffer == 34)
+    places = places_of(34, data, start)
     if len(places) % 2:
         return False
+    buffer = np.frombuffer(data, np.uint8)
     opening, closing = places[::2], places[1::2]
-    padded = np.concatenate(([10], buffer, [10])).astype(np.uint8)
-    before, after = padded[opening], padded[closing + 2]
+    before = np.where(opening > start, buffer[opening - 1], 10)
+    after = np.where(closing + 1 < len(buffer), buffer[np.minimum(closing + 1, len(buffer) - 1)], 10)
     opens_well = (before == 44) | (before == 10)
     closes_well = (after == 44) | (after == 10)
     doubled = np.zeros(len(opening), bool)

@@ -6,6 +6,7 @@ Nothing is guessed: every cell is text, only an empty cell is empty, and a row h
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 from metrics._containers import LIMIT, unpack
 from metrics._errors import Problem, Refused
 from metrics._headers import TRIMMED, header_of
-from metrics._scan import Text, quotes_are_regular, scan
+from metrics._scan import Text, count_of, quotes_are_regular, scan
 from metrics._walk import walk
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ else:
 HeaderCheck = Callable[[Sequence[str], int], list[Problem]]
 
 _SPARE_ROWS = 100_000
+_BLOCK = 1 << 18
+_INK = re.compile(rb"\S")
 
 
 class Table:
@@ -43,6 +46,11 @@ class Table:
         self._body = body
 
     @property
+    def may_span_lines(self) -> bool:
+        """Whether a cell may hold a line break: only quoted ones can."""
+        return self._text.has_quotes
+
+    @property
     def size(self) -> int:
         """Bytes of the text it was read from."""
         return len(self._text.data)
@@ -51,6 +59,20 @@ class Table:
     def lines(self) -> np.ndarray:
         """The line number of each row; computed when a message needs it."""
         return self._text.lines_of(self._text.record_starts(self._body))
+
+    def some(self, rows: np.ndarray) -> Table:
+        """Some rows, in the order given, with the lines they have."""
+        found = Table(self.names, [pick(array, rows) for array in self.arrays], self._text, self._body)
+        found.lines = self.lines[rows]
+        return found
+
+    def without(self, name: str) -> Table:
+        """All columns but one."""
+        kept = [place for place, other in enumerate(self.names) if other != name]
+        names, arrays = [self.names[place] for place in kept], [self.arrays[place] for place in kept]
+        found = Table(names, arrays, self._text, self._body)
+        found.lines, found.problems = self.lines, self.problems
+        return found
 
     def column(self, name: str) -> Any:
         """The Arrow string array of a column, white space around each cell removed."""
@@ -87,7 +109,7 @@ def read_table(
     names, line, body = header_of(text.data)
     if problems := check(names, line):
         raise Refused(*problems)
-    if not text.data[body:].strip():
+    if not _INK.search(text.data, body):
         if may_be_empty:
             return Table(names, _empty(len(names)), text, body)
         wanted = f"; {expected_rows:,} expected" if expected_rows else ""
@@ -99,7 +121,9 @@ def read_table(
 
 def _stop_early(text: Text, body: int, expected: int) -> None:
     most = 3 * expected + _SPARE_ROWS
-    rows = text.data.count(b"\n", body)
+    if len(text.data) - body <= most:
+        return
+    rows = count_of(10, text.data, body)
     if rows > most and text.has_quotes:
         rows = len(text.record_starts(body))
     if rows > most:
@@ -108,12 +132,13 @@ def _stop_early(text: Text, body: int, expected: int) -> None:
 
 
 def _read_body(text: Text, names: Sequence[str], body: int) -> Table:
-    if not text.has_quotes or quotes_are_regular(text.data[body:]):
-        arrays = _arrow(memoryview(text.data)[body:], len(names))
+    if not text.has_quotes or quotes_are_regular(text.data, body):
+        arrays = _arrow(memoryview(text.data)[body:], len(names), text.has_quotes)
         if arrays is not None:
             return Table(names, [trimmed(array) for array in arrays], text, body)
     walked = walk(text.data, body, len(names))
-    arrays = _arrow(memoryview(walked.good), len(names)) if walked.good.strip() else _empty(len(names))
+    good = walked.good
+    arrays = _arrow(memoryview(good), len(names), text.has_quotes) if good.strip() else _empty(len(names))
     if arrays is None or len(arrays[0]) != len(walked.lines):
         message = "The file cannot be read as CSV. Write it again with a CSV library."
         raise Refused(*walked.problems, *([] if walked.problems else [Problem("unreadable", message)]))
@@ -129,7 +154,7 @@ def _empty(width: int) -> list[Any]:
     return [pa.nulls(0, pa.string())] * width
 
 
-def _arrow(view: memoryview, width: int) -> list[Any] | None:
+def _arrow(view: memoryview, width: int, has_quotes: bool) -> list[Any] | None:
     """The columns as string arrays, or ``None`` where Arrow finds fault with the rows."""
     import pyarrow as pa
     from pyarrow import csv
@@ -141,7 +166,7 @@ def _arrow(view: memoryview, width: int) -> list[Any] | None:
             read_options=csv.ReadOptions(
                 use_threads=False, column_names=keys, block_size=min(len(view) + 1, 2**31 - 1)
             ),
-            parse_options=csv.ParseOptions(newlines_in_values=True),
+            parse_options=csv.ParseOptions(newlines_in_values=has_quotes, quote_char='"' if has_quotes else False),
             convert_options=csv.ConvertOptions(
                 column_types=dict.fromkeys(keys, pa.string()), strings_can_be_null=False, check_utf8=False
             ),
@@ -187,21 +212,27 @@ def raw_cells(array: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def trimmed(array: Any) -> Any:
     """Each cell without white space around it; arrays that need nothing are returned as they are."""
-    if not len(array):
-        return array
     places, data = raw_cells(array)
-    starts, ends = places[:-1], places[1:]
-    if len(data) == 0 or not _has_soft_edges(data, starts, ends):
+    if _all_visible(data[places[0] : places[-1]]) or not _has_soft_edges(data, places[:-1], places[1:]):
         return array
     import pyarrow.compute as pc
 
     return pc.utf8_trim(array, characters=TRIMMED)
 
 
+def _all_visible(data: np.ndarray) -> bool:
+    """Whether all bytes are visible ASCII, 33 to 126."""
+    return not any(_is_soft(data[place : place + _BLOCK]).any() for place in range(0, len(data), _BLOCK))
+
+
 def _has_soft_edges(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bool:
     filled = ends > starts
     if not filled.all():
         starts, ends = starts[filled], ends[filled]
-    first, last = data[starts], data[ends - 1]
-    # Bytes from 33 to 126 are visible ASCII; subtracting 33 in uint8 wraps the rest above 93.
-    return bool(((first - np.uint8(33)) > 93).any() or ((last - np.uint8(33)) > 93).any())
+    return bool(_is_soft(data[starts]).any() or _is_soft(data[ends - 1]).any())
+
+
+def _is_soft(data: np.ndarray) -> np.ndarray:
+    # Subtracting 33 in uint8 wraps everything but the visible above 93.
+    found: np.ndarray = (data - np.uint8(33)) > 93
+    return found
