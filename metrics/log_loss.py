@@ -9,26 +9,23 @@ Answering 0.5 everywhere gives 0.693; sure and right everywhere gives 0. Probabi
 
 Small values of $c$ let a team read single answers from the board; 0.001 prevents that.
 
+For several columns of answers see `columnwise_log_loss`, for more than two classes `multiclass_log_loss`.
+
 Equals scikit-learn's `log_loss` but for the clipping of sure and right answers there.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import numpy as np
 
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Binary, Probability
-from metrics._parameters import Range
-
-Clip = Annotated[float, Range(0, 0.5, exclusive_minimum=True), "Probabilities below this count as this."]
+from metrics._surprise import Clip, surprise
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:
     """The surprise of each row, and 1 for the row."""
-    given = np.where(truth == 1, prediction, 1 - prediction)
-    return np.column_stack([-np.log(np.maximum(given, clip)), np.ones(len(truth))])
+    return np.column_stack([surprise(truth, prediction, clip), np.ones(len(truth))])
 
 
 def total(sums: np.ndarray) -> float:

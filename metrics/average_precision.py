@@ -1,0 +1,66 @@
+"""Mean precision at the rows with answer 1, when all rows are ranked by score.
+
+With $P_k$ and $R_k$ precision and recall of the rows from the highest score down to the $k$-th distinct one,
+
+$$\\mathrm{AP} = \\sum_k (R_k - R_{k-1})\\,P_k$$
+
+which is the mean, over the rows with answer 1, of the precision at their score: the area below the steps of precision
+over recall, without interpolation.
+
+- Equal scores share one threshold, so the order of the file never matters: a 1 and a 0 at the same highest score both
+  have precision 0.5.
+- Constant scores give the share of the 1s, as guessing does in the mean: with 2 % of 1s, 0.02. All 1s above all 0s
+  gives 1; a single 1 among 100 rows, on the last place, gives 0.01.
+- Any finite numbers will do; only their order matters. A split with one class only is refused at publication.
+
+Equals scikit-learn's `average_precision_score`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._contract import Example, Metric, ratio
+from metrics._inputs import Binary, Score
+from metrics._ranks import one_class
+from metrics._recall_curve import average_precision_of, precision_at_ones, precision_influence, recall_curve
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """For each 1 the precision at its score, and 1 for each 1."""
+    return np.column_stack([precision_at_ones(truth, prediction), truth])
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean over the 1s."""
+    return ratio(*sums)
+
+
+def score(truth: np.ndarray, prediction: np.ndarray) -> float:
+    """Added by distinct scores, which are fewer than the rows."""
+    return average_precision_of(truth, prediction)
+
+
+average_precision = Metric(
+    title="Average precision",
+    group="Probabilities",
+    direction="maximize",
+    best=1.0,
+    truth=Binary(),
+    submission=Score(),
+    rows=rows,
+    total=total,
+    score=score,
+    whole=True,
+    parts=("precision", "ones"),
+    last_line="{precision} / {ones}",
+    worst=0.0,
+    influence=precision_influence,
+    figures=recall_curve,
+    unscorable=one_class,
+    example=Example(
+        truth="id,y\n1,0\n2,0\n3,1\n4,1\n",
+        submission="id,y\n1,0.1\n2,0.4\n3,0.35\n4,0.8\n",
+        score=0.8333333333333333,
+    ),
+)

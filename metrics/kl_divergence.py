@@ -1,0 +1,64 @@
+"""How far the predicted distributions over classes are from the true ones.
+
+Both files have one probability per class, such as the shares of the experts' votes. With $p_{ic}$ the true and
+$q_{ic}$ the predicted probability of class $c$ in row $i$,
+
+$$D_{\\mathrm{KL}} = \\frac{1}{n} \\sum_{i=1}^{n} \\sum_{c} p_{ic} \\ln \\frac{p_{ic}}{q_{ic}}$$
+
+- A class with true probability 0 adds nothing. Predicted probabilities below `clip` count as this: a true 1 on which 0
+  was said costs 34.5 at `clip` $10^{-15}$. (True ones above 0 too, so that a perfect file always scores 0.)
+- Truth 0.5, 0.5 and prediction 0.9, 0.1 give 0.511; the same prediction for the truth 1, 0 gives 0.105. Where every
+  truth is sure of one class this is the `multiclass_log_loss`.
+- Each row of both files must sum to 1 ± 0.001; others are refused. `normalise` divides the rows by their sums, so
+  that no row gains by saying 1.001 in total; off, they are taken as they are.
+
+Source: Kaggle's `kullback_leibler_divergence` of HMS Harmful Brain Activity Classification 2024. Its digits for files
+that sum to 1 but for the rounding need `normalise` off; a host with votes divides them by their number.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from metrics._class_columns import ClassProbabilities
+from metrics._contract import Example, Metric, ratio
+from metrics._parameters import Range
+
+Clip = Annotated[float, Range(0, 1e-3, exclusive_minimum=True), "Probabilities below this count as this."]
+Normalise = Annotated[bool, "Divide the probabilities of each row by their sum; off: take them as they are."]
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15, normalise: Normalise = True) -> np.ndarray:
+    """The divergence of each row, and 1 for the row."""
+    if normalise:
+        truth = truth / truth.sum(axis=1, keepdims=True)
+        prediction = prediction / prediction.sum(axis=1, keepdims=True)
+    true, said = np.maximum(truth, clip), np.maximum(prediction, clip)
+    lost = np.where(truth > 0, true * np.log(true / said), 0.0).sum(axis=1)
+    return np.column_stack([lost, np.ones(len(truth))])
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean."""
+    return ratio(*sums)
+
+
+kl_divergence = Metric(
+    title="Kullback-Leibler divergence",
+    group="Probabilities",
+    direction="minimize",
+    best=0.0,
+    truth=ClassProbabilities(whole=True),
+    submission=ClassProbabilities(whole=True),
+    rows=rows,
+    total=total,
+    parts=("divergence", "rows"),
+    last_line="{divergence} / {rows}",
+    example=Example(
+        truth="id,seizure,other\n1,1,0\n2,0.5,0.5\n3,0.25,0.75\n",
+        submission="id,seizure,other\n1,0.8,0.2\n2,0.5,0.5\n3,0.5,0.5\n",
+        score=0.11798519575178223,
+    ),
+)

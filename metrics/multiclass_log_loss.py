@@ -1,0 +1,114 @@
+"""How surprised the predicted probabilities are by the true class, one column per class.
+
+The truth is one column of labels, or one 0/1 column per class with exactly one 1 in each row. The submission has one
+probability per class, in columns named like the classes; these are all labels of the truth file, sorted, ignored rows
+included. With $p_i$ the probability given to the true class of row $i$ and $S_i$ the sum of the row's probabilities,
+
+$$\\mathrm{LogLoss} = -\\frac{1}{n} \\sum_{i=1}^{n} \\ln \\frac{\\max(p_i, c)}{S_i}$$
+
+- `normalise` (default): each row is divided by its sum, so 0.5, 0.5, 1 means 0.25, 0.25, 0.5. A row of zeros counts as
+  equal probabilities. Off: $S_i$ is left out, and rows that do not sum to 1 ± 0.001 are refused.
+- `clip` is $c$: a sure and wrong answer costs 34.5 at $c = 10^{-15}$, 6.9 at 0.001.
+- Equal probabilities give 1.099 for 3 classes, 2.303 for 10; sure and right everywhere gives 0.
+- `average` `classes`: the mean over the classes of their rows' mean, so that a class of 5 rows counts as much as one of
+  500; classes without a row in a split are left out.
+- `class_weights`: a row (or with `classes` a class) counts as much as its class weighs: losses of 0.693 and 0.105 in
+  classes of weight 2 and 1 give (2 · 0.693 + 0.105) / 3 = 0.497.
+
+Source: Kaggle's multi-class log loss (clipped, then divided by the sum); with `classes` PLAsTiCC 2018 and the balanced
+log loss of ICR 2023; with `normalise` off and `clip` 2.22e-16 equals scikit-learn's `log_loss`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metrics._class_columns import Classes, ClassProbabilities, OneClass, certain, class_names
+from metrics._contract import Example, Metric, ratio
+from metrics._number_lists import Weights, weights_for, wrong_weights
+from metrics._surprise import Clip, Normalise, by_class, must_sum, surprise_of_class
+
+Average = Annotated[Literal["rows", "classes"], "rows: each row counts equally; classes: each class counts equally."]
+
+
+def rows(
+    truth: Classes,
+    prediction: np.ndarray,
+    *,
+    clip: Clip = 1e-15,
+    normalise: Normalise = True,
+    class_weights: Weights = None,
+) -> np.ndarray:
+    """The weighted surprise of each row, and its weight."""
+    weights = np.array(weights_for(class_weights, len(truth.names)))[truth.codes]
+    return np.column_stack([weights * surprise_of_class(truth, prediction, clip, normalise), weights])
+
+
+def total(sums: np.ndarray, *, average: Average = "rows") -> float | None:
+    """The mean over rows."""
+    return ratio(*sums) if average == "rows" else None
+
+
+def score(
+    truth: Classes,
+    prediction: np.ndarray,
+    *,
+    clip: Clip = 1e-15,
+    normalise: Normalise = True,
+    class_weights: Weights = None,
+) -> float:
+    """The mean over classes."""
+    found = by_class(truth, surprise_of_class(truth, prediction, clip, normalise), class_weights)
+    return float((found.means * found.shares).sum())
+
+
+def influence(
+    truth: Classes,
+    prediction: np.ndarray,
+    *,
+    clip: Clip = 1e-15,
+    normalise: Normalise = True,
+    class_weights: Weights = None,
+) -> np.ndarray:
+    """What each row does to the mean of its class, and so to the mean over classes."""
+    lost = surprise_of_class(truth, prediction, clip, normalise)
+    return by_class(truth, lost, class_weights).influence(truth, lost)
+
+
+def last_line(*, average: Average = "rows") -> str:
+    """A mean over classes is made class by class."""
+    return "{surprise} / {weight}" if average == "rows" else ""
+
+
+def unscorable(truth: Classes, *, class_weights: Weights = None) -> str:
+    """Weights must fit the classes, and some row must count."""
+    weights = np.array(weights_for(class_weights, len(truth.names)))[truth.codes]
+    unfit = wrong_weights(class_weights, len(truth.names), "class", "classes")
+    return unfit or ("" if weights.any() else "all its rows are of classes with weight 0.")
+
+
+multiclass_log_loss = Metric(
+    title="Multi-class log loss",
+    group="Probabilities",
+    direction="minimize",
+    best=0.0,
+    truth=OneClass(),
+    submission=ClassProbabilities(),
+    submission_names=class_names,
+    rows=rows,
+    total=total,
+    score=score,
+    influence=influence,
+    parts=("surprise", "weight"),
+    last_line=last_line,
+    verify=must_sum,
+    unscorable=unscorable,
+    perfect=certain,
+    example=Example(
+        truth="id,author\n1,EAP\n2,HPL\n3,MWS\n4,EAP\n",
+        submission="id,EAP,HPL,MWS\n1,0.5,0.25,0.25\n2,0.2,0.7,0.1\n3,0.1,0.1,0.8\n4,1,1,0\n",
+        score=0.4915282140932081,
+    ),
+)

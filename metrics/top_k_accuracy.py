@@ -1,0 +1,73 @@
+"""Share of rows whose true class is among the k with the highest scores.
+
+The truth is one column of labels, or one 0/1 column per class; the submission has one score per class, in columns named
+like the classes: all labels of the truth file, sorted, ignored rows included. Any finite numbers will do.
+
+$$\\text{accuracy@}k = \\frac{1}{n} \\sum_{i=1}^{n} [\\mathrm{rank}_i(y_i) \\le k]$$
+
+where $\\mathrm{rank}_i(y_i)$ is the place of the true class among the scores of its row, from the highest down.
+
+- Equal scores: the class with the later column comes first. With classes a, b, c and equal scores everywhere, $k = 2$
+  finds b and c but not a.
+- $k = 1$ is the accuracy of the highest score. With $k$ not below the number of classes every file would score 1: that
+  is refused at publication.
+- Of 4 rows the true class comes first in two, second in one, third in one: 0.5 at $k = 1$, 0.75 at $k = 2$.
+
+Equals scikit-learn's `top_k_accuracy_score`, also for equal scores. For lists of labels in one cell see `map_at_k`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from metrics._class_columns import Classes, OneClass, certain, class_names
+from metrics._contract import Example, Metric, ratio
+from metrics._inputs import Score
+from metrics._parameters import Range
+
+K = Annotated[int, Range(1, 1000), "How many classes of a row count, from the highest score down."]
+
+
+def rows(truth: Classes, prediction: np.ndarray, *, k: K = 2) -> np.ndarray:
+    """1 where the true class is among the first k, and 1 for the row."""
+    own = prediction[np.arange(len(truth)), truth.codes][:, None]
+    is_later = np.arange(prediction.shape[1]) > truth.codes[:, None]
+    before = ((prediction > own) | (is_later & (prediction == own))).sum(axis=1)
+    return np.column_stack([before < k, np.ones(len(truth))])
+
+
+def total(sums: np.ndarray) -> float:
+    """Right rows per row."""
+    return ratio(*sums)
+
+
+def unscorable(truth: Classes, *, k: K = 2) -> str:
+    """Something must be able to be wrong."""
+    if k < len(truth.names):
+        return ""
+    return f"it has {len(truth.names)} classes, so that with k = {k} every file would score 1."
+
+
+top_k_accuracy = Metric(
+    title="Top-k accuracy",
+    group="Probabilities",
+    direction="maximize",
+    best=1.0,
+    truth=OneClass(),
+    submission=Score(many=True),
+    submission_names=class_names,
+    rows=rows,
+    total=total,
+    parts=("right", "rows"),
+    last_line="{right} / {rows}",
+    worst=0.0,
+    unscorable=unscorable,
+    perfect=certain,
+    example=Example(
+        truth="id,animal\n1,cat\n2,dog\n3,owl\n4,owl\n",
+        submission="id,cat,dog,owl\n1,0.5,0.2,0.2\n2,0.3,0.4,0.2\n3,0.2,0.4,0.3\n4,0.7,0.2,0.1\n",
+        score=0.75,
+    ),
+)
