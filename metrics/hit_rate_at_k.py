@@ -1,0 +1,59 @@
+"""Share of rows with a relevant label among the first k of a ranked list.
+
+A submission's cell holds labels, best first, separated by white space: `b x c`. What stands after the first `k` is cut
+and no error. With $h_i$ relevant labels among the first $k$ of row $i$,
+
+$$\\mathrm{HR@}k = \\frac{1}{n} \\sum_{i=1}^{n} [h_i > 0]$$
+
+One hit is enough, at any rank up to `k`: truth `b c` gets 1 for `x y c` with k = 3 and 0 with k = 2.
+
+A label that a list repeats counts at its first place only and keeps its other places: `x x b` finds `b` at rank 3. An
+empty list finds nothing. Where nothing is to be found (an empty truth), an empty list is worth 1 and any other 0.
+
+Equals scikit-learn's `top_k_accuracy_score` where each row has one relevant label and lists are full.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._arrays import Coded
+from metrics._contract import Contributions, Example, Metric, ratio
+from metrics._inputs import LabelSet
+from metrics._lists import Hits, K, LabelList, Separator, mean_over_lists, perfect
+
+
+def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
+    """Hits, labels to be found and whether there is a hit in each row, and 1 for the row."""
+
+    def is_hit(hits: Hits) -> np.ndarray:
+        return hits.sum() > 0
+
+    return mean_over_lists(truth, prediction, k, separator, is_hit)
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean over rows."""
+    *_, hit_rows, count = sums
+    return ratio(hit_rows, count)
+
+
+hit_rate_at_k = Metric(
+    title="Hit rate@k",
+    group="Rankings",
+    direction="maximize",
+    best=1.0,
+    truth=LabelSet(),
+    submission=LabelList(),
+    rows=rows,
+    total=total,
+    parts=("hits", "relevant", "hit_rows", "rows"),
+    last_line="{hit_rows} / {rows}",
+    worst=0.0,
+    perfect=perfect,
+    example=Example(
+        truth="id,items\nu1,a\nu2,b c\nu3,d\n",
+        submission="id,items\nu1,x a\nu2,b x c\nu3,x y z\n",
+        score=0.6666666666666666,
+    ),
+)

@@ -1,0 +1,63 @@
+"""Mean over rows of the average precision of the first k labels of a ranked list.
+
+A submission's cell holds labels, best first, separated by white space: `b x c`. What stands after the first `k` is cut
+and no error. With $P(j)$ the share of relevant labels among the first $j$ and $m$ relevant labels in the row's truth,
+
+$$\\mathrm{MAP@}k = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{1}{\\min(m_i, k)} \\sum_{j=1}^{k} P_i(j)\\,\\mathrm{rel}_i(j)$$
+
+With one relevant label per row this is the mean of one divided by its rank. Truth `b c` gets for `b x c`
+$(1 + 2/3) / 2 = 0.833$, for `b` 0.5, for `x y` 0.
+
+A label that a list repeats counts at its first place only and keeps its other places: `x x b` finds `b` at rank 3. An
+empty list finds nothing. Where nothing is to be found (an empty truth), an empty list is worth 1 and any other 0.
+(Hamner's `apk` always gives 0 there, and counts a label that the *truth* repeats each time; we count it once.)
+
+Source: `mapk` of Hamner's *Metrics*, as on Kaggle: Facebook V, Expedia Hotel Recommendations,
+Humpback Whale Identification (k = 5), H&M Personalized Fashion Recommendations (k = 12).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._arrays import Coded
+from metrics._contract import Contributions, Example, Metric, ratio
+from metrics._inputs import LabelSet
+from metrics._lists import Hits, K, LabelList, Separator, mean_over_lists, perfect
+
+
+def rows(truth: Coded, prediction: Coded, *, k: K = 5, separator: Separator = None) -> Contributions:
+    """Hits, labels to be found and average precision of each row, and 1 for the row."""
+
+    def average_precision(hits: Hits) -> np.ndarray:
+        found: np.ndarray = hits.sum(hits.nth / hits.rank) / hits.reachable(k)
+        return found
+
+    return mean_over_lists(truth, prediction, k, separator, average_precision)
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean over rows."""
+    *_, average_precision, count = sums
+    return ratio(average_precision, count)
+
+
+map_at_k = Metric(
+    title="MAP@k",
+    group="Rankings",
+    direction="maximize",
+    best=1.0,
+    truth=LabelSet(),
+    submission=LabelList(),
+    rows=rows,
+    total=total,
+    parts=("hits", "relevant", "average_precision", "rows"),
+    last_line="{average_precision} / {rows}",
+    worst=0.0,
+    perfect=perfect,
+    example=Example(
+        truth="id,items\nu1,a\nu2,b c\nu3,d\n",
+        submission="id,items\nu1,x a\nu2,b x c\nu3,x y z\n",
+        score=0.4444444444444444,
+    ),
+)

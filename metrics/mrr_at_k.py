@@ -1,0 +1,59 @@
+"""Mean over rows of one divided by the rank of the first relevant label, up to rank k.
+
+A submission's cell holds labels, best first, separated by white space: `b x c`. What stands after the first `k` is cut
+and no error. With $r_i$ the rank of the first relevant label of row $i$,
+
+$$\\mathrm{MRR@}k = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{[r_i \\le k]}{r_i}$$
+
+Only the first hit counts: truth `b c` gets 1 for `b x c` and for `b`, 0.333 for `x y c`, 0 for `x y`.
+
+A label that a list repeats counts at its first place only and keeps its other places: `x x b` finds `b` at rank 3. An
+empty list finds nothing. Where nothing is to be found (an empty truth), an empty list is worth 1 and any other 0.
+
+Source: Voorhees 1999 (TREC-8 question answering). With one relevant label per row it is `map_at_k`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._arrays import Coded
+from metrics._contract import Contributions, Example, Metric, ratio
+from metrics._inputs import LabelSet
+from metrics._lists import Hits, K, LabelList, Separator, mean_over_lists, perfect
+
+
+def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
+    """Hits, labels to be found and reciprocal rank of each row, and 1 for the row."""
+
+    def reciprocal_rank(hits: Hits) -> np.ndarray:
+        return hits.sum((hits.nth == 1) / hits.rank)
+
+    return mean_over_lists(truth, prediction, k, separator, reciprocal_rank)
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean over rows."""
+    *_, reciprocal_rank, count = sums
+    return ratio(reciprocal_rank, count)
+
+
+mrr_at_k = Metric(
+    title="MRR@k",
+    group="Rankings",
+    direction="maximize",
+    best=1.0,
+    truth=LabelSet(),
+    submission=LabelList(),
+    rows=rows,
+    total=total,
+    parts=("hits", "relevant", "reciprocal_rank", "rows"),
+    last_line="{reciprocal_rank} / {rows}",
+    worst=0.0,
+    perfect=perfect,
+    example=Example(
+        truth="id,items\nu1,a\nu2,b c\nu3,d\n",
+        submission="id,items\nu1,x a\nu2,b x c\nu3,x y z\n",
+        score=0.5,
+    ),
+)

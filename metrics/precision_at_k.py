@@ -1,0 +1,81 @@
+"""Mean over rows of the share of relevant labels among the first k of a ranked list.
+
+A submission's cell holds labels, best first, separated by white space: `b x c`. What stands after the first `k` is cut
+and no error. With $h_i$ relevant labels among the first $k$ of row $i$, which has $m_i$ of them,
+
+$$\\mathrm{P@}k = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{h_i}{\\min(m_i, k)}$$
+
+That is `divisor` = `reachable` (default): a perfect list gets 1 even where fewer than `k` labels are relevant. With
+`divisor` = `k` each row is divided by `k`, as textbooks do; then every row needs at least `k` relevant labels (or
+none), because otherwise nobody could reach 1: such a truth is refused at publication. Either way a list shorter than
+`k` counts as if wrong labels filled it up. With k = 3, truth `b c` gets for `b x y` 0.5, or 0.333 divided by `k`.
+
+A label that a list repeats counts at its first place only and keeps its other places: `x x b` finds `b` at rank 3. An
+empty list finds nothing. Where nothing is to be found (an empty truth), an empty list is worth 1 and any other 0.
+
+Source: Manning, Raghavan and Schütze, *Introduction to Information Retrieval*, 2008, chapter 8 (divided by `k`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metrics._arrays import Coded
+from metrics._contract import Contributions, Example, Metric, ratio
+from metrics._errors import counted
+from metrics._inputs import LabelSet
+from metrics._lists import Hits, K, LabelList, Separator, mean_over_lists, perfect, shortest
+
+Divisor = Annotated[
+    Literal["reachable", "k"], "reachable: k, or the number of relevant labels where that is smaller; k: always k."
+]
+
+
+def rows(
+    truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None, divisor: Divisor = "reachable"
+) -> Contributions:
+    """Hits, labels to be found and precision of each row, and 1 for the row."""
+
+    def precision(hits: Hits) -> np.ndarray:
+        return hits.sum() / (hits.reachable(k) if divisor == "reachable" else k)
+
+    return mean_over_lists(truth, prediction, k, separator, precision)
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean over rows."""
+    *_, precision, count = sums
+    return ratio(precision, count)
+
+
+def unscorable(truth: Coded, *, k: K = 10, separator: Separator = None, divisor: Divisor = "reachable") -> str:
+    """Divided by k, a row with fewer labels can never reach 1."""
+    least = shortest(truth, separator)
+    if divisor == "reachable" or least is None or least >= k:
+        return ""
+    return f"a row has {counted(least, 'relevant label')}, so that divided by k = {k:,} nobody could reach 1."
+
+
+precision_at_k = Metric(
+    title="Precision@k",
+    group="Rankings",
+    direction="maximize",
+    best=1.0,
+    truth=LabelSet(),
+    submission=LabelList(),
+    rows=rows,
+    total=total,
+    parts=("hits", "relevant", "precision", "rows"),
+    last_line="{precision} / {rows}",
+    worst=0.0,
+    perfect=perfect,
+    unscorable=unscorable,
+    example=Example(
+        truth="id,items\nu1,a\nu2,b c\nu3,d\n",
+        submission="id,items\nu1,x a\nu2,b x c\nu3,x y z\n",
+        score=0.6666666666666666,
+        params={"k": 3},
+    ),
+)

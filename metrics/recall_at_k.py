@@ -1,0 +1,69 @@
+"""Mean over rows of the share of relevant labels that are among the first k of a ranked list.
+
+A submission's cell holds labels, best first, separated by white space: `b x c`. What stands after the first `k` is cut
+and no error. With $h_i$ of the $m_i$ relevant labels among the first $k$ of row $i$,
+
+$$\\mathrm{R@}k = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{h_i}{m_i}$$
+
+The order within the first `k` is irrelevant: truth `b c` gets 1 for `x c b`, 0.5 for `c`. A row with more than `k`
+relevant labels could never be found completely: such a truth is refused at publication. Raise `k`, or take
+`precision_at_k`, which divides by the smaller of both.
+
+A label that a list repeats counts at its first place only and keeps its other places: `x x b` finds `b` at rank 3. An
+empty list finds nothing. Where nothing is to be found (an empty truth), an empty list is worth 1 and any other 0.
+
+Source: Manning, Raghavan and Schütze, *Introduction to Information Retrieval*, 2008, chapter 8.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._arrays import Coded
+from metrics._contract import Contributions, Example, Metric, ratio
+from metrics._inputs import LabelSet
+from metrics._lists import Hits, K, LabelList, Separator, longest, mean_over_lists, perfect
+
+
+def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
+    """Hits, labels to be found and recall of each row, and 1 for the row."""
+
+    def recall(hits: Hits) -> np.ndarray:
+        found: np.ndarray = hits.sum() / np.maximum(hits.relevant, 1)
+        return found
+
+    return mean_over_lists(truth, prediction, k, separator, recall)
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean over rows."""
+    *_, recall, count = sums
+    return ratio(recall, count)
+
+
+def unscorable(truth: Coded, *, k: K = 10, separator: Separator = None) -> str:
+    """Nobody can say more than k labels."""
+    most = longest(truth, separator)
+    return "" if most <= k else f"a row has {most:,} relevant labels, but only k = {k:,} count."
+
+
+recall_at_k = Metric(
+    title="Recall@k",
+    group="Rankings",
+    direction="maximize",
+    best=1.0,
+    truth=LabelSet(),
+    submission=LabelList(),
+    rows=rows,
+    total=total,
+    parts=("hits", "relevant", "recall", "rows"),
+    last_line="{recall} / {rows}",
+    worst=0.0,
+    perfect=perfect,
+    unscorable=unscorable,
+    example=Example(
+        truth="id,items\nu1,a\nu2,b c\nu3,d\n",
+        submission="id,items\nu1,x a\nu2,b x c\nu3,x y z\n",
+        score=0.6666666666666666,
+    ),
+)
