@@ -25,29 +25,30 @@ def _words_of(array: Any, width: int) -> tuple[list[np.ndarray], np.ndarray]:
     """The first ``width`` bytes of each cell as numbers of eight bytes, zero behind its end, and the cells that are
     longer."""
     offsets, data = raw_cells(array)
-    starts, lengths = offsets[:-1], np.diff(offsets)
+    lengths = np.diff(offsets)
+    longest = int(lengths.max())
+    if 8 <= longest == int(lengths.min()) <= width:
+        cells = data[int(offsets[0]) : int(offsets[-1])]
+        return [_even_word(cells, longest, place) for place in range(0, width, 8)], lengths[:0]
     # Eight bytes more, so that the last cell can be read in one piece too.
     used = np.concatenate((data[: int(offsets[-1])], np.zeros(8, np.uint8)))
     from_each = np.ndarray((len(used) - 7,), "<u8", used, strides=(1,))
-    longest = int(lengths.max())
-    if 0 < longest == int(lengths.min()) <= width:
-        return [_even_word(from_each, int(starts[0]), longest, place) for place in range(0, width, 8)], lengths[:0]
     words = []
     for place in range(0, width, 8):
-        word = from_each[np.minimum(starts + place, len(from_each) - 1)]
+        word = from_each[np.minimum(offsets[:-1] + place, len(from_each) - 1)]
         word &= _MASKS[np.clip(lengths - place, 0, 8)]
         words.append(word)
     return words, np.flatnonzero(lengths > width)
 
 
-def _even_word(from_each: np.ndarray, start: int, length: int, place: int) -> np.ndarray:
-    """The same of cells of one length, which are ``length`` bytes apart."""
-    count = (len(from_each) - 1 - start) // length
+def _even_word(cells: np.ndarray, length: int, place: int) -> np.ndarray:
+    """The same of cells of one length, at least eight."""
     if place >= length:
-        return np.zeros(count, np.uint64)
-    word: np.ndarray = from_each[start + place :: length][:count].copy()
-    if length - place < 8:
-        word &= _MASKS[length - place]
+        return np.zeros(len(cells) // length, np.uint64)
+    first = min(place, length - 8)  # what is read too early is pushed out
+    word = np.ndarray((len(cells) // length,), "<u8", cells, offset=first, strides=(length,)).copy()
+    if first < place:
+        word >>= np.uint64(8 * (place - first))
     return word
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from metrics._containers import LIMIT, unpack
 from metrics._errors import Problem, Refused
 from metrics._headers import TRIMMED, header_of
-from metrics._scan import Text, count_of, quotes_are_regular, scan
+from metrics._scan import Text, quotes_are_regular, scan
 from metrics._walk import walk
 
 if TYPE_CHECKING:
@@ -121,9 +121,7 @@ def read_table(
 
 def _stop_early(text: Text, body: int, expected: int) -> None:
     most = 3 * expected + _SPARE_ROWS
-    if len(text.data) - body <= most:
-        return
-    rows = count_of(10, text.data, body)
+    rows = text.line_ends
     if rows > most and text.has_quotes:
         rows = len(text.record_starts(body))
     if rows > most:
