@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +17,7 @@ from ... import joining, ranking
 from ...models import Competition, GroundTruth, Split
 from ..access import Audience, Visit, open_to
 from ..board_cache import shelf
+from ._examples import Example, with_params
 
 
 @open_to(Audience.VISITORS)
@@ -21,7 +25,7 @@ def overview(request: HttpRequest, visit: Visit) -> HttpResponse:
     competition = visit.competition
     context = {
         "visit": visit,
-        "parameters": parameters_of(competition.ground_truth),
+        "measure": measure_of(competition.ground_truth),
         "podium": podium(competition) if visit.state == "revealed" else (),
         "site": request.build_absolute_uri("/").rstrip("/"),
     }
@@ -40,15 +44,50 @@ def rules(request: HttpRequest, visit: Visit) -> HttpResponse:
     return render(request, "visitors/rules.html", {"visit": visit})
 
 
-def parameters_of(ruler: GroundTruth | None) -> list[tuple[metrics.Parameter, Any]]:
-    """The metric's parameters with this competition's values."""
+@dataclass
+class Measure:
+    """A metric as one competition uses it."""
+
+    metric: metrics.Metric
+    params: dict[str, Any]
+
+    @property
+    def settings(self) -> list[tuple[metrics.Parameter, Any]]:
+        """The parameters with this competition's values."""
+        return [(parameter, self.params[parameter.name]) for parameter in self.metric.parameters]
+
+    @property
+    def best(self) -> float:
+        return self.metric.best_with(self.params)
+
+    @property
+    def query(self) -> str:
+        """The metric's own page under these parameters."""
+        given = {
+            f"param-{parameter.name}": "" if value is None else str(value)
+            for parameter, value in self.settings
+            if parameter.name not in self.metric.roles
+        }
+        return f"?{urlencode(given)}" if given else ""
+
+    @cached_property
+    def example(self) -> Example | None:
+        """The metric's example, never this competition's data, under these parameters."""
+        return with_params(self.metric, self.params)
+
+
+def measure_of(ruler: GroundTruth | None) -> Measure | None:
+    """How a competition measures; `None` without a ruler, and where its metric is gone or has other parameters by
+    now."""
     if ruler is None:
-        return []
+        return None
     try:
         metric = metrics.get(ruler.metric)
-    except metrics.UnknownMetric:
-        return []
-    return [(parameter, ruler.params.get(parameter.name, parameter.default)) for parameter in metric.parameters]
+        known = {parameter.name for parameter in metric.parameters}
+        given = {name: value for name, value in ruler.params.items() if name in known}
+        return Measure(metric, metrics.clean_params(metric.key, given))
+    except (metrics.UnknownMetric, metrics.ParameterError):
+        return None
 
 
 def podium(competition: Competition) -> tuple[ranking.Row, ...]:
