@@ -1,15 +1,13 @@
-"""F1 and F-beta from counts, and the four averages of F1 over rows and labels."""
+"""F1 and F-beta from counts, and the averages of F1 over rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Literal
 
 import numpy as np
 
 from metrics._contract import ratio
 from metrics._parameters import Range
-from metrics._sums import exact_sum
 
 Average = Annotated[
     Literal["samples", "micro", "macro", "weighted"],
@@ -42,18 +40,6 @@ def mean_over_rows(sums: np.ndarray, average: str) -> float | None:
     return ratio(f1, count) if average == "samples" else None
 
 
-def mean_over_labels(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray, average: str) -> float:
-    """Macro or weighted F1 from the counts per label; labels that nobody has or predicts do not count."""
-    used = (tp + fp + fn) > 0
-    if not used.any():
-        return 1.0
-    tp, fp, fn = (np.asarray(counts, np.float64)[used] for counts in (tp, fp, fn))
-    f1 = 2 * tp / (2 * tp + fp + fn)
-    if average == "macro":
-        return float(exact_sum(f1) / len(f1))
-    return ratio(float(exact_sum(f1 * (tp + fn))), float((tp + fn).sum()))
-
-
 def words_of(cell: str, separator: str | None) -> frozenset[str]:
     """The distinct labels of a cell; ``None`` splits on any white space.
 
@@ -68,9 +54,3 @@ def words_of(cell: str, separator: str | None) -> frozenset[str]:
 def last_line(*, average: Average = "samples") -> str:
     """How the sums become the score; averages over labels are made label by label."""
     return {"samples": "{f1} / {rows}", "micro": "2·{tp} / (2·{tp} + {fp} + {fn})"}.get(average, "")
-
-
-def counts_of(true: frozenset[str], predicted: frozenset[str]) -> Iterator[int]:
-    """tp, fp, fn of two sets."""
-    tp = len(true & predicted)
-    return iter((tp, len(predicted) - tp, len(true) - tp))

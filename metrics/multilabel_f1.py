@@ -21,27 +21,22 @@ Source: *evaluations* 0.0.1, `row_wise_micro_averaged_f1_score`; Birdsong Recogn
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Annotated
-
 import numpy as np
 
 from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, each_pair
-from metrics._fscore import Average, counts_of, f_beta, last_line, mean_over_labels, mean_over_rows, words_of
+from metrics._averages import F1, mean_of
+from metrics._contract import Contributions, Example, Metric
+from metrics._figures import Figure
+from metrics._fscore import Average, f_beta_of_rows, last_line, mean_over_rows
 from metrics._inputs import LabelSet
-
-Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
+from metrics._labelsets import Comparison, Separator
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Contributions:
     """tp, fp, fn and F1 of each row, and 1 for the row."""
-
-    def contribution(true: frozenset[str], predicted: frozenset[str]) -> tuple[float, ...]:
-        tp, fp, fn = counts_of(true, predicted)
-        return tp, fp, fn, f_beta(tp, fp, fn), 1
-
-    return each_pair(truth.map(words_of, separator), prediction.map(words_of, separator), contribution)
+    found = Comparison(truth, prediction, separator)
+    tp, fp, fn = found.by_pair().T
+    return Contributions(np.column_stack([tp, fp, fn, f_beta_of_rows(tp, fp, fn), np.ones(len(tp))]), found.of_row)
 
 
 def total(sums: np.ndarray, *, average: Average = "samples") -> float | None:
@@ -51,18 +46,23 @@ def total(sums: np.ndarray, *, average: Average = "samples") -> float | None:
 
 def score(truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples") -> float:
     """Averages over labels."""
-    true, predicted = truth.map(words_of, separator), prediction.map(words_of, separator)
-    pairs = Counter(zip(true.codes.tolist(), predicted.codes.tolist(), strict=True))
-    counts: dict[str, list[int]] = {}
-    for (t, p), times in pairs.items():
-        for label in true.values[t] | predicted.values[p]:
-            place = (
-                0 if label in true.values[t] and label in predicted.values[p] else 2 - (label in predicted.values[p])
-            )
-            counts.setdefault(label, [0, 0, 0])[place] += times
-    table = np.array([counts[label] for label in sorted(counts)], np.float64).reshape(-1, 3)
-    tp, fp, fn = table.T
-    return mean_over_labels(tp, fp, fn, average)
+    return mean_of(Comparison(truth, prediction, separator).by_label(), F1, average)
+
+
+def influence(
+    truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples"
+) -> np.ndarray:
+    """What each row changes in the F1 of its labels."""
+    return Comparison(truth, prediction, separator).influence(F1, average)
+
+
+def figures(
+    truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples"
+) -> list[Figure]:
+    """The labels one by one, where they make the score."""
+    if average in ("samples", "micro"):
+        return []
+    return Comparison(truth, prediction, separator).table(F1, "F1")
 
 
 multilabel_f1 = Metric(
@@ -78,6 +78,8 @@ multilabel_f1 = Metric(
     parts=("tp", "fp", "fn", "f1", "rows"),
     last_line=last_line,
     worst=0.0,
+    influence=influence,
+    figures=figures,
     example=Example(
         truth="id,birds\nr1,amecro\nr2,amecro amerob\nr3,nocall\n",
         submission="id,birds\nr1,amecro\nr2,amecro bird666\nr3,nocall\n",

@@ -19,8 +19,9 @@ from typing import Annotated
 
 import numpy as np
 
+from metrics._averages import F1, effects, mean_of
 from metrics._contract import Example, Metric
-from metrics._fscore import Average, f_beta_of_rows, last_line, mean_over_labels, mean_over_rows
+from metrics._fscore import Average, f_beta_of_rows, last_line, mean_over_rows
 from metrics._inputs import Binary, Score
 from metrics._parameters import Range
 
@@ -61,9 +62,31 @@ def score(
     average: Average = "samples",
 ) -> float:
     """Averages over classes."""
+    return mean_of(_outcomes(truth == 1, predicted(prediction, threshold, count)), F1, average)
+
+
+def influence(
+    truth: np.ndarray,
+    prediction: np.ndarray,
+    *,
+    threshold: Threshold = 0.5,
+    count: Count = None,
+    average: Average = "samples",
+) -> np.ndarray:
+    """What each row changes in the F1 of the classes."""
     true, said = truth == 1, predicted(prediction, threshold, count)
+    changes = effects(_outcomes(true, said), F1, average)
+    of_rows = np.zeros(len(true))
+    for place, (if_tp, if_fp, if_fn) in enumerate(changes):  # not a matrix product, whose digits depend on the order
+        ours, theirs = true[:, place], said[:, place]
+        of_rows += np.where(ours, np.where(theirs, if_tp, if_fn), np.where(theirs, if_fp, 0.0))
+    return of_rows
+
+
+def _outcomes(true: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """tp, fp and fn of each class, shape (classes, 3)."""
     tp = (true & said).sum(axis=0)
-    return mean_over_labels(tp, said.sum(axis=0) - tp, true.sum(axis=0) - tp, average)
+    return np.column_stack([tp, said.sum(axis=0) - tp, true.sum(axis=0) - tp])
 
 
 def perfect(truth: np.ndarray, *, threshold: Threshold = 0.5) -> list[list[str]]:
@@ -85,6 +108,7 @@ thresholded_f1 = Metric(
     parts=("tp", "fp", "fn", "f1", "rows"),
     last_line=last_line,
     worst=0.0,
+    influence=influence,
     perfect=perfect,
     example=Example(
         truth="id,x,y,z\n1,0,0,1\n2,0,1,1\n3,1,0,1\n4,1,1,1\n",

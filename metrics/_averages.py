@@ -1,0 +1,84 @@
+"""Averages over labels of a ratio of counts (F1, Jaccard, recall): its value, and what one row changes.
+
+Counts have shape (labels, 3): tp, fp and fn of each label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from metrics._contract import ratio
+from metrics._sums import exact_sum
+
+
+@dataclass(frozen=True)
+class Share:
+    """A ratio of counts: the weights of tp, fp and fn above and below the line."""
+
+    over: tuple[float, float, float]
+    under: tuple[float, float, float]
+
+
+F1 = Share((2, 0, 0), (2, 1, 1))
+JACCARD = Share((1, 0, 0), (1, 1, 1))
+RECALL = Share((1, 0, 0), (1, 0, 1))
+
+_IS_TRUE = (1, 0, 1)
+
+
+def _used(counts: np.ndarray, share: Share) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which labels have a ratio at all, and value and denominator of these."""
+    under = counts @ share.under
+    used = under > 0
+    return used, (counts @ share.over)[used] / under[used], under[used]
+
+
+def mean_of(counts: np.ndarray, share: Share, average: str) -> float:
+    """``macro``: the plain mean over labels; ``weighted``: by their true rows; ``micro``: of the pooled counts.
+
+    Labels that nobody has or predicts do not count; without any label the mean is 1.0.
+    """
+    if average == "micro":
+        counts = counts.sum(axis=0, keepdims=True)
+    used, values, _ = _used(np.asarray(counts, np.float64), share)
+    if not len(values):
+        return 1.0
+    if average == "weighted":
+        true = (counts @ _IS_TRUE)[used]
+        return ratio(float(exact_sum(values * true)), float(true.sum()))
+    return float(exact_sum(values) / len(values))
+
+
+def effects(counts: np.ndarray, share: Share, average: str) -> np.ndarray:
+    """What one more tp, fp and fn of each label would change: the derivatives of the mean, shape (labels, 3)."""
+    counts = np.asarray(counts, np.float64)
+    if average == "micro":
+        pooled = effects(counts.sum(axis=0, keepdims=True), share, "macro")
+        return np.repeat(pooled, len(counts), axis=0)
+    used, values, under = _used(counts, share)
+    found = np.zeros(counts.shape)
+    slopes = (np.array(share.over) - values[:, None] * np.array(share.under)) / under[:, None]
+    if average == "weighted":
+        true = (counts @ _IS_TRUE)[used]
+        rows = max(float(true.sum()), 1.0)
+        gap = values - ratio(float(exact_sum(values * true)), float(true.sum()))
+        found[used] = (slopes * true[:, None] + gap[:, None] * np.array(_IS_TRUE)) / rows
+    else:
+        found[used] = slopes / max(len(values), 1)
+    return found
+
+
+def worth(counts: np.ndarray, share: Share, average: str) -> np.ndarray:
+    """What each right row adds to the mean, by its label: with these the rows add up to it. Shape (labels,)."""
+    counts = np.asarray(counts, np.float64)
+    if average == "micro":
+        return np.full(len(counts), share.over[0] / max(float((counts @ share.under).sum()), 1.0))
+    used, _, under = _used(counts, share)
+    weights = np.ones(len(under))
+    if average == "weighted":
+        weights = (counts @ _IS_TRUE)[used]
+    found = np.zeros(len(counts))
+    found[used] = share.over[0] / under * weights / max(float(weights.sum()), 1.0)
+    return found

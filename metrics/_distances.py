@@ -1,0 +1,59 @@
+"""How far labels are apart: by their numbers where they are numbers, else by their places in the alphabet."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metrics._crossing import Crossing
+
+Weights = Annotated[
+    Literal["none", "linear", "quadratic"], "none: each confusion costs 1; linear, quadratic: by the distance."
+]
+
+
+def positions(found: Crossing) -> np.ndarray:
+    """Where each label stands, from 0 on, ascending: by its number, where truths are numbers, else by its place."""
+    numbers = [float(label) for label in found.labels if isinstance(label, Decimal)]
+    if not numbers:
+        return np.arange(len(found.labels), dtype=np.float64)
+    top = numbers[-1] + 1
+    return np.array(numbers + [top] * (len(found.labels) - len(numbers))) - numbers[0]
+
+
+def distances(found: Crossing, weights: Weights) -> np.ndarray:
+    """What each cell costs."""
+    if weights == "none":
+        return np.where(found.is_right, 0.0, 1.0)
+    places = positions(found)
+    apart = np.abs(places[found.true] - places[found.said])
+    cost: np.ndarray = apart if weights == "linear" else apart**2
+    return cost
+
+
+def by_chance(found: Crossing, counts: np.ndarray, weights: Weights) -> np.ndarray:
+    """What each label costs against all labels in ``counts``: exact for whole numbers, never a small difference of
+    large ones."""
+    if weights == "none":
+        return (found.rows - counts).astype(np.float64)
+    places = positions(found)
+    return _linear(places, counts) if weights == "linear" else _quadratic(places, counts, found.rows)
+
+
+def _linear(places: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    gaps = np.diff(places)
+    below = np.cumsum(np.cumsum(counts)[:-1] * gaps)
+    above = np.cumsum(np.cumsum(counts[::-1])[:-1] * gaps[::-1])[::-1]
+    return np.concatenate(([0.0], below)) + np.concatenate((above, [0.0]))
+
+
+def _quadratic(places: np.ndarray, counts: np.ndarray, rows: int) -> np.ndarray:
+    cost: np.ndarray
+    if rows * places[-1] ** 2 < 2**51 and (places % 1 == 0).all():
+        cost = rows * places**2 - 2 * places * (counts @ places) + counts @ places**2
+    else:
+        apart = places - float(counts @ places) / rows
+        cost = rows * apart**2 + float(counts @ apart**2)
+    return cost

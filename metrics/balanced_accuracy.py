@@ -1,0 +1,74 @@
+"""Mean over the labels of the share of their rows that is right: rare labels count fully.
+
+$$\\text{balanced accuracy} = \\frac{1}{|K|} \\sum_{k \\in K}
+\\frac{|\\{i : y_i = k \\text{ and } \\hat y_i = k\\}|}{|\\{i : y_i = k\\}|}$$
+
+$K$ are the labels that the truth of the split holds. It is the macro average of recall; with equally frequent labels
+it is the accuracy.
+
+- Answering one label everywhere gives $1 / |K|$: 0.5 with two labels, however rare one of them is.
+- A predicted label that the truth does not hold is wrong for its row and changes nothing else (scikit-learn says so
+  in a warning).
+- With truth `a a a b` and prediction `a a a a` the accuracy is 0.75 and this is 0.5.
+
+Equals scikit-learn's `balanced_accuracy_score`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._arrays import Coded
+from metrics._averages import RECALL, effects, mean_of, worth
+from metrics._contract import Contributions, Example, Metric
+from metrics._crossing import confusion_matrix, cross
+from metrics._inputs import Label
+
+
+def rows(truth: Coded, prediction: Coded) -> Contributions:
+    """What each row adds: a right one 1 / (true rows of its label × labels)."""
+    found = cross(truth, prediction)
+    added = worth(found.outcomes, RECALL, "macro")[found.true] * found.is_right
+    return Contributions(added[:, None], found.of_row)
+
+
+def total(sums: np.ndarray) -> float:
+    """The sum."""
+    return float(sums[0])
+
+
+def score(truth: Coded, prediction: Coded) -> float:
+    """The mean over labels, from whole counts."""
+    return mean_of(cross(truth, prediction).outcomes, RECALL, "macro")
+
+
+def influence(truth: Coded, prediction: Coded) -> np.ndarray:
+    """What each row changes in the recall of its true label."""
+    found = cross(truth, prediction)
+    tp, _, fn = effects(found.outcomes, RECALL, "macro").T
+    changes: np.ndarray = np.where(found.is_right, tp[found.true], fn[found.true])[found.of_row]
+    return changes
+
+
+balanced_accuracy = Metric(
+    title="Balanced accuracy",
+    group="Labels",
+    direction="maximize",
+    best=1.0,
+    truth=Label(),
+    submission=Label(),
+    rows=rows,
+    total=total,
+    score=score,
+    whole=True,
+    parts=("share",),
+    last_line="{share}",
+    worst=0.0,
+    influence=influence,
+    figures=confusion_matrix,
+    example=Example(
+        truth="id,label\n1,a\n2,a\n3,a\n4,a\n5,b\n6,b\n",
+        submission="id,label\n1,a\n2,a\n3,a\n4,b\n5,b\n6,a\n",
+        score=0.625,
+    ),
+)

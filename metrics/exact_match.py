@@ -1,0 +1,55 @@
+"""Share of rows whose set of labels is exactly right.
+
+For the sets $a_i$ and $b_i$ of true and predicted labels,
+
+$$\\text{exact match} = \\frac{1}{n} \\sum_{i=1}^{n} [\\,a_i = b_i\\,]$$
+
+The order of labels is irrelevant and a label repeated in a cell counts once: `rust scab` is `scab rust rust`. One label
+too many or too few makes the row wrong: truth `scab rust`, prediction `scab` gives 0, where F1 gives 0.667. An empty
+cell means no label; two empty cells are equal. For one label per row this is the accuracy of labels as text.
+
+Equals scikit-learn's `accuracy_score` of indicator matrices (subset accuracy).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._arrays import Coded
+from metrics._contract import Contributions, Example, Metric, ratio
+from metrics._inputs import LabelSet
+from metrics._labelsets import FN, FP, Comparison, Separator
+
+
+def rows(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Contributions:
+    """1 for a row with the right set, and 1 for the row."""
+    found = Comparison(truth, prediction, separator)
+    counts = found.by_pair()
+    right = (counts[:, FP] + counts[:, FN]) == 0
+    return Contributions(np.column_stack([right, np.ones(len(right))]).astype(np.float64), found.of_row)
+
+
+def total(sums: np.ndarray) -> float:
+    """Right rows per row."""
+    right, count = sums
+    return ratio(right, count)
+
+
+exact_match = Metric(
+    title="Exact match",
+    group="Labels",
+    direction="maximize",
+    best=1.0,
+    truth=LabelSet(),
+    submission=LabelSet(),
+    rows=rows,
+    total=total,
+    parts=("right", "rows"),
+    last_line="{right} / {rows}",
+    worst=0.0,
+    example=Example(
+        truth="id,labels\n1,scab rust\n2,healthy\n3,rust\n4,\n",
+        submission="id,labels\n1,rust scab\n2,healthy rust\n3,rust\n4,\n",
+        score=0.75,
+    ),
+)
