@@ -109,7 +109,7 @@ def test_the_hit_rate_equals_the_top_k_accuracy_of_scikit_learn() -> None:
     truth, scores = dice.integers(0, 8, 50), dice.random((50, 8))
     lists = [" ".join(map(str, row)) for row in np.argsort(-scores)]
     for k in (1, 3):
-        expected = sk.top_k_accuracy_score(truth, scores, k=k, labels=range(5))
+        expected = sk.top_k_accuracy_score(truth, scores, k=k, labels=range(8))
         assert score("hit_rate_at_k", list(map(str, truth)), lists, k=k) == pytest.approx(expected, rel=1e-12)
 
 
