@@ -1,0 +1,95 @@
+"""Mean over target columns of the area under the ROC curve.
+
+The truth has one 0/1 column per label, the submission one score under the same name; any finite numbers will do. With
+$o_l$ pairs of a 1 above a 0 in column $l$, $e_l$ pairs with equal scores and $n_l$ pairs in all,
+
+$$\\mathrm{AUC} = \\frac{1}{L} \\sum_{l=1}^{L} \\frac{o_l + \\tfrac12 e_l}{n_l}$$
+
+That is `roc_auc` for each column by itself, then the plain mean: a column with three 1s counts as much as one with
+3,000.
+
+- Constant scores give 0.5. Columns with areas of 1 and 0.5 give 0.75. With one column this is `roc_auc`.
+- A column with one class only in a split has no area: such a truth is refused at publication. With `skip` the column
+  is left out of that split, and only a split without any usable column is refused.
+
+Source: Toxic Comment Classification 2018, RANZCR CLiP 2021; with `skip` BirdCLEF 2024, where columns without a 1 were
+left out. Equals scikit-learn's `roc_auc_score` with `average="macro"`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._columns import Skip, added_over, counted_columns, mean_of_columns, missing_class, table_of_columns
+from metrics._contract import Example, Metric
+from metrics._figures import Figure
+from metrics._inputs import Binary, Score
+from metrics._ranks import roc_area, roc_influence, wins
+
+
+def share(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The part of one column's area that each 1 gives."""
+    ordered, pairs = wins(truth, prediction).T
+    found: np.ndarray = ordered / max(1.0, float(pairs.sum()))
+    return found
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> np.ndarray:
+    """The part of the mean area that each row gives."""
+    return added_over(truth, prediction, counted_columns(truth, skip), share)[:, None]
+
+
+def total(sums: np.ndarray) -> float:
+    """The parts of the mean area are all of it."""
+    return float(sums[0])
+
+
+def areas(truth: np.ndarray, prediction: np.ndarray, skip: bool) -> dict[int, float]:
+    """The area of each column that counts."""
+    places = counted_columns(truth, skip).tolist()
+    return {place: roc_area(truth[:, place], prediction[:, place]) for place in places}
+
+
+def score(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> float:
+    """The mean of exact areas."""
+    return mean_of_columns(list(areas(truth, prediction, skip).values()))
+
+
+def influence(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> np.ndarray:
+    """The mean of what each row does to the areas of the columns."""
+    return added_over(truth, prediction, counted_columns(truth, skip), roc_influence)
+
+
+def figures(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> list[Figure]:
+    """The area of each column."""
+    return table_of_columns(truth, areas(truth, prediction, skip), "AUC")
+
+
+def unscorable(truth: np.ndarray, *, skip: Skip = False) -> str:
+    """Every column needs pairs, or at least one does."""
+    return missing_class(truth, skip)
+
+
+columnwise_roc_auc = Metric(
+    title="Column-wise ROC AUC",
+    group="Probabilities",
+    direction="maximize",
+    best=1.0,
+    truth=Binary(many=True),
+    submission=Score(many=True),
+    rows=rows,
+    total=total,
+    score=score,
+    whole=True,
+    parts=("area",),
+    last_line="{area}",
+    worst=0.0,
+    influence=influence,
+    figures=figures,
+    unscorable=unscorable,
+    example=Example(
+        truth="id,rust,scab\n1,0,1\n2,0,0\n3,1,0\n4,1,1\n",
+        submission="id,rust,scab\n1,0.1,0.9\n2,0.4,0.3\n3,0.35,0.2\n4,0.8,0.5\n",
+        score=0.875,
+    ),
+)

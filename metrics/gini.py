@@ -1,0 +1,79 @@
+"""Normalised Gini coefficient: how well the scores sort the rows by their answers.
+
+From the highest score down the answers are added up; the Gini coefficient is the area between their growing share and
+that of a guess. It is divided by the same area for the best order. With $n$ rows, $r_i$ the rank of row $i$ by score
+and $r^*_i$ its rank by answer, both from the highest down and equal ones sharing their mean rank,
+
+$$G = \\frac{\\sum_i y_i \\left(\\frac{n+1}{2} - r_i\\right)}{\\sum_i y_i \\left(\\frac{n+1}{2} - r^*_i\\right)}$$
+
+- Answers are numbers from 0 on, such as amounts of loss. For answers 0 and 1 this is $2\\,\\mathrm{AUC} - 1$.
+- Only the order of the scores matters. The right order gives 1, the reverse one -1, constant scores 0.
+- Equal scores share their rank, so the order of the file never matters. (Kaggle's scripts took equal scores in the
+  order of the file; without equal scores both agree.)
+- Answers 0, 1, 3 with scores in the order 0, 3, 1 (the second and third exchanged) give 0.333.
+- A split in which all answers are equal is refused at publication.
+
+Source: Kaggle's normalised Gini: Allstate 2011, Liberty Mutual 2015, Porto Seguro 2017.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._contract import Example, Metric, ratio
+from metrics._figures import Figure
+from metrics._gini import lead, lorenz, pull
+from metrics._inputs import Number, Score
+from metrics._sums import exact_sum
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """What each answer adds to the area by its rank, and by the best one."""
+    return np.column_stack([truth * lead(prediction), truth * lead(truth)])
+
+
+def total(sums: np.ndarray) -> float:
+    """The share of the best area."""
+    return float(np.clip(ratio(*sums), -1.0, 1.0))
+
+
+def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """What each row does to both areas, and so to their ratio, which knows no unit."""
+    share = truth / truth.max()
+    area, best = (float(exact_sum(column)) for column in rows(share, prediction).T)
+    found: np.ndarray = (pull(share, prediction) - area / best * pull(share, share)) / best
+    return found
+
+
+def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
+    """How the answers grow by score, and in the best order."""
+    return [lorenz(truth, prediction, "By score"), lorenz(truth, truth, "In the best order")]
+
+
+def unscorable(truth: np.ndarray) -> str:
+    """Without different answers there is no order."""
+    return f"all its answers are {truth[0]:g}; different ones are needed." if (truth == truth[0]).all() else ""
+
+
+gini = Metric(
+    title="Normalised Gini",
+    group="Probabilities",
+    direction="maximize",
+    best=1.0,
+    truth=Number(minimum=0),
+    submission=Score(),
+    rows=rows,
+    total=total,
+    whole=True,
+    parts=("area", "best_area"),
+    last_line="{area} / {best_area}",
+    worst=-1.0,
+    influence=influence,
+    figures=figures,
+    unscorable=unscorable,
+    example=Example(
+        truth="id,loss\n1,0\n2,3\n3,0\n4,1\n5,2\n",
+        submission="id,loss\n1,0.2\n2,0.9\n3,0.4\n4,0.3\n5,0.8\n",
+        score=0.875,
+    ),
+)
