@@ -1,0 +1,61 @@
+"""Mean number of characters to insert, delete or replace until the predicted text is the true one.
+
+With $d(a, b)$ the Levenshtein distance of two texts,
+
+$$\\text{mean distance} = \\frac{1}{n} \\sum_{i=1}^{n} d(a_i, b_i) \\qquad
+\\text{normalised: } \\frac{1}{n} \\sum_{i=1}^{n} \\frac{d(a_i, b_i)}{\\max(|a_i|, |b_i|)}$$
+
+`kitten` and `sitting` are 3 apart: two letters replaced, one added. With `normalised` on that is 3/7 = 0.429; every row
+then counts from 0 to 1, and two empty texts count 0. An empty prediction costs the length of the truth (normalised: 1).
+
+Characters are Unicode code points, and nothing is folded: `A` and `a` differ, white space within the text counts. An é
+written as one code point and an é written as e and an accent look alike and are 2 apart.
+
+Source: Levenshtein 1966; *Bristol-Myers Squibb: Molecular Translation* 2021 (the mean). Equals rapidfuzz's
+`Levenshtein.distance`, and `normalized_distance`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from metrics._arrays import Coded
+from metrics._contract import Contributions, Example, Metric, ratio
+from metrics._edits import edits
+from metrics._inputs import Words
+
+Normalised = Annotated[bool, "Whether each distance is divided by the length of the longer text."]
+
+
+def rows(truth: Coded, prediction: Coded, *, normalised: Normalised = False) -> Contributions:
+    """The distance of each row, and 1 for the row."""
+    distance, ours, theirs, of_row = edits(truth, prediction)
+    if normalised:
+        distance = distance / np.maximum(np.maximum(ours, theirs), 1)
+    return Contributions(np.column_stack([distance, np.ones(len(distance))]), of_row)
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean."""
+    return ratio(*sums)
+
+
+levenshtein = Metric(
+    title="Levenshtein distance",
+    group="Text",
+    direction="minimize",
+    best=0.0,
+    truth=Words(),
+    submission=Words(),
+    rows=rows,
+    total=total,
+    parts=("distance", "rows"),
+    last_line="{distance} / {rows}",
+    example=Example(
+        truth="id,text\n1,kitten\n2,InChI=1S/CH4/h1H4\n3,flaw\n4,same\n",
+        submission="id,text\n1,sitting\n2,InChI=1S/CH4\n3,lawn\n4,same\n",
+        score=2.5,
+    ),
+)

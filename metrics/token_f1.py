@@ -1,0 +1,66 @@
+"""Mean over rows of the F1 of shared words: partial credit for answers in words.
+
+With $c_i$ words in common, a word that both texts repeat counting as often as both have it, and $|a_i|$ and $|b_i|$ the
+numbers of words of the true and the predicted text,
+
+$$F_1 = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{2\\,c_i}{|a_i| + |b_i|}$$
+
+which is the harmonic mean of $c_i / |b_i|$ (precision) and $c_i / |a_i|$ (recall). The order of words is irrelevant.
+Words are split on any white space and lower-cased (`lowercase` off: kept as they are). With `normalise` on, ASCII
+punctuation and then the English words `a`, `an`, `the` are dropped, as the question answering of SQuAD does it.
+
+`the cat sat on the mat` against `the cat the dog` shares `the` twice and `cat`: 6 / 10 = 0.6, and normalised 2 / 6 =
+0.333. Two texts without words score 1, one without words scores 0; so after dropping, as in SQuAD 2.0.
+
+Source: *SQuAD* (Rajpurkar and others 2016) with `normalise` on and one right answer per question.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from metrics._arrays import Coded
+from metrics._bags import bags, common
+from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
+from metrics._inputs import Words
+
+Lowercase = Annotated[bool, "Whether upper and lower case are the same."]
+Normalise = Annotated[bool, "Whether punctuation and the words a, an, the are dropped, as SQuAD does."]
+
+
+def rows(
+    truth: Coded, prediction: Coded, *, lowercase: Lowercase = True, normalise: Normalise = False
+) -> Contributions:
+    """The F1 of each row, and 1 for the row."""
+    true, said = truth.once(bags, lowercase, normalise), prediction.once(bags, lowercase, normalise)
+    ours, theirs, of_row = distinct_pairs(truth, prediction)
+    both, words = common(true, said, ours, theirs), true.counts[ours] + said.counts[theirs]
+    values = np.where(words == 0, 1.0, 2 * both / np.maximum(words, 1))
+    return Contributions(np.column_stack([values, np.ones(len(values))]), of_row)
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean."""
+    return ratio(*sums)
+
+
+token_f1 = Metric(
+    title="Token F1",
+    group="Text",
+    direction="maximize",
+    best=1.0,
+    truth=Words(),
+    submission=Words(),
+    rows=rows,
+    total=total,
+    parts=("f1", "rows"),
+    last_line="{f1} / {rows}",
+    worst=0.0,
+    example=Example(
+        truth="id,answer\n1,the cat sat on the mat\n2,Denver Broncos\n3,1912\n4,in the year 1912\n",
+        submission="id,answer\n1,the cat the dog\n2,denver broncos\n3,1913\n4,1912\n",
+        score=0.5,
+    ),
+)
