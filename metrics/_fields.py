@@ -1,0 +1,71 @@
+"""Kinds of column for numbers with a part to play: a latitude beside a longitude, a divisor that must not be 0."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from metrics._cells import Cells, Kind
+from metrics._inputs import Number
+
+_TELLING = 3
+"""So many first letters of a column's name tell which part it plays: lat, lon, azi, zen."""
+
+
+class NonZero(Number):
+    """Finite numbers other than 0."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = "number other than 0"
+
+    def one(self, cells: Cells) -> np.ndarray:
+        values = super().one(cells)
+        if len(places := np.flatnonzero(values == 0)):
+            cells.refuse("zero", "0, and an error in per cent of 0 is endless", places)
+        return values
+
+
+class Fields(Kind):
+    """One column for each named kind of number, read as a matrix, shape (n, fields).
+
+    The columns come in the order of the fields, unless the names of two columns begin like those of the fields in
+    reverse (``lon``, ``lat``).
+    """
+
+    def __init__(self, **fields: Number) -> None:
+        self.fields = fields
+        self.columns = len(fields)
+        self.words = ", ".join(fields)
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> np.ndarray:
+        if self._is_reversed([cells.column.casefold() for cells in columns]):
+            columns = columns[::-1]
+        return np.column_stack([kind.one(cells) for kind, cells in zip(self.fields.values(), columns, strict=True)])
+
+    def _is_reversed(self, names: Sequence[str]) -> bool:
+        """Whether names tell of the reverse order, and none of the given one."""
+        tells = [name[:_TELLING] for name in self.fields]
+        told = [name[:_TELLING] for name in names]
+        backward = sum(one == other for one, other in zip(told, reversed(tells), strict=True))
+        return backward > sum(one == other for one, other in zip(told, tells, strict=True))
+
+    def sample(self, truth: Any) -> list[str]:
+        return [kind.sample(truth) for kind in self.fields.values()]
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        given = _columns_of(truth)
+        return [
+            kind.random(dice, 1, given[place] if place < len(given) else None)[0]
+            for place, kind in enumerate(self.fields.values())
+        ]
+
+
+def _columns_of(truth: Any) -> Sequence[np.ndarray]:
+    if truth is None:
+        return ()
+    columns: Sequence[np.ndarray] = list(truth.T) if truth.ndim == 2 else [truth]
+    return columns

@@ -1,0 +1,62 @@
+"""Mean over target columns of the RMSLE of each column.
+
+$$\\frac{1}{c} \\sum_{j=1}^{c} \\sqrt{\\frac{1}{n} \\sum_{i=1}^{n}
+\\left(\\ln(\\hat y_{ij} + 1) - \\ln(y_{ij} + 1)\\right)^2}$$
+
+The truth has any number of target columns of amounts; the submission has the same. Numbers below 0 are refused. Every
+column weighs the same, and by the logarithm columns in different units can be compared: a column whose every
+$\\hat y + 1$ is twice $y + 1$ has 0.693, whatever its unit. 0 is perfect. With one column it is the RMSLE.
+
+`offset` takes the place of the 1; with 0 plain logarithms are compared, and an answer or a prediction of 0 is refused.
+
+Equals the mean of scikit-learn's `root_mean_squared_log_error` with `multioutput="raw_values"`; "Nomad2018 Predicting
+Transparent Conductors" on Kaggle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._columnwise import by_column, mean_root, roots_of, squares_of
+from metrics._contract import Example, Metric
+from metrics._figures import Figure
+from metrics._inputs import Number
+from metrics._logarithms import Offset, squared_log_error, unscorable, verify
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:
+    """1 for the row, and the squared differences of the logarithms of its columns, together and apart."""
+    return squares_of(squared_log_error(truth, prediction, offset))
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean of the roots."""
+    return mean_root(sums)
+
+
+def figures(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> list[Figure]:
+    """The RMSLE of each column."""
+    squares = squared_log_error(truth, prediction, offset).sum(axis=0)
+    return by_column("RMSLE of each column", roots_of(squares.tolist(), len(truth)))
+
+
+columnwise_rmsle = Metric(
+    title="Column-wise RMSLE",
+    group="Numbers",
+    direction="minimize",
+    best=0.0,
+    truth=Number(many=True, minimum=0),
+    submission=Number(many=True, minimum=0),
+    rows=rows,
+    total=total,
+    verify=verify,
+    unscorable=unscorable,
+    figures=figures,
+    parts=("rows", "squared_log_errors"),
+    last_line="mean over columns of √(squared log errors of the column / {rows})",
+    example=Example(
+        truth="id,a,b\n1,1,10\n2,3,20\n",
+        submission="id,a,b\n1,3,10\n2,7,20\n",
+        score=0.3465735902799726,
+    ),
+)

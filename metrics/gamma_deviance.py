@@ -1,0 +1,47 @@
+"""Mean gamma deviance: relative errors of amounts above 0, such as costs or times.
+
+$$D = \\frac{2}{n} \\sum_{i=1}^{n} \\left(\\ln\\frac{\\hat y_i}{y_i} + \\frac{y_i}{\\hat y_i} - 1\\right)$$
+
+Numbers not above 0 are refused in the truth and in the submission. 0 is perfect. Only the ratio counts, so the unit of
+the answers does not matter. Predicting too little costs more: half of the answer costs 0.614, twice the answer 0.386.
+The best constant answer is the mean of the truth.
+
+Equals scikit-learn's `mean_gamma_deviance`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._contract import Example, Metric, ratio
+from metrics._deviances import deviance
+from metrics._inputs import Number
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The deviance of each row, and 1 for the row."""
+    return np.column_stack([deviance(truth, prediction, 2), np.ones(len(truth))])
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean."""
+    return ratio(*sums)
+
+
+gamma_deviance = Metric(
+    title="Gamma deviance",
+    group="Numbers",
+    direction="minimize",
+    best=0.0,
+    truth=Number(above=0),
+    submission=Number(above=0),
+    rows=rows,
+    total=total,
+    parts=("deviance", "rows"),
+    last_line="{deviance} / {rows}",
+    example=Example(
+        truth="id,y\n1,1\n2,3\n3,10\n4,2\n",
+        submission="id,y\n1,1\n2,3\n3,5\n4,4\n",
+        score=0.25000000000000006,
+    ),
+)

@@ -1,0 +1,70 @@
+"""Kendall's tau-b: pairs of rows in the same order in both files, less those in reversed order.
+
+$$\\tau_b = \\frac{P - Q}{\\sqrt{(P + Q + T)(P + Q + U)}}$$
+
+over all pairs of rows of a split: $P$ pairs are in the same order in truth and prediction (concordant), $Q$ in
+reversed order (discordant), $T$ tie in the prediction only and $U$ in the truth only; pairs that tie in both count
+nowhere. From -1 to 1. Answers 1, 2, 3 and predictions 1, 3, 2 have two pairs in order and one reversed: 0.333.
+
+Constant predictions order nothing; they score 0 by decision (the formula would divide 0 by 0). A part of the truth
+whose answers are all the same (one row, too) is refused at publication. Pairs are counted exactly, in O(n log n); the
+table shows each pair at both of its rows.
+
+Source: Kendall 1945; equals scipy's `kendalltau`, which gives no number for constant predictions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._concordance import pair_counts
+from metrics._contract import Example, Metric, ratio
+from metrics._inputs import Number
+from metrics._moments import constant
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """For each row how many rows are concordant with it, discordant, of another answer, of another prediction."""
+    return pair_counts(truth, prediction)
+
+
+def total(sums: np.ndarray) -> float:
+    """Concordant less discordant pairs, by the mean number of pairs that can be ordered."""
+    concordant, discordant, in_truth, in_prediction = sums
+    return ratio(concordant - discordant, np.sqrt(in_truth * in_prediction))
+
+
+def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The derivative by the weight of each row; a row is in half of the places where its pairs are counted."""
+    concordant, discordant, in_truth, in_prediction = rows(truth, prediction).T
+    added = (concordant - discordant).sum()
+    x, y = float(in_truth.sum()), float(in_prediction.sum())
+    if not x * y:
+        return np.zeros(len(truth))
+    effects: np.ndarray = 2 * (concordant - discordant) / np.sqrt(x * y) - added / np.sqrt(x * y) * (
+        in_truth / x + in_prediction / y
+    )
+    return effects
+
+
+kendall_tau = Metric(
+    title="Kendall's tau",
+    group="Numbers",
+    direction="maximize",
+    best=1.0,
+    truth=Number(),
+    submission=Number(),
+    rows=rows,
+    total=total,
+    whole=True,
+    worst=-1.0,
+    influence=influence,
+    unscorable=constant,
+    parts=("concordant", "discordant", "apart_in_truth", "apart_in_prediction"),
+    last_line="({concordant} − {discordant}) / √({apart_in_truth} · {apart_in_prediction})",
+    example=Example(
+        truth="id,y\n1,1\n2,2\n3,3\n4,3\n",
+        submission="id,y\n1,10\n2,30\n3,20\n4,20\n",
+        score=0.2,
+    ),
+)

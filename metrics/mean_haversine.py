@@ -1,0 +1,60 @@
+"""Mean distance on the globe between true and predicted places, in kilometres.
+
+$$d = 2R\\,\\arcsin\\sqrt{\\sin^2\\frac{\\hat\\varphi - \\varphi}{2}
++ \\cos\\varphi\\,\\cos\\hat\\varphi\\,\\sin^2\\frac{\\hat\\lambda - \\lambda}{2}}$$
+
+and the mean over rows. Both files have two columns in degrees: latitude $\\varphi$ from -90 to 90 and longitude
+$\\lambda$ from -180 to 360 (359 and -1 are one meridian). If their names do not begin with `lat` and `lon`, the
+latitude is the first. `radius` $R$ is 6371 km; another one gives another unit, such as 3958.8 for miles.
+
+0 is perfect. The earth is taken as a sphere: one degree of latitude is 111.195 km everywhere, one degree of longitude
+as much at the equator, half at 60°, nothing at a pole. No two places are further apart than 20,015.09 km.
+
+Source: "ECML/PKDD 15: Taxi Trajectory Prediction" on Kaggle; equals scikit-learn's `haversine_distances` times $R$.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from metrics._arcs import arc
+from metrics._contract import Example, Metric, ratio
+from metrics._fields import Fields
+from metrics._inputs import Number
+from metrics._parameters import Range
+
+Radius = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "Radius of the globe; its unit is the score's."]
+PLACE = Fields(latitude=Number(minimum=-90, maximum=90), longitude=Number(minimum=-180, maximum=360))
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray, *, radius: Radius = 6371.0) -> np.ndarray:
+    """The distance of each row, and 1 for the row."""
+    height, turn = np.radians(prediction - truth).T
+    widths = np.cos(np.radians(truth[:, 0])) * np.cos(np.radians(prediction[:, 0]))
+    return np.column_stack([radius * arc(height, turn, widths), np.ones(len(truth))])
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean."""
+    return ratio(*sums)
+
+
+mean_haversine = Metric(
+    title="Mean haversine distance",
+    group="Numbers",
+    direction="minimize",
+    best=0.0,
+    truth=PLACE,
+    submission=PLACE,
+    rows=rows,
+    total=total,
+    parts=("distance", "rows"),
+    last_line="{distance} / {rows}",
+    example=Example(
+        truth="id,latitude,longitude\n1,0,0\n2,60,10\n3,41.15,-8.61\n",
+        submission="id,latitude,longitude\n1,0,1\n2,60,11\n3,41.15,-8.61\n",
+        score=55.597286905233204,
+    ),
+)

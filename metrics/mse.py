@@ -1,0 +1,46 @@
+"""Mean squared error: an error twice as large costs four times as much.
+
+$$\\mathrm{MSE} = \\frac{1}{n} \\sum_{i=1}^{n} (\\hat y_i - y_i)^2$$
+
+In the squared unit of the answers; 0 is perfect. The best constant answer is the mean of the truth, and it scores the
+variance of the truth. Errors of 1, 1 and 10 give 34. The order of two files is the same as under the RMSE, its root.
+Values so large that the square is no finite number are refused.
+
+Equals scikit-learn's `mean_squared_error`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._contract import Example, Metric, ratio
+from metrics._inputs import Number
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The squared error of each row, and 1 for the row."""
+    return np.column_stack([(prediction - truth) ** 2, np.ones(len(truth))])
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean."""
+    return ratio(*sums)
+
+
+mse = Metric(
+    title="MSE",
+    group="Numbers",
+    direction="minimize",
+    best=0.0,
+    truth=Number(),
+    submission=Number(),
+    rows=rows,
+    total=total,
+    parts=("squared_error", "rows"),
+    last_line="{squared_error} / {rows}",
+    example=Example(
+        truth="id,y\n1,3\n2,-0.5\n3,2\n4,7\n",
+        submission="id,y\n1,2.5\n2,0.0\n3,2\n4,8\n",
+        score=0.375,
+    ),
+)

@@ -1,0 +1,53 @@
+"""Pearson's correlation: whether predictions rise and fall in a straight line with the answers.
+
+$$r = \\frac{\\sum_i (y_i - \\bar y)(\\hat y_i - \\bar{\\hat y})}
+{\\sqrt{\\sum_i (y_i - \\bar y)^2 \\, \\sum_i (\\hat y_i - \\bar{\\hat y})^2}}$$
+
+From -1 to 1; unit and zero of the predictions do not matter, so 20, 40, 60 for 1, 2, 3 score 1 and 3, 2, 1 score -1.
+Constant predictions have no direction; they score 0 by decision (a formula would divide 0 by 0). Each split is
+measured with its own means, so the overall value is not a mean of the two. A part of the truth whose answers are all
+the same (one row, too) is refused at publication.
+
+Equals scipy's `pearsonr`, which gives no number for constant predictions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._contract import Example, Metric
+from metrics._inputs import Number
+from metrics._moments import constant, correlation_influence, correlation_of, correlation_rows
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The product of the distances of answer and prediction from their means, and the square of each."""
+    return correlation_rows(truth, prediction)
+
+
+def total(sums: np.ndarray) -> float:
+    """The correlation; 0 for constant predictions."""
+    return correlation_of(sums)
+
+
+pearson = Metric(
+    title="Pearson correlation",
+    group="Numbers",
+    direction="maximize",
+    best=1.0,
+    truth=Number(),
+    submission=Number(),
+    rows=rows,
+    total=total,
+    whole=True,
+    worst=-1.0,
+    influence=correlation_influence,
+    unscorable=constant,
+    parts=("product", "truth_squared", "prediction_squared"),
+    last_line="{product} / √({truth_squared} · {prediction_squared})",
+    example=Example(
+        truth="id,y\n1,1\n2,2\n3,3\n4,6\n",
+        submission="id,y\n1,10\n2,30\n3,20\n4,40\n",
+        score=0.8366600265340755,
+    ),
+)

@@ -1,0 +1,53 @@
+"""Pinball loss: how well the predictions hit a quantile such as the upper tenth.
+
+$$L_q = \\frac{1}{n} \\sum_{i=1}^{n} \\max\\left(q\\,(y_i - \\hat y_i),\\ (q - 1)\\,(y_i - \\hat y_i)\\right)$$
+
+In the unit of the answers; 0 is perfect. With `quantile` $q = 0.9$ an answer above its prediction costs nine times as
+much as one below: 10 too little costs 9, 10 too much costs 1. The best constant answer is that quantile of the truth.
+With $q = 0.5$ (the default) it is half of the MAE, and with 0 or 1 one side costs nothing at all.
+
+Equals scikit-learn's `mean_pinball_loss` with `alpha` set to the quantile.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from metrics._contract import Example, Metric, ratio
+from metrics._inputs import Number
+from metrics._parameters import Range
+
+Quantile = Annotated[float, Range(0, 1), "Share of the answers that should lie below their predictions."]
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray, *, quantile: Quantile = 0.5) -> np.ndarray:
+    """The loss of each row, and 1 for the row."""
+    gaps = truth - prediction
+    return np.column_stack([np.maximum(quantile * gaps, (quantile - 1) * gaps), np.ones(len(truth))])
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean."""
+    return ratio(*sums)
+
+
+pinball = Metric(
+    title="Pinball loss",
+    group="Numbers",
+    direction="minimize",
+    best=0.0,
+    truth=Number(),
+    submission=Number(),
+    rows=rows,
+    total=total,
+    parts=("loss", "rows"),
+    last_line="{loss} / {rows}",
+    example=Example(
+        truth="id,y\n1,30\n2,20\n3,5\n4,10\n",
+        submission="id,y\n1,20\n2,30\n3,5\n4,14\n",
+        score=2.6,
+        params={"quantile": 0.9},
+    ),
+)

@@ -1,0 +1,48 @@
+"""Mean Poisson deviance: errors of counts, weighed by how large a count was expected.
+
+$$D = \\frac{2}{n} \\sum_{i=1}^{n} \\left(y_i \\ln\\frac{y_i}{\\hat y_i} - y_i + \\hat y_i\\right)$$
+
+For counts and rates: numbers below 0 are refused in the truth and in the submission. 0 is perfect. The same difference
+costs less where much was expected: 12 instead of 10 costs 0.354, 102 instead of 100 costs 0.0395. The best constant
+answer is the mean of the truth. Where the answer is 0, a row costs twice its prediction. A prediction of 0 where
+something happened would be endlessly wrong; it counts as 1e-100, which costs 458.5 for an answer of 1.
+
+Equals scikit-learn's `mean_poisson_deviance`, which refuses predictions of 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._contract import Example, Metric, ratio
+from metrics._deviances import deviance
+from metrics._inputs import Number
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The deviance of each row, and 1 for the row."""
+    return np.column_stack([deviance(truth, prediction, 1), np.ones(len(truth))])
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean."""
+    return ratio(*sums)
+
+
+poisson_deviance = Metric(
+    title="Poisson deviance",
+    group="Numbers",
+    direction="minimize",
+    best=0.0,
+    truth=Number(minimum=0),
+    submission=Number(minimum=0),
+    rows=rows,
+    total=total,
+    parts=("deviance", "rows"),
+    last_line="{deviance} / {rows}",
+    example=Example(
+        truth="id,y\n1,0\n2,1\n3,2\n4,5\n",
+        submission="id,y\n1,0.5\n2,1\n3,1\n4,5\n",
+        score=0.4431471805599453,
+    ),
+)

@@ -1,0 +1,56 @@
+"""Share of the truth's variance that the predictions explain.
+
+$$R^2 = 1 - \\frac{\\sum_i (\\hat y_i - y_i)^2}{\\sum_i (y_i - \\bar y)^2}$$
+
+1 is perfect. Predicting the mean of the truth everywhere scores 0, every other constant less, and there is no lower
+end: predicting 3, 2, 1 for 1, 2, 3 scores -3. Each split is measured with its own mean $\\bar y$, so the overall value
+is not a mean of the two. A part of the truth whose answers are all the same (one row, too) has no variance to explain
+and is refused at publication. Values so large that a square is no finite number are refused.
+
+Equals scikit-learn's `r2_score`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._contract import Example, Metric, ratio
+from metrics._inputs import Number
+from metrics._moments import centred, no_variance, share_left
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The squared error of each row, and its answer's squared distance from the mean answer."""
+    return np.column_stack([(prediction - truth) ** 2, centred(truth) ** 2])
+
+
+def total(sums: np.ndarray) -> float:
+    """1 less the share that is left."""
+    return 1 - ratio(*sums)
+
+
+def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """What a heavier row does to the share."""
+    return share_left(rows(truth, prediction))
+
+
+r2 = Metric(
+    title="R²",
+    group="Numbers",
+    direction="maximize",
+    best=1.0,
+    truth=Number(),
+    submission=Number(),
+    rows=rows,
+    total=total,
+    whole=True,
+    influence=influence,
+    unscorable=no_variance,
+    parts=("squared_error", "squared_distance"),
+    last_line="1 − {squared_error} / {squared_distance}",
+    example=Example(
+        truth="id,y\n1,1\n2,2\n3,3\n4,6\n",
+        submission="id,y\n1,1\n2,2\n3,5\n4,5\n",
+        score=0.6428571428571428,
+    ),
+)

@@ -1,0 +1,72 @@
+"""Mean Tweedie deviance: for amounts that are often exactly 0, such as insurance claims or rain.
+
+$$D_p = \\frac{2}{n} \\sum_{i=1}^{n} \\left(\\frac{y_i^{2-p}}{(1-p)(2-p)} - \\frac{y_i\\,\\hat y_i^{1-p}}{1-p}
++ \\frac{\\hat y_i^{2-p}}{2-p}\\right)$$
+
+`power` $p$ lies between 1, the Poisson deviance, and 2, the gamma deviance; up to 3, the inverse Gaussian, it weighs
+large amounts still less. At 1 and 2 the formula's limits hold. (0 would be `mse`; below 1 nothing else is of use.)
+0 is perfect; the best constant answer is the mean of the truth.
+
+Numbers below 0 are refused. From $p = 2$ on, 0 is refused too, in the truth and in the submission. Below 2, a row
+whose answer is 0 costs $2\\hat y^{2-p}/(2-p)$, at 1.5 for a prediction of 4 this is 8. A prediction of 0 where the
+answer is above 0 counts as 1e-100 in the middle term: at 1.5 an answer of 1 then costs 4e50.
+
+Equals scikit-learn's `mean_tweedie_deviance`, which refuses predictions of 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy as np
+
+from metrics._cells import Cells
+from metrics._contract import Example, Metric, ratio
+from metrics._deviances import deviance
+from metrics._inputs import Number
+from metrics._parameters import Range
+
+Power = Annotated[float, Range(1, 3), "From 1 (Poisson) over 2 (gamma) to 3 (inverse Gaussian)."]
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray, *, power: Power = 1.5) -> np.ndarray:
+    """The deviance of each row, and 1 for the row."""
+    return np.column_stack([deviance(truth, prediction, power), np.ones(len(truth))])
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean."""
+    return ratio(*sums)
+
+
+def verify(columns: Sequence[Cells], prediction: np.ndarray, *, power: Power = 1.5) -> None:
+    """From 2 on nothing can be 0."""
+    if power >= 2 and len(places := np.flatnonzero(prediction == 0)):
+        columns[0].refuse("too_small", "not above 0", places)
+
+
+def unscorable(truth: np.ndarray, *, power: Power = 1.5) -> str:
+    """The same of the truth."""
+    return "it holds an answer of 0, which needs a power below 2." if power >= 2 and (truth == 0).any() else ""
+
+
+tweedie_deviance = Metric(
+    title="Tweedie deviance",
+    group="Numbers",
+    direction="minimize",
+    best=0.0,
+    truth=Number(minimum=0),
+    submission=Number(minimum=0),
+    rows=rows,
+    total=total,
+    verify=verify,
+    unscorable=unscorable,
+    parts=("deviance", "rows"),
+    last_line="{deviance} / {rows}",
+    example=Example(
+        truth="id,y\n1,0\n2,4\n3,1\n4,9\n",
+        submission="id,y\n1,4\n2,4\n3,4\n4,1\n",
+        score=6.5,
+    ),
+)

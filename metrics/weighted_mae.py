@@ -1,0 +1,56 @@
+"""Mean absolute error in which each row has a weight of its own.
+
+$$\\mathrm{WMAE} = \\frac{\\sum_i w_i\\,|\\hat y_i - y_i|}{\\sum_i w_i}$$
+
+The weights are a further column of the truth, which the host names; students never see them. They are at least 0, and
+a row of weight 0 counts nothing. Only their proportions matter: weights 1 and 5 are as good as 0.2 and 1. In the unit
+of the answers; 0 is perfect. Errors of 1 and 2 with weights 1 and 5 give 1.83; with equal weights it is the MAE. A
+part whose weights are all 0 is refused at publication.
+
+Equals scikit-learn's `mean_absolute_error` with `sample_weight`; "Walmart Recruiting: Store Sales Forecasting" on
+Kaggle weighed weeks with holidays 5 and others 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._arrays import Answers
+from metrics._contract import Example, Metric, Role, ratio
+from metrics._inputs import Number
+
+
+def rows(truth: Answers, prediction: np.ndarray) -> np.ndarray:
+    """The weighted error of each row, and its weight."""
+    return np.column_stack([truth["weight"] * np.abs(prediction - truth.answer), truth["weight"]])
+
+
+def total(sums: np.ndarray) -> float:
+    """The weighted mean."""
+    return ratio(*sums)
+
+
+def unscorable(truth: Answers) -> str:
+    """Without any weight there is nothing to divide by."""
+    return "" if truth["weight"].any() else "all its weights are 0."
+
+
+weighted_mae = Metric(
+    title="Weighted MAE",
+    group="Numbers",
+    direction="minimize",
+    best=0.0,
+    truth=Number(),
+    submission=Number(),
+    rows=rows,
+    total=total,
+    roles={"weight": Role(Number(minimum=0), "The weight of each row.")},
+    unscorable=unscorable,
+    parts=("weighted_error", "weight"),
+    last_line="{weighted_error} / {weight}",
+    example=Example(
+        truth="id,y,weight\n1,10,1\n2,20,5\n3,30,2\n",
+        submission="id,y\n1,14\n2,18\n3,30\n",
+        score=1.75,
+    ),
+)
