@@ -1,0 +1,100 @@
+"""Mean precision of objects in pictures at rising thresholds of IoU.
+
+A cell holds all objects of a picture, each a mask as run lengths, separated by `|`: `1 3 10 1|20 5` are two objects.
+Runs ascend; no two objects of a cell share a pixel. (Competition files with one line per object become this by joining
+the lines of a picture with `|`.) At a threshold $t$ a predicted object matches a true one if their intersection over
+union is **greater than** $t$; from 0.5 on it can match only one. With $tp$ matches, $fp$ predictions and $fn$ true
+objects left over,
+
+$$\\frac{1}{n} \\sum_{i=1}^{n} \\frac{1}{|T|} \\sum_{t \\in T} \\frac{tp_i(t)}{tp_i(t) + fp_i(t) + fn_i(t)}$$
+
+with $T$ from `start` to `stop` in steps of `step`: 0.5, 0.55 … 0.95 as a default.
+
+A picture without objects scores 1 if none is predicted, else 0; predicting nothing where there is something scores 0.
+One object found with IoU 0.72 is above five of ten thresholds: 0.5. An IoU of exactly 0.5 matches at none.
+
+With at most one mask per cell this is the metric of TGS Salt Identification.
+
+Source: 2018 Data Science Bowl, TGS Salt Identification, Sartorius Cell Instance Segmentation.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from metrics._arrays import Coded
+from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
+from metrics._figures import Figure
+from metrics._iou import Step, Stop, matrix_of, precision, rows_with_objects, thresholds
+from metrics._parameters import Range
+from metrics._runlengths import Pixels, RunLengths, beyond, masks_of, objects_that_meet
+
+Start = Annotated[float, Range(0.5, 1), "The first threshold; from 0.5 on an object can match only one other."]
+
+
+def rows(
+    truth: Coded,
+    prediction: Coded,
+    *,
+    start: Start = 0.5,
+    stop: Stop = 0.95,
+    step: Step = 0.05,
+    pixels: Pixels = None,
+) -> Contributions:
+    """True and predicted objects, matches at the lowest threshold and mean precision of each row, and 1 for the row;
+    ``verify`` has seen to ``pixels``."""
+    true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
+    true = np.diff(truth.once(masks_of, True).objects)[true_cells]
+    said = np.diff(prediction.once(masks_of, True).objects)[said_cells]
+    pair, _, _, iou = objects_that_meet(truth, prediction, true_cells, said_cells)
+    levels = thresholds(start, stop, step)
+    matches = [np.bincount(pair[iou > level], minlength=len(true)) for level in levels]
+    mean = sum((precision(tp, true, said) for tp in matches), np.zeros(len(true))) / len(levels)
+    return Contributions(np.column_stack([true, said, matches[0], mean, np.ones(len(true))]), of_row)
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean over rows."""
+    *_, mean, count = sums
+    return ratio(mean, count)
+
+
+def figures(truth: Coded, prediction: Coded, *, start: Start = 0.5) -> list[Figure]:
+    """The IoU of all objects of the first pictures."""
+    true, said = truth.once(masks_of, True), prediction.once(masks_of, True)
+    shown = rows_with_objects(np.diff(true.objects)[truth.codes], np.diff(said.objects)[prediction.codes])
+    drawn: list[Figure] = []
+    for row in shown:
+        cells = truth.codes[row : row + 1], prediction.codes[row : row + 1]
+        _, ours, theirs, iou = objects_that_meet(truth, prediction, *cells)
+        values = np.zeros((np.diff(true.objects)[cells[0][0]], np.diff(said.objects)[cells[1][0]]))
+        values[ours - true.objects[cells[0]], theirs - said.objects[cells[1]]] = iou
+        drawn.append(matrix_of(str(row + 1), values, start, values > start))
+    return drawn
+
+
+verify, unscorable = beyond(several=True)
+
+mean_precision_at_iou = Metric(
+    title="Mean precision at IoU",
+    group="Masks and boxes",
+    direction="maximize",
+    best=1.0,
+    truth=RunLengths(several=True),
+    submission=RunLengths(several=True),
+    rows=rows,
+    total=total,
+    parts=("true_objects", "predicted_objects", "matches", "precision", "rows"),
+    last_line="{precision} / {rows}",
+    worst=0.0,
+    figures=figures,
+    verify=verify,
+    unscorable=unscorable,
+    example=Example(
+        truth="id,masks\nimg1,1 10|20 10\nimg2,\nimg3,5 4\n",
+        submission="id,masks\nimg1,1 9|24 10\nimg2,\nimg3,\n",
+        score=0.4222222222222222,
+    ),
+)
