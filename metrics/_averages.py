@@ -21,7 +21,13 @@ class Share:
     under: tuple[float, float, float]
 
 
-F1 = Share((2, 0, 0), (2, 1, 1))
+def f_share(beta: float) -> Share:
+    """F-beta."""
+    square = beta * beta
+    return Share((1 + square, 0, 0), (1 + square, 1, square))
+
+
+F1 = f_share(1.0)
 JACCARD = Share((1, 0, 0), (1, 1, 1))
 RECALL = Share((1, 0, 0), (1, 0, 1))
 

@@ -26,18 +26,19 @@ def f_beta(tp: float, fp: float, fn: float, beta: float = 1.0) -> float:
     return ratio((1 + square) * tp, (1 + square) * tp + square * fn + fp, empty=1.0)
 
 
-def f_beta_of_rows(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray) -> np.ndarray:
-    """F1 for each row."""
-    under = 2 * tp + fp + fn
-    return np.where(under == 0, 1.0, 2 * tp / np.maximum(under, 1))
+def f_beta_of_rows(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray, beta: float = 1.0) -> np.ndarray:
+    """F-beta for each row; 1.0 where there was nothing to find and nothing was found."""
+    square = beta * beta
+    under = (1 + square) * tp + square * fn + fp
+    return np.where(under == 0, 1.0, (1 + square) * tp / np.where(under == 0, 1.0, under))
 
 
-def mean_over_rows(sums: np.ndarray, average: str) -> float | None:
-    """The score from summed ``tp, fp, fn, f1, rows``; ``None`` for the averages over labels."""
-    tp, fp, fn, f1, count = sums
+def mean_over_rows(sums: np.ndarray, average: str, beta: float = 1.0) -> float | None:
+    """The score from summed ``tp, fp, fn, f, rows``; ``None`` for the averages over labels."""
+    tp, fp, fn, f, count = sums
     if average == "micro":
-        return f_beta(tp, fp, fn)
-    return ratio(f1, count) if average == "samples" else None
+        return f_beta(tp, fp, fn, beta)
+    return ratio(f, count) if average == "samples" else None
 
 
 def words_of(cell: str, separator: str | None) -> frozenset[str]:
@@ -53,4 +54,4 @@ def words_of(cell: str, separator: str | None) -> frozenset[str]:
 
 def last_line(*, average: Average = "samples") -> str:
     """How the sums become the score; averages over labels are made label by label."""
-    return {"samples": "{f1} / {rows}", "micro": "2·{tp} / (2·{tp} + {fp} + {fn})"}.get(average, "")
+    return {"samples": "{f} / {rows}", "micro": "2·{tp} / (2·{tp} + {fp} + {fn})"}.get(average, "")
