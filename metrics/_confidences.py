@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrics._arrays import Coded, Ranked
+from metrics._ranks import dense_ranks
 
 
 def has_answer(truth: Coded) -> np.ndarray:
@@ -32,12 +33,18 @@ class Ranking:
     precision: np.ndarray
 
 
+def ranked(prediction: Ranked) -> Ranked:
+    """With ranks in place of the confidences."""
+    return Ranked(prediction.codes, dense_ranks(prediction.confidence))
+
+
 def ranking_of(truth: Coded, prediction: Ranked) -> Ranking:
     """Sort the answers once."""
     sought = has_answer(truth)
     given = np.flatnonzero(prediction.codes >= 0)
     right = sought & (prediction.codes >= 0) & (prediction.codes == truth.codes)
-    _, places = np.unique(-prediction.confidence[given], return_inverse=True)
+    ranks = dense_ranks(prediction.confidence[given])
+    places = ranks.max(initial=0) - ranks
     hits, answers = np.bincount(places, right[given]), np.bincount(places)
     precision = np.cumsum(hits) / np.maximum(np.cumsum(answers), 1)
     return Ranking(sought, right, given, places, hits, answers, precision)

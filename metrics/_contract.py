@@ -15,6 +15,7 @@ resampled rows again (``_uncertainty``).
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -30,8 +31,10 @@ from metrics._sums import exact_sum
 
 if TYPE_CHECKING:
     from metrics._cells import Kind
+    from metrics._evaluate import Result
     from metrics._figures import Figure
-    from metrics._tables import Source
+    from metrics._tables import Source, Table
+    from metrics._truth import Truth
 
 _FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 
@@ -89,9 +92,6 @@ class Metric:
     ``verify(columns, prediction, **params)`` complains about cells of a submission that only the parameters make wrong;
     ``columns`` are its ``Cells`` and ``prediction`` what was read from them, in the order of the file.
 
-    ``verify(columns, prediction, **params)`` complains about cells of a submission that only the parameters make wrong;
-    ``columns`` are its ``Cells`` and ``prediction`` what was read from them, in the order of the file.
-
     ``perfect(truth, **params)`` gives the columns of a perfect submission where copying the truth is not enough.
     ``unscorable(truth, **params)`` says in a sentence why a part of the truth cannot be scored, or returns ``""``.
 
@@ -99,8 +99,15 @@ class Metric:
     ``"{right} / {rows}"``, where parameters may occur too; it is a function of the parameters where they change it.
     ``figures(truth, prediction, **params)`` draws what helps to understand a small file: a matrix, a curve.
 
+    ``ready(prediction)`` prepares all rows at once before they are cut into splits: where only the order of scores
+    matters, their ranks, so that they are sorted once. The other functions take both.
+
     ``influence(truth, prediction, **params)`` is the first-order effect of each row of one split on its score, shape
     (n,), scaled so that the root of the sum of squares is the standard error.
+
+    ``elsewhere(truth, table, places)`` replaces all of these for a metric whose file runs in another process: it
+    scores the rows ``places`` of a submission's ``table``, one for each scored row. Where nobody knows the best value
+    of such a metric, ``best`` has no end.
     """
 
     title: str
@@ -118,6 +125,7 @@ class Metric:
     last_line: str | Callable[..., str] = ""
     figures: Callable[..., list[Figure]] | None = None
     influence: Callable[..., np.ndarray] | None = None
+    ready: Callable[[Any], Any] | None = None
     worst: float | None = None
     best_for: Callable[..., float] | None = None
     roles: Mapping[str, Role] = field(default_factory=dict)
@@ -125,10 +133,21 @@ class Metric:
     aliases: tuple[str, ...] = ()
     may_miss_ids: bool = False
     verify: Callable[..., None] | None = None
-    verify: Callable[..., None] | None = None
     unscorable: Callable[..., str] | None = None
     perfect: Callable[..., list[list[str]]] | None = None
     confirm: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    elsewhere: Callable[[Truth, Table, np.ndarray], Result] | None = None
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether its file was added by the operator: it runs in another process, for about a second each time, and
+        knows no contributions of rows and no uncertainty."""
+        return self.elsewhere is not None
+
+    @property
+    def has_best(self) -> bool:
+        """Whether its best value is known."""
+        return math.isfinite(self.best)
 
     @property
     def _module(self) -> Any:
@@ -255,5 +274,4 @@ def sums_of(contributions: np.ndarray | Contributions, rows: np.ndarray | None) 
         of_row = contributions.of_row if rows is None else contributions.of_row[rows]
         counts = np.bincount(of_row, minlength=len(contributions.table))
         return [exact_sum(column * counts) for column in contributions.table.T]
-    dense = contributions if rows is None else contributions[rows]
-    return [exact_sum(column) for column in dense.T]
+    return [exact_sum(column if rows is None else column[rows]) for column in contributions.T]

@@ -51,6 +51,8 @@ class Result:
 def measure(truth: Truth, prediction: Any, *, uncertainty: bool = False) -> Result:
     """Score a prediction that is in the order of the truth's scored rows. Raises ``TooLarge``."""
     metric = truth.metric
+    if metric.ready is not None:
+        prediction = metric.ready(prediction)
     with np.errstate(over="ignore", invalid="ignore"):
         parts = _parts(truth, prediction)
         contributions, sums = _sums(truth, parts)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 GRAMMAR = r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,9})?"
 _NUMBER = re.compile(GRAMMAR)
+_BLOCK = 1 << 18
 _MISSING = {"nan", "na", "n/a", "#n/a", "null", "none", "-", "", "nil", "<na>", "missing"}
 _INFINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
 _LOOSE_POINT = re.compile(r"[+-]?(\.[0-9]+|[0-9]+\.)([eE][+-]?[0-9]+)?")
@@ -71,8 +72,15 @@ def _has_loose_points(array: Any) -> bool:
         return True
     if (data[starts] == 46).any() or (data[ends - 1] == 46).any():
         return True
-    text = data[offsets[0] : offsets[-1]].tobytes()
-    return b".e" in text or b".E" in text or b"-." in text
+    used = data[offsets[0] : offsets[-1]]
+    return any(_has_open_point(used[place : place + _BLOCK + 2]) for place in range(0, len(used), _BLOCK))
+
+
+def _has_open_point(text: np.ndarray) -> bool:
+    """Whether a point, other than as first or last character, lacks a digit on one side."""
+    is_digit = (text - np.uint8(48)) < 10
+    open_points = (text[1:-1] == 46) & ~(is_digit[:-2] & is_digit[2:])
+    return bool(open_points.any())
 
 
 def _slow(cells: Cells) -> np.ndarray:
@@ -102,25 +110,49 @@ def reason(text: str) -> tuple[str, str]:
 
 def read_ranked(cells: Cells) -> tuple[Coded, np.ndarray]:
     """Labels and confidences of ``label confidence`` cells; an empty cell has the label ``""``."""
-    import pyarrow.compute as pc
-
     array = cells.array
-    parts = pc.utf8_split_whitespace(array)
-    widths = plain(pc.list_value_length(parts), np.int32)
     offsets, _ = raw_cells(array)
     filled = offsets[1:] > offsets[:-1]
-    wrong = np.flatnonzero(filled & (widths != 2))
-    if len(wrong):
-        cells.refuse("not_label_and_confidence", 'not "label confidence"', wrong)
-    fine = np.flatnonzero(filled & (widths == 2))
-    flat = pick(parts, fine).flatten()
+    fine, flat = _halves(array, filled) or _words(cells, filled)
     coded = pick(flat, np.arange(0, len(flat), 2)).dictionary_encode()
     values = _confidences(cells, fine, pick(flat, np.arange(1, len(flat), 2)))
     codes = np.zeros(len(array), np.int64)
     codes[fine] = plain(coded.indices, np.int32) + 1
     confidence = np.zeros(len(array))
     confidence[fine] = values
-    return Coded(codes, ["", *coded.dictionary.to_pylist()]), confidence
+    return Coded(codes, ["", *(text.rstrip(" ") for text in coded.dictionary.to_pylist())]), confidence
+
+
+def _halves(array: Any, filled: np.ndarray) -> tuple[np.ndarray, Any] | None:
+    """As ``_words``, a space left at the end of each label, where each cell is two words of visible ASCII with one
+    space between; ``None`` elsewhere."""
+    import pyarrow as pa
+
+    offsets, data = raw_cells(array)
+    used = data[offsets[0] : offsets[-1]]
+    soft = np.flatnonzero((used - np.uint8(33)) > 93) + offsets[0]
+    fine = np.flatnonzero(filled)
+    starts, ends = offsets[fine], offsets[fine + 1]
+    if len(soft) != len(fine) or not len(fine) or (data[soft] != 32).any():
+        return None
+    if (soft <= starts).any() or (soft + 1 >= ends).any():
+        return None
+    halves = np.empty(2 * len(fine) + 1, np.int32)
+    halves[:-1:2], halves[1::2], halves[-1] = starts, soft + 1, ends[-1]
+    return fine, pa.StringArray.from_buffers(2 * len(fine), pa.py_buffer(halves), array.buffers()[2])
+
+
+def _words(cells: Cells, filled: np.ndarray) -> tuple[np.ndarray, Any]:
+    """The places of cells of two words, and these words one after the other; complains about the other cells."""
+    import pyarrow.compute as pc
+
+    parts = pc.utf8_split_whitespace(cells.array)
+    widths = plain(pc.list_value_length(parts), np.int32)
+    wrong = np.flatnonzero(filled & (widths != 2))
+    if len(wrong):
+        cells.refuse("not_label_and_confidence", 'not "label confidence"', wrong)
+    fine = np.flatnonzero(filled & (widths == 2))
+    return fine, pick(parts, fine).flatten()
 
 
 def _confidences(cells: Cells, fine: np.ndarray, texts: Any) -> np.ndarray:

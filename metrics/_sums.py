@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
+
+_BLOCK = 1 << 14
+"""Values added together: few enough to stay in a processor's cache."""
+
+_BITS = 62 - _BLOCK.bit_length()
+"""Bits of a slice: a block of slices never overflows int64."""
+
+_LEAST = -1074
+"""The exponent of the smallest float."""
 
 
 def exact_sum(values: np.ndarray) -> Fraction:
@@ -16,21 +27,44 @@ def exact_sum(values: np.ndarray) -> Fraction:
     >>> float(exact_sum(np.array([1e16, 1.0, -1e16])))
     1.0
     """
-    rest = np.asarray(values, np.float64).ravel()
-    largest = float(np.abs(rest).max(initial=0.0))
+    flat = np.asarray(values, np.float64).ravel()
+    sums: defaultdict[int, int] = defaultdict(int)
+    for start in range(0, len(flat), _BLOCK):
+        for whole, unit in _slices(flat[start : start + _BLOCK]):
+            sums[unit] += whole
+    least = min(sums, default=0)
+    total = sum(whole << (unit - least) for unit, whole in sums.items())
+    return Fraction(total << least) if least >= 0 else Fraction(total, 1 << -least)
+
+
+def _slices(rest: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Pairs (sum, exponent): the values add up to the sum of ``sum * 2 ** exponent``."""
+    largest = max(float(rest.max()), -float(rest.min()))
     if largest == 0.0:
-        return Fraction(0)
-    bits = 62 - max(1, len(rest).bit_length())
-    unit = int(np.frexp(largest)[1]) - bits
-    total = Fraction(0)
+        return
+    if largest < 1 << _BITS:
+        whole = rest.astype(np.int64)
+        if (whole == rest).all():
+            yield int(whole.sum()), 0
+            return
+    unit = int(np.frexp(largest)[1]) - _BITS
     while True:
-        unit = max(unit, -1074)
-        # In two steps, because 2 ** 1074 is no float.
-        slices = np.trunc(np.ldexp(np.ldexp(rest, -unit // 2), -unit - -unit // 2))
-        total += Fraction(int(slices.astype(np.int64).sum())) * Fraction(2) ** unit
-        if unit == -1074:
-            return total
-        rest = rest - np.ldexp(slices, unit)
+        unit = max(unit, _LEAST)
+        slices = np.trunc(_scaled(rest, -unit))
+        yield int(slices.astype(np.int64).sum()), unit
+        if unit == _LEAST:
+            return
+        rest = rest - _scaled(slices, unit)
         if not rest.any():
-            return total
-        unit -= bits
+            return
+        unit -= _BITS
+
+
+def _scaled(values: np.ndarray, power: int) -> np.ndarray:
+    """``values * 2 ** power``. Exact, but where a result is too small for the grid anyway."""
+    if abs(power) <= 1000:
+        return values * 2.0**power
+    # In two steps, because 2 ** 1074 is no float.
+    half = power // 2
+    scaled: np.ndarray = np.ldexp(np.ldexp(values, half), power - half)
+    return scaled

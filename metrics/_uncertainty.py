@@ -136,10 +136,10 @@ def from_sums(
     """Of a sum over rows; ``None`` where ``total`` has no answer for these parameters."""
     places = buckets.order if rows is None else rows[buckets.order]
     if isinstance(contributions, Contributions):
-        dense = contributions.table[contributions.of_row[places]]
+        columns, places = contributions.table.T, contributions.of_row[places]
     else:
-        dense = contributions[places]
-    sums = np.add.reduceat(dense, buckets.starts, axis=0)
+        columns = contributions.T
+    sums = np.column_stack([np.add.reduceat(column[places], buckets.starts) for column in columns])
     replicates = [total(drawn) for drawn in buckets.draws @ sums]
     if None in replicates:
         return None

@@ -20,7 +20,7 @@ import numpy as np
 
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Binary, Score
-from metrics._ranks import one_class, roc_area, roc_curve, roc_influence, wins
+from metrics._ranks import dense_ranks, one_class, roc_area, roc_curve, roc_influence, wins
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
@@ -53,6 +53,7 @@ concordance_index = Metric(
     last_line="{ordered} / {pairs}",
     worst=0.0,
     influence=roc_influence,
+    ready=dense_ranks,
     figures=roc_curve,
     aliases=("risk",),
     unscorable=one_class,
