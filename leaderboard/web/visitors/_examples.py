@@ -283,7 +283,7 @@ class Worked:
         """Under the columns of contributions."""
         sums = self.answer["sums"]
         return [
-            Cell(f"Sum of {name}", in_digits(sums[name]), repr(sums[name]), True)
+            Cell(name, in_digits(sums[name]), repr(sums[name]), True)
             for name in self.answer["parts"]
             if name in sums
         ]
