@@ -26,12 +26,13 @@ def surprise(truth: np.ndarray, prediction: np.ndarray, clip: float) -> np.ndarr
 
 
 def surprise_of_class(truth: Classes, prediction: np.ndarray, clip: float, normalise: bool) -> np.ndarray:
-    """Minus the logarithm of the probability given to the true class, shape (n,). Clipped first, then divided by the
-    sum, and a row of zeros by the sum of its clipped probabilities."""
-    given = np.maximum(prediction[np.arange(len(truth)), truth.codes], clip)
+    """Minus the logarithm of the probability given to the true class, shape (n,)."""
+    given = prediction[np.arange(len(truth)), truth.codes]
     if normalise:
-        given = given / np.maximum(prediction.sum(axis=1), clip * prediction.shape[1])
-    found: np.ndarray = -np.log(given) + 0.0
+        sums = prediction.sum(axis=1)
+        given = np.where(sums > 0, given / np.where(sums > 0, sums, 1.0), 1 / prediction.shape[1])
+    # Clipped last: clipped first and divided by the sum, a row of tiny probabilities would never be wrong.
+    found: np.ndarray = -np.log(np.maximum(given, clip)) + 0.0
     return found
 
 

@@ -4,7 +4,7 @@ The truth is one column of labels, or one 0/1 column per class with exactly one 
 probability per class, in columns named like the classes; these are all labels of the truth file, sorted, ignored rows
 included. With $p_i$ the probability given to the true class of row $i$ and $S_i$ the sum of the row's probabilities,
 
-$$\\mathrm{LogLoss} = -\\frac{1}{n} \\sum_{i=1}^{n} \\ln \\frac{\\max(p_i, c)}{S_i}$$
+$$\\mathrm{LogLoss} = -\\frac{1}{n} \\sum_{i=1}^{n} \\ln \\max\\left(\\frac{p_i}{S_i}, c\\right)$$
 
 - `normalise` (default): each row is divided by its sum, so 0.5, 0.5, 1 means 0.25, 0.25, 0.5. A row of zeros counts as
   equal probabilities. Off: $S_i$ is left out, and rows that do not sum to 1 ± 0.001 are refused.
@@ -15,8 +15,9 @@ $$\\mathrm{LogLoss} = -\\frac{1}{n} \\sum_{i=1}^{n} \\ln \\frac{\\max(p_i, c)}{S
 - `class_weights`: a row (or with `classes` a class) counts as much as its class weighs: losses of 0.693 and 0.105 in
   classes of weight 2 and 1 give (2 · 0.693 + 0.105) / 3 = 0.497.
 
-Source: Kaggle's multi-class log loss (clipped, then divided by the sum); with `classes` PLAsTiCC 2018 and the balanced
-log loss of ICR 2023; with `normalise` off and `clip` 2.22e-16 equals scikit-learn's `log_loss`.
+Source: Kaggle's multi-class log loss; with `classes` PLAsTiCC 2018 and the balanced log loss of ICR 2023. Scripts that
+clip before they divide differ only where a row that does not sum to 1 says 0 for the true class. With `normalise` off
+and `clip` 2.22e-16 equals scikit-learn's `log_loss`.
 """
 
 from __future__ import annotations
