@@ -42,12 +42,8 @@ def pair_counts(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     count = len(x)
     x_place, x_less, x_same = _standing(x)
     y_place, y_less, y_same = _standing(y)
-    width = int(y_place.max(initial=0)) + 1
-    _, both_less, both_same = _standing(x_place * width + y_place)
-    _, turned_less, _ = _standing(y_place * (int(x_place.max(initial=0)) + 1) + x_place)
-    same_x_less_y, less_x_same_y = both_less - x_less, turned_less - y_less
-    less_both = _less_in_both(x_place, y_place)
-    up_to_both = less_both + same_x_less_y + less_x_same_y + both_same
+    less_both, less_x_same_y, same_x_less_y, same_both = _crossings(x_place, y_place)
+    up_to_both = less_both + less_x_same_y + same_x_less_y + same_both
     more_both = count - (x_less + x_same) - (y_less + y_same) + up_to_both
     crossed = (x_less - less_both - less_x_same_y) + (y_less - less_both - same_x_less_y)
     return np.column_stack([less_both + more_both, crossed, count - x_same, count - y_same])
@@ -59,14 +55,30 @@ def _standing(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return places.astype(np.int64), (np.cumsum(counts) - counts)[places], counts[places]
 
 
-def _less_in_both(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """How many rows have a smaller x and a smaller y."""
-    # By rising x, and falling y where x is the same: whatever stands before with a smaller y has a smaller x too.
-    order = np.lexsort((-y, x))
-    # Of equal y the later one gets the smaller number, so that none counts as smaller before another.
-    falling = np.argsort(y[order][::-1], kind="stable")
+def _crossings(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """For each row how many rows are less in both, less in x and the same in y, the same in x and less in y, and the
+    same in both, itself too; shape (4, n). ``x`` and ``y`` are whole numbers from 0."""
+    width = int(y.max(initial=0)) + 1
+    keys = x * width + (width - 1 - y)
+    # By rising x, and falling y where x is the same: what stands before with a smaller y has a smaller x too.
+    order = np.argsort(keys, kind="stable")
+    # By rising y, and where y is the same from the last place to the first: then x falls.
+    turned = len(x) - 1 - np.argsort(y[order][::-1], kind="stable")
     numbers = np.empty(len(x), np.int64)
-    numbers[len(x) - 1 - falling] = np.arange(len(x))
-    found = np.empty(len(x), np.int64)
-    found[order] = smaller_before(numbers)
+    numbers[turned] = np.arange(len(x))
+    by_y = order[turned]
+    found = np.empty((4, len(x)), np.int64)
+    # Where y is the same the later place has the smaller number, so that none counts as smaller before another.
+    found[0, order] = smaller_before(numbers)
+    found[1, by_y] = _ends(y[by_y]) - _ends(keys[by_y])
+    ends = _ends(keys[order])
+    found[2, order] = _ends(x[order]) - ends
+    found[3, order] = np.bincount(ends)[ends]
+    return found
+
+
+def _ends(values: np.ndarray) -> np.ndarray:
+    """For each place of sorted values where its run of equal ones ends."""
+    ends = np.append(np.flatnonzero(values[1:] != values[:-1]) + 1, len(values))
+    found: np.ndarray = np.repeat(ends, np.diff(ends, prepend=0))
     return found

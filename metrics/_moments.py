@@ -58,9 +58,14 @@ def share_left(contributions: np.ndarray) -> np.ndarray:
 
 def mid_ranks(values: np.ndarray) -> np.ndarray:
     """Ranks from 1; equal values share the middle of theirs. Multiples of 0.5, shape (n,)."""
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: np.ndarray = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    ranks, _ = _ranked(values)
     return ranks
+
+
+def _ranked(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same, and the place of each value among the distinct ones."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[places], places
 
 
 def correlation_rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
@@ -88,10 +93,12 @@ def correlation_influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarr
 
 def rank_correlation_influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """The same of the ranks: a heavier row also moves the ranks of all rows above it."""
-    x, y = (centred(mid_ranks(values)) for values in (truth, prediction))
+    (x, x_place), (y, y_place) = _ranked(truth), _ranked(prediction)
+    middle = (len(x) + 1) / 2
+    x, y = x - middle, y - middle
     contributions = np.column_stack([x * y, x * x, y * y])
-    changes = np.column_stack([_above(x, y) + _above(y, x), 2 * _above(x, x), 2 * _above(y, y)])
-    return _slope(contributions + changes, _added(contributions))
+    moved = (_above(x_place, y) + _above(y_place, x), 2 * _above(x_place, x), 2 * _above(y_place, y))
+    return _slope(contributions + np.column_stack(moved), _added(contributions))
 
 
 def _deviations(truth: np.ndarray, prediction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -119,10 +126,9 @@ def _slope(changes: np.ndarray, sums: np.ndarray) -> np.ndarray:
     return change
 
 
-def _above(keys: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """For each row the sum of ``values`` over the rows with a larger key, rows with an equal key counting half. The
+def _above(places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """For each row the sum of ``values`` over the rows at a higher place, rows at the same place counting half. The
     values are deviations of ranks, so their sums are exact."""
-    _, places = np.unique(keys, return_inverse=True)
     groups = np.bincount(places, values)
     sums: np.ndarray = (groups.sum() - np.cumsum(groups) + groups / 2)[places]
     return sums

@@ -13,7 +13,7 @@ import scipy.stats
 from sklearn import metrics as sk
 
 import metrics
-from tests.metrics.files import csv, score
+from tests.metrics.number_files import csv, score
 
 seeds = pytest.mark.parametrize("seed", range(6))
 Reference = Callable[[np.ndarray, np.ndarray], float]

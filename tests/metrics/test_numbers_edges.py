@@ -13,7 +13,7 @@ import metrics
 from metrics._arrays import take
 from metrics._figures import Grid
 from metrics._parameters import chosen
-from tests.metrics.files import csv, faults, refusals, score
+from tests.metrics.number_files import csv, faults, refusals, score
 
 RANKED = ("pearson", "spearman", "kendall_tau", "columnwise_spearman")
 
