@@ -103,11 +103,11 @@ def confusion_matrix(truth: Coded, prediction: Coded) -> list[Figure]:
     names, place = _shown(found)
     cells = np.zeros((len(names), len(names)), np.int64)
     np.add.at(cells, (place[found.true], place[found.said]), found.counts)
-    note = "Rows by truth, columns by prediction; the marked cells are right."
+    note, named = "Rows by truth, columns by prediction; the marked cells are right.", len(names)
     if len(names) < len(found.labels):
-        left = len(found.labels) - len(names) + 1
-        note = f"Rows by truth, columns by prediction. The {left:,} rarest labels are taken together."
-    marked = frozenset((number, number) for number in range(len(names)) if names[number] != _OTHERS)
+        named -= 1
+        note += f" The {len(found.labels) - named:,} rarest labels are taken together."
+    marked = frozenset((label, label) for label in range(named))
     return [Grid("Confusion matrix", names, names, cells.tolist(), corner="truth", marked=marked, note=note)]
 
 

@@ -63,8 +63,11 @@ def influence(truth: Coded, prediction: Coded, *, separator: Separator = None, l
 
 
 def unscorable(truth: Coded, *, separator: Separator = None, labels: Labels = None) -> str:
-    """Without labels there are no answers."""
-    return "" if known(truth, separator, labels) else "none of its rows has a label; give the number of labels."
+    """Without labels there are no answers, and with too few the loss would be of something else."""
+    found = known(truth, separator, None)
+    if labels is not None and labels < found:
+        return f"its rows have {found:,} different labels, more than the {labels:,} there are."
+    return "" if found or labels else "none of its rows has a label; give the number of labels."
 
 
 hamming_loss = Metric(
