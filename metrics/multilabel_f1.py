@@ -19,7 +19,8 @@ An empty cell means no label: both empty scores 1, one of them empty scores 0. U
 `samples` and `micro` differ: on the 18,632 labelled pictures of Plant Pathology 2021, answering `healthy`
 everywhere gives 0.248 by row and 0.238 pooled.
 
-Source: *evaluations* 0.0.1, `row_wise_micro_averaged_f1_score`; Birdsong Recognition 2020 (by row); with `beta` 2: Planet Amazon.
+Source: *evaluations* 0.0.1, `row_wise_micro_averaged_f1_score`; Birdsong Recognition 2020 (by row); with `beta` 2:
+Planet: Understanding the Amazon from Space.
 """
 
 from __future__ import annotations
@@ -65,10 +66,10 @@ def influence(
 
 def last_line(*, average: Average = "samples", beta: Beta = 1.0) -> str:
     """How the sums become the score; averages over labels are made label by label."""
-    pooled = "(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})"
-    return {"samples": "{f} / {rows}", "micro": "2·{tp} / (2·{tp} + {fp} + {fn})" if beta == 1 else pooled}.get(
-        average, ""
-    )
+    pooled = "2·{tp} / (2·{tp} + {fp} + {fn})"
+    if beta != 1:
+        pooled = "(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})"
+    return {"samples": "{f} / {rows}", "micro": pooled}.get(average, "")
 
 
 def figures(

@@ -1,0 +1,68 @@
+"""Mean over target columns of Pearson's correlation of each column.
+
+$$\\frac{1}{c} \\sum_{j=1}^{c} r_j, \\qquad r_j = \\mathrm{corr}(y_j, \\hat y_j)$$
+
+over the rows of the split. From -1 to 1; two columns with 1 and 0.2 give 0.6. Unit and zero of the predictions do not
+matter, in no column.
+
+A constant column of predictions has no direction and counts 0 by decision (the formula would divide 0 by 0). A part of
+the truth with a column whose answers are all the same (one row, too) is refused at publication.
+
+Equals the mean of scipy's `pearsonr` over columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._columnwise import by_column
+from metrics._contract import Example, Metric, ratio
+from metrics._figures import Figure
+from metrics._inputs import Number
+from metrics._moments import constant, correlation, correlation_influence
+
+
+def of_columns(truth: np.ndarray, prediction: np.ndarray) -> list[float]:
+    """Pearson's correlation of each column."""
+    return [correlation(true, said) for true, said in zip(truth.T, prediction.T, strict=True)]
+
+
+def score(truth: np.ndarray, prediction: np.ndarray) -> float:
+    """The mean over columns."""
+    found = of_columns(truth, prediction)
+    return ratio(sum(found), len(found))
+
+
+def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The mean over columns of what a row does to the correlation of the column."""
+    effects = np.zeros(len(truth))
+    for true, said in zip(truth.T, prediction.T, strict=True):
+        effects += correlation_influence(true, said)
+    effects /= truth.shape[1]
+    return effects
+
+
+def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
+    """The correlation of each column."""
+    return by_column("Pearson's correlation of each column", of_columns(truth, prediction))
+
+
+columnwise_pearson = Metric(
+    title="Column-wise Pearson",
+    group="Numbers",
+    direction="maximize",
+    best=1.0,
+    truth=Number(many=True),
+    submission=Number(many=True),
+    score=score,
+    whole=True,
+    worst=-1.0,
+    influence=influence,
+    figures=figures,
+    unscorable=constant,
+    example=Example(
+        truth="id,a,b\n1,1,1\n2,2,2\n3,3,3\n4,4,60\n",
+        submission="id,a,b\n1,1,0.1\n2,2,0.3\n3,3,0.2\n4,9,0.4\n",
+        score=0.840608115418124,
+    ),
+)
