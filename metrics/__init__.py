@@ -10,7 +10,9 @@ The library knows nothing of the site. Importing it and reading the catalogue lo
 
 from __future__ import annotations
 
-from metrics._checks import Finding, TruthReport, check_truth
+from metrics._baselines import Baseline
+from metrics._checks import TruthReport, check_truth
+from metrics._choose import Fit, suggest
 from metrics._containers import read_container
 from metrics._contract import Contributions, Example, Metric, Role
 from metrics._errors import (
@@ -24,21 +26,24 @@ from metrics._errors import (
 from metrics._evaluate import Result
 from metrics._explain import Explanation, explain
 from metrics._figures import Curve, Grid
+from metrics._findings import Finding
 from metrics._parameters import Parameter, Range
 from metrics._registry import catalogue, clean_params, get
 from metrics._sniff import header, sniff
-from metrics._splits import add_split
+from metrics._splits import add_split, drop_column
 from metrics._truth import Truth, evaluate, prepare
 from metrics._uncertainty import Comparison, Uncertainty, chance_better, compare
 from metrics._wheel import wheel
 
 __all__ = [
+    "Baseline",
     "Comparison",
     "Contributions",
     "Curve",
     "Example",
     "Explanation",
     "Finding",
+    "Fit",
     "Grid",
     "GroundTruthError",
     "Metric",
@@ -60,6 +65,7 @@ __all__ = [
     "check_truth",
     "clean_params",
     "compare",
+    "drop_column",
     "evaluate",
     "explain",
     "get",
@@ -67,5 +73,6 @@ __all__ = [
     "prepare",
     "read_container",
     "sniff",
+    "suggest",
     "wheel",
 ]

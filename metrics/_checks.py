@@ -3,41 +3,32 @@ messages may quote the answers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from metrics._cells import Cells
-from metrics._errors import EXAMPLES, ParameterError, Problem, SubmissionError, counted, listed, shown
+from metrics._baselines import Baseline, Baselines, baselines_of
+from metrics._errors import EXAMPLES, ParameterError, Problem, Refused, SubmissionError, counted, listed, shown
+from metrics._findings import Finding
+from metrics._id_suspicions import split_groups
+from metrics._layout import USAGE, check_truth_header, id_column_of
 from metrics._parameters import complete
 from metrics._registry import get
-from metrics._tables import Source
-from metrics._truth import Truth, read_truth
-
-_ENOUGH_ROWS = 10
-_LINKED = 0.3
-"""Share of the answer's variance that ids may explain before it is worth a warning."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing found; ``blocking`` ones forbid publication, and ``why`` says what would go wrong."""
-
-    code: str
-    message: str
-    column: str | None = None
-    line: int | None = None
-    id: str | None = None
-    count: int = 1
-    blocking: bool = True
-    why: str = ""
+from metrics._splits import refuse_group
+from metrics._suspicions import suspicions
+from metrics._tables import Source, Table, read_bytes, read_table
+from metrics._truth import Truth, judge_table
 
 
 @dataclass(frozen=True)
 class TruthReport:
-    """What ``check_truth`` found. Row counts are 0 and names empty where the file could not be read that far."""
+    """What ``check_truth`` found. Row counts are 0 and names empty where the file could not be read that far.
+
+    ``baselines`` are files that know nothing and the perfect one, measured on ``measured_rows`` rows; ``apart`` tells
+    per split by how much two files must differ to mean anything.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     rows: int = 0
@@ -48,6 +39,9 @@ class TruthReport:
     target_columns: tuple[str, ...] = ()
     submission_columns: tuple[str, ...] = ()
     self_test: dict[str, Any] = field(default_factory=dict)
+    baselines: list[Baseline] = field(default_factory=list)
+    measured_rows: int = 0
+    apart: dict[str, float] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -56,26 +50,47 @@ class TruthReport:
 
 
 def check_truth(
-    key: str, truth: Source, params: Mapping[str, Any] | None = None, id_column: str | None = None
+    key: str,
+    truth: Source,
+    params: Mapping[str, Any] | None = None,
+    id_column: str | None = None,
+    *,
+    group: str | None = None,
+    sample: Source | None = None,
+    tests: Mapping[str, Source] | None = None,
+    is_quick: bool = False,
 ) -> TruthReport:
     """Check a truth file with a metric; bad files and bad parameters become findings, never exceptions.
 
     A perfect submission is scored by the very code that will score the students: it must get the best value on both
-    splits. Raises ``UnknownMetric`` only.
+    splits. ``group`` is a column whose groups should not be in both parts; unless it plays a role in the metric it is
+    read for this alone, and ``drop_column`` must take it away before the truth is used. ``sample`` is the sample
+    submission and ``tests`` are further files by name that students get: their ids are compared with the truth's.
+    ``is_quick`` leaves the files that know nothing unmeasured. Raises ``UnknownMetric`` only.
     """
     metric = get(key)
     try:
         full = complete(metric.parameters, params or {})
     except ParameterError as error:
         return TruthReport([Finding("parameter", f"{name}: {text}") for name, text in error.errors.items()])
-    prepared, problems = read_truth(metric, truth, full, id_column)
-    findings = [_blocking(problem) for problem in problems]
+    try:
+        table = read_table(read_bytes(truth), check_truth_header)
+    except Refused as refused:
+        return TruthReport([_blocking(problem) for problem in refused.problems])
+    table, findings = _without_group(
+        table, id_column, group or full.get("group"), [full[name] for name in metric.roles]
+    )
+    prepared, problems = judge_table(metric, table, full, id_column)
+    findings = [_blocking(problem) for problem in problems] + findings
     if prepared is None:
         return TruthReport(findings)
     self_test: dict[str, Any] = {}
-    if not findings:
-        self_test, findings = _self_test(prepared)
-        findings += _warnings(prepared)
+    measured = Baselines([], 0, {})
+    if not any(finding.blocking for finding in findings):
+        self_test, failed = _self_test(prepared)
+        measured = measured if is_quick else baselines_of(prepared)
+        findings = failed + _files(prepared, sample, tests or {}) + findings
+        findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
     return TruthReport(
         findings=findings,
         rows=prepared.rows,
@@ -86,6 +101,9 @@ def check_truth(
         target_columns=prepared.target_columns,
         submission_columns=prepared.submission_columns,
         self_test=self_test,
+        baselines=measured.files,
+        measured_rows=measured.rows,
+        apart=measured.apart,
     )
 
 
@@ -94,14 +112,34 @@ _WHY = {
     "blank_id": "Nobody could name the row in a submission.",
     "missing_value": "There is no answer to compare with.",
     "unknown_usage": "The row would belong to no split.",
+    "usage_name": "It would be read as answers, and the file would be split once more.",
     "empty_split": "One of the two boards would be empty.",
     "unscorable": "Every submission would fail on this part, through no fault of its author.",
     "target_columns": "It would be unclear which column is the answer.",
+    "row_width": "Which value belongs to which column would be a guess.",
+    "line_break": "The rows behind the quote would be lost.",
+    "header_missing": "The first row would be lost.",
 }
 
 
 def _blocking(problem: Problem) -> Finding:
     return Finding(**problem.as_dict(), blocking=True, why=_WHY.get(problem.code, ""))
+
+
+def _without_group(
+    table: Table, id_column: str | None, group: str | None, roles: Sequence[str]
+) -> tuple[Table, list[Finding]]:
+    """The table as the metric reads it, and whether groups are in both parts."""
+    if group is None or (group in roles and group not in table.names):
+        return table, []
+    try:
+        refuse_group(table, id_column_of(table, id_column), group)
+    except Refused as refused:
+        return table, [_blocking(problem) for problem in refused.problems if group not in roles]
+    found = []
+    if USAGE in table.names:
+        found = split_groups(table.column(group).to_pylist(), table.column(USAGE).to_pylist(), group)
+    return (table if group in roles else table.without(group)), found
 
 
 def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
@@ -120,96 +158,61 @@ def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     return {**values, "best": best, "passed": not wrong}, findings
 
 
-def _warnings(truth: Truth) -> list[Finding]:
-    found = _leading_zeros(truth)
-    for name in truth.target_columns:
-        codes, labels = _codes(truth, name)
-        found += _missing_classes(truth, name, codes, labels)
-        found += _sorted_by_answer(truth, name, codes, labels)
-        found += _told_by_id(truth, name, codes, labels)
+def _best_for_nothing(truth: Truth, measured: Baselines) -> list[Finding]:
+    """A file that knows nothing and gets the best value."""
+    best = truth.metric.best_with(truth.params)
+    for one in measured.files:
+        if one.is_constant and (splits := [name for name, found in one.values.items() if found["value"] == best]):
+            message = f"The same answer in each row ({one.says}) scores the best value: {', '.join(splits)}."
+            why = "Everybody can be first without a model. Are all the answers there the same?"
+            return [Finding("constant_is_best", message, blocking=False, why=why)]
+    return []
+
+
+def _files(truth: Truth, sample: Source | None, tests: Mapping[str, Source]) -> list[Finding]:
+    """What the files that students get have to do with this truth."""
+    found = [] if sample is None else _sample(truth, sample)
+    for name, source in tests.items():
+        found += _test(truth, name, source)
     return found
 
 
-def _codes(truth: Truth, column: str) -> tuple[np.ndarray, list[str] | None]:
-    """The answers as numbers, and the labels these are the places of; ``None`` where they are quantities."""
-    cells = Cells(truth.table, column, truth.id_column, truth.scored)
-    if isinstance(truth.target, np.ndarray):
-        values = truth.target if truth.target.ndim == 1 else truth.target[:, truth.target_columns.index(column)]
-        distinct = np.unique(values)
-        return values, [f"{value:g}" for value in distinct] if np.array_equal(distinct, [0, 1]) else None
-    coded = cells.coded()
-    labels = sorted(coded.values)
-    place = {label: number for number, label in enumerate(labels)}
-    return np.array([place[text] for text in coded.values])[coded.codes], labels
+def _sample(truth: Truth, sample: Source) -> list[Finding]:
+    try:
+        truth.read_submission(sample)
+    except SubmissionError as error:
+        first = error.problems[0]
+        message = (
+            f"The sample submission does not fit this truth: {' '.join(one.message for one in error.problems[:3])}"
+        )
+        why = "Every file made from the sample would be refused. Replace the sample or correct the truth."
+        return [Finding("sample_differs", message, first.column, first.line, first.id, first.count, True, why)]
+    return []
 
 
-def _leading_zeros(truth: Truth) -> list[Finding]:
-    padded = [row for row, text in enumerate(truth.ids.texts) if text[:1] == "0" and text[1:].isdigit()]
-    if not padded:
+def _test(truth: Truth, name: str, source: Source) -> list[Finding]:
+    """Whether a file with some of the truth's ids lacks others or has more; one with none of them is another matter."""
+    try:
+        table = read_table(read_bytes(source), lambda names, line: [])
+    except Refused:
         return []
-    example = truth.ids.texts[padded[0]]
-    message = f"{counted(len(padded), 'id')} with leading zeros, such as {shown(example)}."
-    why = "Spreadsheets and pandas drop the zeros; students must read the id column as text."
-    return [Finding("leading_zeros", message, truth.id_column, None, example, len(padded), False, why)]
-
-
-def _missing_classes(truth: Truth, column: str, codes: np.ndarray, labels: list[str] | None) -> list[Finding]:
-    if labels is None or len(labels) > max(2, len(codes) // 2):
+    if truth.id_column not in table.names or table.problems:
         return []
-    found = []
-    for name, rows in truth.parts.items():
-        gone = sorted(set(range(len(labels))) - set(codes[rows].astype(int).tolist()))
-        if gone:
-            names = listed([shown(labels[code]) for code in gone[:EXAMPLES]], len(gone))
-            message = f"{counted(len(gone), 'answer')} of {shown(column)} missing from the {name} part: {names}."
-            why = "The two boards then measure different things."
-            found.append(Finding("missing_class", message, column, None, None, len(gone), False, why))
-    return found
-
-
-def _sorted_by_answer(truth: Truth, column: str, codes: np.ndarray, labels: list[str] | None) -> list[Finding]:
-    distinct = len(np.unique(codes))
-    if len(codes) < _ENOUGH_ROWS or distinct < 2:
+    ids = table.column(truth.id_column)
+    found = truth.ids.find(ids)
+    is_there = np.zeros(truth.rows, bool)
+    is_there[found[found >= 0]] = True
+    if is_there.sum() * 2 < min(truth.rows, len(ids)):
         return []
-    steps = np.diff(codes)
-    runs = int((steps != 0).sum()) + 1
-    is_sorted = bool((steps >= 0).all() or (steps <= 0).all()) or (labels is not None and runs == distinct < len(codes))
-    if not is_sorted:
-        return []
-    message = f"The rows are sorted by the answer {shown(column)}."
-    why = "If the test data come in the same order, the row number gives the answer away. Shuffle both."
-    return [Finding("sorted_by_answer", message, column, blocking=False, why=why)]
-
-
-def _told_by_id(truth: Truth, column: str, codes: np.ndarray, labels: list[str] | None) -> list[Finding]:
-    """The share of the answer's variance that the order of the ids explains (correlation of ranks, or between-class
-    share for labels)."""
-    ids = [truth.ids.texts[row] for row in truth.scored]
-    if len(codes) < 3 * _ENOUGH_ROWS:
-        return []
-    keys: list[Any] = list(map(int, ids)) if truth.ids.are_integers else ids
-    rank = np.empty(len(ids))
-    rank[sorted(range(len(ids)), key=keys.__getitem__)] = np.arange(len(ids))
-    share = _between(rank, codes) if labels is not None else _rank_correlation(rank, codes) ** 2
-    if share < _LINKED:
-        return []
-    message = f"The ids tell much about {shown(column)}: their order explains {share:.0%} of it."
-    why = "A student could predict from the id alone. Give the rows new, random ids."
-    return [Finding("id_tells_answer", message, column, blocking=False, why=why)]
-
-
-def _between(rank: np.ndarray, codes: np.ndarray) -> float:
-    _, places = np.unique(codes, return_inverse=True)
-    counts = np.bincount(places)
-    if len(counts) < 2 or len(counts) > len(codes) / 5:
-        return 0.0
-    means = np.bincount(places, rank) / counts
-    return float((counts * (means - rank.mean()) ** 2).sum() / ((rank - rank.mean()) ** 2).sum())
-
-
-def _rank_correlation(rank: np.ndarray, values: np.ndarray) -> float:
-    distinct, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if len(distinct) < 2:
-        return 0.0
-    middle = np.cumsum(counts) - (counts - 1) / 2
-    return float(np.corrcoef(rank, middle[places])[0, 1])
+    why = "Students predict what the test file holds: such a file would be refused. Correct one of the two."
+    pairs = (
+        (truth.ids.array, np.flatnonzero(~is_there), f"of the truth missing from {shown(name)}"),
+        (ids, np.flatnonzero(found < 0), f"of {shown(name)} missing from the truth"),
+    )
+    findings = []
+    for array, places, words in pairs:
+        if len(places):
+            names = [array[int(place)].as_py() for place in places[:EXAMPLES]]
+            message = f"{counted(len(places), 'id')} {words}: {listed(list(map(shown, names)), len(places))}."
+            findings.append(Finding("ids_differ", message, truth.id_column, None, names[0], len(places), False, why))
+    return findings

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 
-from metrics._errors import GroundTruthError, Problem, Refused
-from metrics._layout import USAGE, check_truth_header, layout_of
-from metrics._tables import Source, read_bytes, read_table
+from metrics._errors import GroundTruthError, Problem, Refused, shown
+from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
+from metrics._tables import Source, Table, read_bytes, read_table
 from metrics._truth import csv_bytes
 
 
@@ -18,6 +19,8 @@ def add_split(
     stratify: bool,
     id_column: str | None = None,
     *,
+    group: str | None = None,
+    roles: Collection[str] = (),
     earlier: Source | None = None,
     earlier_id_column: str | None = None,
 ) -> bytes:
@@ -25,28 +28,60 @@ def add_split(
 
     Which rows depends on the seed and the ids, never on the order of the file. With ``stratify`` each distinct answer
     is split in the same proportion; answers too rare to reach both parts, such as measured numbers, are drawn
-    together. Both parts get at least one row. Rows that an ``earlier`` truth knows keep the part they have there: a
-    corrected answer must not move rows between the boards. Raises ``GroundTruthError``.
+    together. Rows with the same text in the column ``group`` (a patient, a place) stay in one part; then whole groups
+    are drawn. ``roles`` are columns that are no answers. Both parts get at least one row. Rows that an ``earlier``
+    truth knows keep the part they have there, and their groups with them: a corrected answer must not move rows
+    between the boards. Raises ``GroundTruthError``.
     """
     try:
-        table = read_table(read_bytes(truth), check_truth_header)
-        layout = layout_of(None, table, id_column)
-        if table.problems:
-            raise Refused(*table.problems)
-        if layout.has_split:
-            raise Refused(Problem("has_split", "The file has a Usage column already.", column=USAGE))
-        if table.rows < 2:
-            raise Refused(Problem("empty_split", "Two parts need at least two rows."))
+        table = _table_to_split(truth, id_column, group)
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
-    columns = [array.to_pylist() for array in table.arrays]
-    ids = columns[table.names.index(layout.id_column)]
-    targets = [columns[table.names.index(name)] for name in layout.targets]
-    strata: list[tuple[str, ...]] = list(zip(*targets, strict=True)) if stratify else [()] * table.rows
-    public = _public_rows(ids, strata, min(max(share, 0.0), 1.0), seed)
+    columns = dict(zip(table.names, (array.to_pylist() for array in table.arrays), strict=True))
+    ids = columns[id_column_of(table, id_column)]
+    answers = [column for name, column in columns.items() if column is not ids and name not in (group, *roles)]
+    strata: list[Hashable] = list(zip(*answers, strict=True)) if stratify and answers else [()] * table.rows
     kept = {} if earlier is None else _parts_of(earlier, earlier_id_column)
-    usage = [kept.get(name, "Public" if row in public else "Private") for row, name in enumerate(ids)]
-    return csv_bytes([*table.names, USAGE], zip(*columns, usage, strict=True))
+    if group is None:
+        public = _public_rows(ids, strata, _within(share), seed)
+        usage = [kept.get(name, "Public" if row in public else "Private") for row, name in enumerate(ids)]
+    else:
+        usage = _by_group(columns[group], ids, strata, _within(share), seed, kept)
+    return csv_bytes([*table.names, USAGE], zip(*columns.values(), usage, strict=True))
+
+
+def drop_column(truth: Source, name: str) -> bytes:
+    """The truth's CSV text without a column: a group that has served to make the split is no answer."""
+    table = read_table(read_bytes(truth), check_truth_header).without(name)
+    return csv_bytes(table.names, zip(*(array.to_pylist() for array in table.arrays), strict=True))
+
+
+def _within(share: float) -> float:
+    return min(max(share, 0.0), 1.0)
+
+
+def _table_to_split(truth: Source, id_column: str | None, group: str | None) -> Table:
+    table = read_table(read_bytes(truth), check_truth_header)
+    layout = layout_of(None, table, id_column)
+    if table.problems:
+        raise Refused(*table.problems)
+    if layout.has_split:
+        raise Refused(Problem("has_split", "The file has a Usage column already.", column=USAGE))
+    if table.rows < 2:
+        raise Refused(Problem("empty_split", "Two parts need at least two rows."))
+    if group is not None:
+        refuse_group(table, layout.id_column, group)
+    return table
+
+
+def refuse_group(table: Table, id_column: str, group: str) -> None:
+    """A group needs a column of its own, and two groups at least. Raises ``Refused``."""
+    if group not in table.names or group in (id_column, USAGE):
+        names = ", ".join(shown(name) for name in table.names if name not in (id_column, USAGE))
+        message = f"The file has no column {shown(group)} for the groups; it has {names}."
+        raise Refused(Problem("group_missing", message, column=group))
+    if len(table.column(group).unique()) < 2:
+        raise Refused(Problem("one_group", f"All rows of {shown(group)} are one group: two parts need two.", group))
 
 
 def _parts_of(truth: Source, id_column: str | None) -> dict[str, str]:
@@ -59,15 +94,60 @@ def _parts_of(truth: Source, id_column: str | None) -> dict[str, str]:
     return dict(zip(ids, parts, strict=True))
 
 
-def _public_rows(ids: list[str], strata: list[tuple[str, ...]], share: float, seed: int) -> set[int]:
+def _public_rows(ids: Sequence[str], strata: Sequence[Hashable], share: float, seed: int) -> set[int]:
     """Rows in the order (stratum, hash of id), of which evenly spaced ones are public: each stratum gets its share to
     within one row, and the whole gets it exactly."""
+    order = list(_in_order(ids, strata, share, seed))
+    wanted = min(max(round(share * len(ids)), 1), len(ids) - 1)
+    return {row for place, row in enumerate(order) if (place + 1) * wanted // len(ids) > place * wanted // len(ids)}
+
+
+def _in_order(ids: Sequence[str], strata: Sequence[Hashable], share: float, seed: int) -> Iterator[int]:
+    """Rows by stratum and in it by the hash of the id; strata too small for both parts are one."""
     drawn = [hashlib.sha256(f"{seed}\x00{name}".encode()).digest() for name in ids]
     sizes = Counter(strata)
     least = 1 / max(min(share, 1 - share), 1 / len(ids))
-    groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    groups: dict[Hashable, list[int]] = defaultdict(list)
     for row in sorted(range(len(ids)), key=lambda row: (drawn[row], ids[row])):
         groups[strata[row] if sizes[strata[row]] >= least else ()].append(row)
-    order = [row for _, rows in sorted(groups.items()) for row in rows]
-    wanted = min(max(round(share * len(ids)), 1), len(ids) - 1)
-    return {row for place, row in enumerate(order) if (place + 1) * wanted // len(ids) > place * wanted // len(ids)}
+    for _, rows in sorted(groups.items()):
+        yield from rows
+
+
+def _by_group(
+    groups: Sequence[str],
+    ids: Sequence[str],
+    strata: Sequence[Hashable],
+    share: float,
+    seed: int,
+    kept: Mapping[str, str],
+) -> list[str]:
+    """The part of each row where groups stay together.
+
+    Groups are taken in the order (most frequent answer, hash), and each becomes public where that brings the share of
+    the rows so far nearer to what is wanted. A group with rows in an earlier truth goes with most of them.
+    """
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, name in enumerate(groups):
+        rows[name].append(row)
+    names = sorted(rows)
+    commonest = [_commonest([strata[row] for row in rows[name]]) for name in names]
+    parts: dict[str, str] = {}
+    public = seen = 0
+    for place in _in_order(names, commonest, share, seed):
+        name = names[place]
+        size = len(rows[name])
+        seen += size
+        before = [kept[ids[row]] for row in rows[name] if kept.get(ids[row]) in ("Public", "Private")]
+        is_public = abs(public + size - share * seen) < abs(public - share * seen)
+        parts[name] = str(_commonest(before)) if before else "Public" if is_public else "Private"
+        public += size * (parts[name] == "Public")
+    if len(set(parts.values())) == 1:
+        other = "Private" if "Public" in parts.values() else "Public"
+        parts[min(names, key=lambda name: (len(rows[name]), name))] = other
+    return [kept.get(name, parts[group]) for name, group in zip(ids, groups, strict=True)]
+
+
+def _commonest(values: Sequence[Hashable]) -> Hashable:
+    counts = Counter(values)
+    return min(counts, key=lambda value: (-counts[value], value))

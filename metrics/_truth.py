@@ -208,14 +208,21 @@ class Truth:
 
     def perfect_submission(self) -> bytes:
         """A submission made of the answers themselves; ignored rows get the sample's answer."""
-        columns: list[list[str]]
-        if self.metric.perfect is not None:
-            columns = self.metric.perfect(self.answers, **chosen(self.metric.perfect, self.params))
-        else:
-            columns = [pick(self.table.column(name), self.scored).to_pylist() for name in self.target_columns]
         dull = self.dull_cells
-        cells = {int(row): values for row, *values in zip(self.scored, *columns, strict=True)}
+        cells = {int(row): values for row, *values in zip(self.scored, *self.perfect_columns(), strict=True)}
         return self._csv([name, *cells.get(row, dull)] for row, name in enumerate(self.ids.texts))
+
+    def perfect_columns(self) -> list[list[str]]:
+        """The answers as a submission has them: its columns beside the id, of the scored rows."""
+        if self.metric.perfect is not None:
+            return self.metric.perfect(self.answers, **chosen(self.metric.perfect, self.params))
+        return [pick(self.table.column(name), self.scored).to_pylist() for name in self.target_columns]
+
+    def some(self, rows: np.ndarray) -> Truth:
+        """The truth of some rows of the file, in the order given."""
+        table = self.table.some(rows)
+        layout = Layout(self.id_column, self.target_columns, self.has_split, self.role_columns)
+        return Truth(self.metric, self.params, table, layout)
 
     def _csv(self, rows: Any) -> bytes:
         return csv_bytes(self.submission_columns, rows)
@@ -289,7 +296,7 @@ def judge_table(
         return None, problems + refused.problems
     truth = Truth(metric, params, table, layout)
     problems += truth.problems
-    return truth, problems or _unscorable(truth)
+    return truth, problems or unscorable_parts(truth)
 
 
 def _repeated_ids(table: Table, column: str) -> list[Problem]:
@@ -306,7 +313,8 @@ def _repeated_ids(table: Table, column: str) -> list[Problem]:
     return [Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), len(again))]
 
 
-def _unscorable(truth: Truth) -> list[Problem]:
+def unscorable_parts(truth: Truth) -> list[Problem]:
+    """Why parts of a truth cannot be scored by anybody."""
     check = truth.metric.unscorable
     if check is None:
         return []

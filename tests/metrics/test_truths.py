@@ -87,7 +87,7 @@ def test_the_order_of_rows_and_the_ids_may_give_answers_away() -> None:
 
 
 def test_classes_missing_from_a_split_and_leading_zeros_are_told() -> None:
-    rows = ["1,a,Public", "2,b,Public", "3,a,Private", "04,a,Private", "5,b,Public", "6,a,Public"]
+    rows = ["1,a,Public", "2,b,Public", "3,a,Private", "04,c,Private", "5,c,Public", "6,a,Public"]
     found = codes("accuracy", "id,y,Usage\n" + "\n".join(rows))
     assert set(found) == {"missing_class", "leading_zeros"}
     assert '"b"' in found["missing_class"].message

@@ -40,7 +40,7 @@ def world(metric: metrics.Metric, seed: int, rows: int = 40, *, split: bool = Tr
             for name, used in zip(ids, usage, strict=True)
         ]
         found = World(header, truth, (), [])
-        if metrics.check_truth(metric.key, found.truth_csv()).ok:
+        if metrics.check_truth(metric.key, found.truth_csv(), is_quick=True).ok:
             break
     prepared = metrics.prepare(metric.key, found.truth_csv())
     sent = prepared.submission_columns

@@ -1,0 +1,245 @@
+"""What a readable truth may still give away, or measure differently than its host thinks. Nothing here blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from metrics._cells import Cells
+from metrics._errors import EXAMPLES, counted, listed, shown
+from metrics._findings import Finding
+from metrics._id_suspicions import (
+    MOST_COMPARED,
+    ids_that_change,
+    line_and_id,
+    same_letters,
+    similar_ids,
+    swallowed_rows,
+    twins,
+)
+from metrics._numbers import read_numbers
+from metrics._tables import pick
+from metrics._truth import Truth
+
+_ENOUGH_ROWS = 10
+_LINKED = 0.3
+"""Share of the answer's variance that ids may explain before it is worth a warning."""
+
+_GAP = 0.1
+_SURE = 3.3
+"""Standard errors beyond which a difference between the parts is no chance (one case in a thousand)."""
+
+_FAR = 20.0
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The answers of one column: numbers, or the places of their ``labels``."""
+
+    name: str
+    codes: np.ndarray
+    labels: list[str] | None
+
+
+def suspicions(truth: Truth) -> list[Finding]:
+    """All warnings about a truth that the metric can read."""
+    found = ids_that_change(truth) + similar_ids(truth) + swallowed_rows(truth)
+    for name in truth.target_columns:
+        column = _column(truth, name)
+        for look in (_odd_labels, _odd_numbers, _missing_classes, _gap, _sorted_by_answer, _told_by_id):
+            found += look(truth, column)
+    return found
+
+
+def _column(truth: Truth, name: str) -> _Column:
+    cells = Cells(truth.table, name, truth.id_column, truth.scored)
+    if isinstance(truth.target, np.ndarray):
+        values = read_numbers(cells)
+        if not cells.problems:
+            distinct = np.unique(values)
+            return _Column(name, values, ["0", "1"] if np.array_equal(distinct, [0, 1]) else None)
+    coded = cells.coded()
+    labels = sorted(coded.values)
+    place = {label: number for number, label in enumerate(labels)}
+    return _Column(name, np.array([place[text] for text in coded.values], np.int64)[coded.codes], labels)
+
+
+# --- answers ----------------------------------------------------------------------------------------------------
+
+_NOTHING = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", "<na>", "#n/a", "missing")
+_SENTINELS = (-1.0, -9.0, -99.0, 99.0, -999.0, 999.0, -9999.0, 9999.0, 99999.0, -99999.0, 999999.0)
+
+
+def _odd_labels(truth: Truth, column: _Column) -> list[Finding]:
+    labels = column.labels
+    if labels is None or len(labels) > MOST_COMPARED:
+        return []
+    found = []
+    if pairs := twins(labels, same_letters):
+        examples = [f"{shown(one)} and {shown(other)}" for one, other in pairs[:EXAMPLES]]
+        message = f"{counted(len(pairs), 'pair')} of answers that look alike: {listed(examples, len(pairs))}."
+        why = "They count as different answers: who writes the one where the other is true is wrong."
+        found.append(Finding("similar_answers", message, column.name, count=len(pairs), blocking=False, why=why))
+    if empty := [label for label in labels if label.casefold() in _NOTHING]:
+        rows = np.flatnonzero(column.codes == labels.index(empty[0]))
+        line, name = line_and_id(truth, int(truth.scored[rows[0]]))
+        message = f"{shown(empty[0])} is an answer of {counted(len(rows), 'row')} of {shown(column.name)}."
+        why = "It is compared as ordinary text. If the answer is not known, mark the row Ignored."
+        found.append(Finding("answer_like_nothing", message, column.name, line, name, len(rows), False, why))
+    return found + _rare_labels(truth, column, labels)
+
+
+def _rare_labels(truth: Truth, column: _Column, labels: list[str]) -> list[Finding]:
+    """Single answers among frequent ones: perhaps typing errors."""
+    counts = np.bincount(column.codes.astype(np.int64), minlength=len(labels))
+    rare = np.flatnonzero(counts == 1)
+    if not len(rare) or len(column.codes) < 10 * len(labels) or len(rare) > len(labels) / 2:
+        return []
+    rows = [int(truth.scored[np.flatnonzero(column.codes == code)[0]]) for code in rare[:EXAMPLES]]
+    examples = [
+        f"{shown(labels[code])} (line {truth.table.lines[row]:,})" for code, row in zip(rare, rows, strict=False)
+    ]
+    message = f"{counted(len(rare), 'answer')} in one row only: {listed(examples, len(rare))}."
+    why = "Is it a typing error? And no file can learn a class that is scored by one row."
+    line, name = line_and_id(truth, rows[0])
+    return [Finding("rare_answer", message, column.name, line, name, len(rare), False, why)]
+
+
+def _odd_numbers(truth: Truth, column: _Column) -> list[Finding]:
+    """Values far from all others, or such as stand for nothing (-999)."""
+    if column.labels is not None or len(column.codes) < _ENOUGH_ROWS:
+        return []
+    low, middle, high = np.quantile(column.codes, (0.25, 0.5, 0.75))
+    distance = np.abs(column.codes - middle)
+    spread = max(high - low, float(np.median(distance)))
+    is_odd = (distance > _FAR * spread) | (np.isin(column.codes, _SENTINELS) & (distance > 3 * spread))
+    places = np.flatnonzero(is_odd) if spread > 0 else np.zeros(0, int)
+    if not len(places) or len(places) > len(column.codes) / 10:
+        return []
+    rows = truth.scored[places]
+    examples = [
+        f"line {truth.table.lines[row]:,} is {column.codes[at]:g}" for row, at in zip(rows[:5], places, strict=False)
+    ]
+    verb = "is" if len(places) == 1 else "are"
+    told = listed(examples, len(places))
+    message = f"{counted(len(places), 'value')} of {shown(column.name)} {verb} far from all others: {told}."
+    why = "Does it stand for no value? A few such rows may decide every score."
+    line, name = line_and_id(truth, int(rows[0]))
+    return [Finding("odd_value", message, column.name, line, name, len(places), False, why)]
+
+
+# --- parts ------------------------------------------------------------------------------------------------------
+
+
+def _missing_classes(truth: Truth, column: _Column) -> list[Finding]:
+    labels = column.labels
+    if labels is None or len(labels) > max(2, len(column.codes) // 2):
+        return []
+    found = []
+    for name, rows in truth.parts.items():
+        gone = sorted(set(range(len(labels))) - set(column.codes[rows].astype(int).tolist()))
+        if gone:
+            names = listed([shown(labels[code]) for code in gone[:EXAMPLES]], len(gone))
+            message = f"{counted(len(gone), 'answer')} of {shown(column.name)} missing from the {name} part: {names}."
+            why = "The two boards then measure different things."
+            found.append(Finding("missing_class", message, column.name, None, None, len(gone), False, why))
+    return found
+
+
+def _gap(truth: Truth, column: _Column) -> list[Finding]:
+    """Whether the answers of the two parts are distributed in different ways, beyond chance."""
+    if not truth.parts:
+        return []
+    public, private = (np.sort(column.codes[rows]) for rows in truth.parts.values())
+    size = len(public) * len(private) / (len(public) + len(private))
+    if column.labels is None:
+        values = np.unique(column.codes)
+        steps = [np.searchsorted(part, values, side="right") / len(part) for part in (public, private)]
+        gap = float(np.abs(steps[0] - steps[1]).max())
+        is_sure = gap > 1.95 / np.sqrt(size)
+    else:
+        if len(column.labels) > len(column.codes) / 5:
+            return []
+        counts = [np.bincount(part.astype(np.int64), minlength=len(column.labels)) for part in (public, private)]
+        gap = float(np.abs(counts[0] / len(public) - counts[1] / len(private)).sum() / 2)
+        is_sure = _is_no_chance(counts[0], counts[1])
+    if gap < _GAP or not is_sure:
+        return []
+    message = (
+        f"The answers of {shown(column.name)} differ between the parts: {gap:.0%} of the rows would have to change."
+    )
+    why = "A model that is better on one board may be worse on the other. Split at random, or say why they differ."
+    return [Finding("distribution_gap", message, column.name, blocking=False, why=why)]
+
+
+def _is_no_chance(first: np.ndarray, second: np.ndarray) -> bool:
+    """The chi-squared test of two rows of counts, by the cube root of Wilson and Hilferty."""
+    table = np.array([first, second], np.float64)
+    table = table[:, table.sum(axis=0) > 0]
+    freedom = table.shape[1] - 1
+    if freedom < 1:
+        return False
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    ratio = float(((table - expected) ** 2 / expected).sum()) / freedom
+    noise = 2 / (9 * freedom)
+    return bool((np.cbrt(ratio) - (1 - noise)) / np.sqrt(noise) > _SURE)
+
+
+# --- order ------------------------------------------------------------------------------------------------------
+
+
+def _sorted_by_answer(truth: Truth, column: _Column) -> list[Finding]:
+    codes = column.codes
+    distinct = len(np.unique(codes))
+    if len(codes) < _ENOUGH_ROWS or distinct < 2:
+        return []
+    steps = np.diff(codes)
+    runs = int((steps != 0).sum()) + 1
+    is_grouped = column.labels is not None and runs == distinct < len(codes)
+    if not ((steps >= 0).all() or (steps <= 0).all() or is_grouped):
+        return []
+    message = f"The rows are sorted by the answer {shown(column.name)}."
+    why = "If the test data come in the same order, the row number gives the answer away. Shuffle both."
+    return [Finding("sorted_by_answer", message, column.name, blocking=False, why=why)]
+
+
+def _told_by_id(truth: Truth, column: _Column) -> list[Finding]:
+    """The share of the answer's variance that the order of the ids explains (correlation of ranks, or between-class
+    share for labels)."""
+    if len(column.codes) < 3 * _ENOUGH_ROWS:
+        return []
+    rank = _ranks_of_ids(truth)
+    is_label = column.labels is not None
+    share = _between(rank, column.codes) if is_label else _rank_correlation(rank, column.codes) ** 2
+    if share < _LINKED:
+        return []
+    message = f"The ids tell much about {shown(column.name)}: their order explains {share:.0%} of it."
+    why = "A student could predict from the id alone. Give the rows new, random ids."
+    return [Finding("id_tells_answer", message, column.name, blocking=False, why=why)]
+
+
+def _ranks_of_ids(truth: Truth) -> np.ndarray:
+    ids = pick(truth.ids.array, truth.scored).to_pylist()
+    keys: list[Any] = list(map(int, ids)) if truth.ids.are_integers else ids
+    rank = np.empty(len(ids))
+    rank[sorted(range(len(ids)), key=keys.__getitem__)] = np.arange(len(ids))
+    return rank
+
+
+def _between(rank: np.ndarray, codes: np.ndarray) -> float:
+    _, places = np.unique(codes, return_inverse=True)
+    counts = np.bincount(places)
+    if len(counts) < 2 or len(counts) > len(codes) / 5:
+        return 0.0
+    means = np.bincount(places, rank) / counts
+    return float((counts * (means - rank.mean()) ** 2).sum() / ((rank - rank.mean()) ** 2).sum())
+
+
+def _rank_correlation(rank: np.ndarray, values: np.ndarray) -> float:
+    distinct, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if len(distinct) < 2:
+        return 0.0
+    middle = np.cumsum(counts) - (counts - 1) / 2
+    return float(np.corrcoef(rank, middle[places])[0, 1])
