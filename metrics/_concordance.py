@@ -17,21 +17,18 @@ def smaller_before(values: np.ndarray) -> np.ndarray:
     count = len(values)
     bits = max(count - 1, 1).bit_length()
     # Larger values behind all others change no count and make the number of values a power of two.
-    blocks = np.concatenate([values, np.arange(count, 1 << bits)]).astype(np.int32).reshape(1, -1)
-    found = np.zeros_like(blocks)
+    cells = np.arange(1 << bits)
+    cells[:count] = values
+    cells <<= 32  # the lower half of a cell counts
     for bit in range(bits - 1, -1, -1):
-        is_high = (blocks >> bit & 1).astype(bool)
-        passed = np.cumsum(~is_high, axis=1, dtype=np.int32)
-        found = _split(np.where(is_high, found + passed, found), is_high, 1 << bit)
-        blocks = _split(blocks, is_high, 1 << bit)
-    counts: np.ndarray = found.ravel()[values].astype(np.int64)
+        blocks = cells.reshape(-1, 2 << bit)
+        is_low = (blocks >> (32 + bit) & 1) == 0
+        is_high = ~is_low
+        passed = np.cumsum(is_low, axis=1, dtype=np.int32)
+        halves = (blocks[is_low], blocks[is_high] + passed[is_high])
+        cells = np.stack([half.reshape(-1, 1 << bit) for half in halves], axis=1)
+    counts: np.ndarray = (cells.ravel() & (2**32 - 1))[values]
     return counts
-
-
-def _split(blocks: np.ndarray, is_high: np.ndarray, size: int) -> np.ndarray:
-    """Each row cut into those that are not high and those that are: two rows of half the size."""
-    halves = np.stack([blocks[~is_high].reshape(-1, size), blocks[is_high].reshape(-1, size)], axis=1)
-    return halves.reshape(-1, size)
 
 
 def pair_counts(x: np.ndarray, y: np.ndarray) -> np.ndarray:
