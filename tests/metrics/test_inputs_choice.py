@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import metrics
-from tests.metrics.files import split_table, table
+from tests.metrics.answer_files import split_table, table
 
 LABELS = ("scab", "rust", "healthy", "complex")
 SETS = table("id,y", lambda i, dice: " ".join(dice.sample(LABELS, dice.randint(0, 3))))

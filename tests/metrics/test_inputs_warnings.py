@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import metrics
-from tests.metrics.files import split_table, table
+from tests.metrics.answer_files import split_table, table
 
 
 def warned(key: str, data: bytes, **arguments: Any) -> dict[str, metrics.Finding]:
