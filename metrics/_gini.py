@@ -19,12 +19,11 @@ def lead(scores: np.ndarray) -> np.ndarray:
 def pull(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """The derivative of ``sum(truth * lead(scores))`` by the weight of each row: its own term, and what it does to the
     leads of the others. Added in an order that follows from the values alone."""
-    order = np.lexsort((truth, scores))
-    ranked = scores[order]
-    added = np.concatenate([[0.0], np.cumsum(truth[order])])
-    below = added[np.searchsorted(ranked, scores, side="left")]
-    above = added[-1] - added[np.searchsorted(ranked, scores, side="right")]
-    found: np.ndarray = truth * lead(scores) + (above - below) / 2
+    _, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    added = np.concatenate([[0.0], np.cumsum(truth[np.lexsort((truth, places))])])
+    ends = np.cumsum(counts)
+    above, below = added[-1] - added[ends], added[ends - counts]
+    found: np.ndarray = truth * ((2 * ends - counts - len(scores)) / 2)[places] + ((above - below) / 2)[places]
     return found
 
 
