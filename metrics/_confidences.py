@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from metrics._arrays import Coded, Ranked
-from metrics._ranks import dense_ranks
+from metrics._ranks import closed_up, dense_ranks
 
 
 def has_answer(truth: Coded) -> np.ndarray:
@@ -33,17 +34,38 @@ class Ranking:
     precision: np.ndarray
 
 
-def ranked(prediction: Ranked) -> Ranked:
-    """With ranks in place of the confidences."""
-    return Ranked(prediction.codes, dense_ranks(prediction.confidence))
+class Sorted(Ranked):
+    """Answers with ranks in place of their confidences, so that any part of them needs no sort."""
+
+    def take(self, rows: np.ndarray) -> Sorted:
+        return Sorted(self.codes[rows], closed_up(self.confidence[rows]))
+
+    @cached_property
+    def _rankings(self) -> dict[int, tuple[Coded, Ranking]]:
+        return {}
+
+    def ranking(self, truth: Coded) -> Ranking:
+        """Computed once for one truth."""
+        if id(truth) not in self._rankings:
+            self._rankings[id(truth)] = (truth, _ranking(truth, self))
+        return self._rankings[id(truth)][1]
+
+
+def in_order(prediction: Ranked) -> Sorted:
+    """Sort once."""
+    return Sorted(prediction.codes, dense_ranks(prediction.confidence))
 
 
 def ranking_of(truth: Coded, prediction: Ranked) -> Ranking:
-    """Sort the answers once."""
+    """The answers by their confidence."""
+    return (prediction if isinstance(prediction, Sorted) else in_order(prediction)).ranking(truth)
+
+
+def _ranking(truth: Coded, prediction: Sorted) -> Ranking:
     sought = has_answer(truth)
     given = np.flatnonzero(prediction.codes >= 0)
     right = sought & (prediction.codes >= 0) & (prediction.codes == truth.codes)
-    ranks = dense_ranks(prediction.confidence[given])
+    ranks = prediction.confidence[given]
     places = ranks.max(initial=0) - ranks
     hits, answers = np.bincount(places, right[given]), np.bincount(places)
     precision = np.cumsum(hits) / np.maximum(np.cumsum(answers), 1)

@@ -2,25 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
 from metrics._figures import Curve, Figure
 
+T = TypeVar("T")
 _MANY = 5000
 _CROWD = 500
 
 
-def dense_ranks(values: np.ndarray) -> np.ndarray:
-    """The place of each value among the distinct values, from 0 for the lowest; whole numbers, shape (n,).
+class Ranks:
+    """Scores of which only the order is left, so that any part of them needs no sort: ``places`` are those among the
+    distinct scores, from 0 for the lowest; shape (n,)."""
 
-    Whole numbers are taken for such places already: what depends on the order alone can be asked of the ranks of all
-    rows, then of any part of them, and sorts once.
-    """
-    if values.dtype.kind == "i":
-        return values
+    def __init__(self, places: np.ndarray) -> None:
+        self.places = places
+        self._made: tuple[Any, Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def take(self, rows: np.ndarray) -> Ranks:
+        """The given rows, ranked among themselves."""
+        return Ranks(closed_up(self.places[rows]))
+
+    def once(self, function: Callable[[Any, np.ndarray], T], truth: Any) -> T:
+        """``function(truth, places)``, computed once for one truth."""
+        if self._made is None or self._made[0] is not truth:
+            self._made = (truth, function(truth, self.places))
+        found: T = self._made[1]
+        return found
+
+
+def ranks_of(scores: np.ndarray) -> Ranks:
+    """Sort once."""
+    return Ranks(dense_ranks(scores))
+
+
+def closed_up(places: np.ndarray) -> np.ndarray:
+    """Whole numbers from 0 on without those that nobody has, in the same order."""
+    seen = np.zeros(int(places.max(initial=0)) + 1, np.int64)
+    seen[places] = 1
+    found: np.ndarray = (np.cumsum(seen) - 1)[places]
+    return found
+
+
+def dense_ranks(values: np.ndarray) -> np.ndarray:
+    """The place of each value among the distinct values, from 0 for the lowest; whole numbers, shape (n,)."""
     order = _order_of(values)
     ordered = values[order]
     steps = np.zeros(len(order), np.int64)
@@ -63,6 +97,7 @@ class _Classes:
         found: np.ndarray = self.up.sum() - np.cumsum(self.up) + self.up / 2
         return found
 
+    @cached_property
     def pairs(self) -> tuple[int, int, int]:
         """How many pairs are in order, how many tie, how many there are."""
         below = np.cumsum(self.down) - self.down
@@ -71,21 +106,32 @@ class _Classes:
 
     def placements(self) -> np.ndarray:
         """What ``placements`` says."""
-        table = np.empty(2 * len(self.up))
-        table[::2], table[1::2] = self.above(), self.below()
+        return self.of_rows(self.above(), self.below())
+
+    def of_rows(self, of_down: np.ndarray, of_up: np.ndarray) -> np.ndarray:
+        """What is known of each rank, for the negative and for the positive rows there, told of each row."""
+        table = np.empty(2 * len(of_up))
+        table[::2], table[1::2] = of_down, of_up
         found: np.ndarray = table[self.keys]
         return found
 
 
-def _classes(positive: np.ndarray, scores: np.ndarray) -> _Classes:
-    keys = 2 * dense_ranks(scores) + positive
-    counts = np.bincount(keys, minlength=2 * (int(keys.max(initial=0)) // 2 + 1))
-    return _Classes(keys, counts[1::2], counts[::2])
+def _classes(positive: np.ndarray, places: np.ndarray) -> _Classes:
+    keys = 2 * places + positive
+    counts = np.bincount(keys, minlength=2 * (int(keys.max(initial=0)) // 2 + 1)).reshape(-1, 2).T
+    down, up = np.ascontiguousarray(counts)
+    return _Classes(keys, up, down)
+
+
+def _classes_of(truth: np.ndarray, scores: np.ndarray | Ranks) -> _Classes:
+    """``truth`` holds 0.0 and 1.0."""
+    ranks = scores if isinstance(scores, Ranks) else ranks_of(scores)
+    return ranks.once(lambda truth, places: _classes(truth == 1, places), truth)
 
 
 def pairs_of_classes(positive: np.ndarray, scores: np.ndarray) -> tuple[int, int, int]:
     """Over all pairs of a positive and a negative row: how many are in order, how many tie, how many there are."""
-    return _classes(positive, scores).pairs()
+    return _classes(positive, dense_ranks(scores)).pairs
 
 
 def area(ordered: int, tied: int, pairs: int) -> float:
@@ -96,29 +142,29 @@ def area(ordered: int, tied: int, pairs: int) -> float:
 def placements(positive: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """For each positive row how many negative ones have a lower score, for each negative row how many positive ones
     have a higher score; ties count half. Shape (n,), multiples of 0.5."""
-    return _classes(positive, scores).placements()
+    return _classes(positive, dense_ranks(scores)).placements()
 
 
-def wins(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+def wins(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
     """For each 1 the number of 0s it stands above (ties count half) and the number of all 0s; 0 and 0 for each 0."""
     positive = truth == 1
     negatives = np.count_nonzero(~positive)
-    found: np.ndarray = np.column_stack([placements(positive, prediction), np.full(len(truth), negatives)])
+    above = _classes_of(truth, prediction).placements()
+    found: np.ndarray = np.column_stack([above, np.full(len(truth), negatives)])
     found[~positive] = 0
     return found
 
 
-def roc_influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+def roc_influence(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
     """What each row does to the area under the ROC curve, as DeLong, DeLong and Clarke-Pearson 1988: the root of the
     sum of squares is their standard error."""
-    positive = truth == 1
-    ups, downs = int(positive.sum()), int((~positive).sum())
-    classes = _classes(positive, prediction)
-    shares = classes.placements() / np.where(positive, max(downs, 1), max(ups, 1))
-    value = area(*classes.pairs())
-    scale = np.where(positive, _without_one(ups), _without_one(downs))
-    found: np.ndarray = (shares - value) / scale
-    return found
+    classes = _classes_of(truth, prediction)
+    ups, downs = int(classes.up.sum()), int(classes.down.sum())
+    value = area(*classes.pairs)
+    # Computed of each rank and class; a row only looks its own up.
+    of_up = (classes.below() / max(downs, 1) - value) / _without_one(ups)
+    of_down = (classes.above() / max(ups, 1) - value) / _without_one(downs)
+    return classes.of_rows(of_down, of_up)
 
 
 def _without_one(count: int) -> float:
@@ -135,9 +181,9 @@ def roc_curve(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
     return [Curve("ROC curve", "share of the 0s taken", "share of the 1s taken", points, diagonal=True, note=note)]
 
 
-def roc_area(truth: np.ndarray, prediction: np.ndarray) -> float:
+def roc_area(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
     """The area under the ROC curve; ``truth`` holds 0.0 and 1.0, shapes (n,)."""
-    return area(*pairs_of_classes(truth == 1, prediction))
+    return area(*_classes_of(truth, prediction).pairs)
 
 
 def one_class(truth: np.ndarray) -> str:

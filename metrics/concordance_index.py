@@ -20,10 +20,10 @@ import numpy as np
 
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Binary, Score
-from metrics._ranks import dense_ranks, one_class, roc_area, roc_curve, roc_influence, wins
+from metrics._ranks import Ranks, one_class, ranks_of, roc_area, roc_curve, roc_influence, wins
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
     """For each 1 the 0s it stands above, ties counting half, and all its pairs."""
     return wins(truth, prediction)
 
@@ -33,7 +33,7 @@ def total(sums: np.ndarray) -> float:
     return ratio(*sums)
 
 
-def score(truth: np.ndarray, prediction: np.ndarray) -> float:
+def score(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
     """The concordance index."""
     return roc_area(truth, prediction)
 
@@ -53,7 +53,7 @@ concordance_index = Metric(
     last_line="{ordered} / {pairs}",
     worst=0.0,
     influence=roc_influence,
-    ready=dense_ranks,
+    ready=ranks_of,
     figures=roc_curve,
     aliases=("risk",),
     unscorable=one_class,

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from metrics._arrays import Coded, Ranked
-from metrics._confidences import has_answer, influence, ranked, ranking_of
+from metrics._confidences import has_answer, in_order, influence, ranking_of
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import LabelOrNone, RankedLabel
 
@@ -69,7 +69,7 @@ global_average_precision = Metric(
     last_line="{precision} / {sought}",
     worst=0.0,
     influence=influence,
-    ready=ranked,
+    ready=in_order,
     may_miss_ids=True,
     unscorable=unscorable,
     perfect=perfect,
