@@ -11,6 +11,7 @@ import nh3
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
 LONGEST_FORMULA = 600
@@ -86,11 +87,30 @@ def line(text: str) -> SafeString:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
     parser.disable(["image", "html_block", "html_inline"])
+    parser.block.ruler.before("fence", "formula_block", _formula_block_rule, {"alt": ["paragraph"]})
     parser.inline.ruler.before("escape", "formula", _formula_rule)
     parser.add_render_rule("formula", _formula_place)
+    parser.add_render_rule("formula_block", _formula_paragraph)
     parser.add_render_rule("heading_open", _lower_heading)
     parser.add_render_rule("heading_close", _lower_heading)
     return parser
+
+
+def _formula_block_rule(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """A formula that has its lines for itself: one of them may begin with `+` or `-` and is no list."""
+    if state.level or state.is_code_block(first):
+        return False
+    found = BLOCK.match(state.src, state.bMarks[first] + state.tShift[first])
+    if found is None or re.search(r"\n\s*\n", found["latex"]):
+        return False
+    end = next(line for line in range(first, last) if state.eMarks[line] >= found.end())
+    if state.src[found.end() : state.eMarks[end]].strip():
+        return False
+    if not silent:
+        token = state.push("formula_block", "", 0)
+        token.content, token.block, token.map = found["latex"], True, [first, end + 1]
+        state.line = end + 1
+    return True
 
 
 def _formula_rule(state: StateInline, silent: bool) -> bool:
@@ -107,6 +127,10 @@ def _formula_rule(state: StateInline, silent: bool) -> bool:
 def _formula_place(_: Any, tokens: Any, index: int, options: Any, env: dict[str, list[tuple[str, bool]]]) -> str:
     env["formulas"].append((tokens[index].content, tokens[index].block))
     return f"{OPEN}{len(env['formulas']) - 1}{CLOSE}"
+
+
+def _formula_paragraph(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
+    return f"<p>{_formula_place(renderer, tokens, index, options, env)}</p>\n"
 
 
 def _lower_heading(_: Any, tokens: Any, index: int, options: Any, env: Any) -> str:

@@ -19,6 +19,17 @@ def test_formulas_are_drawn_with_their_latex_as_words() -> None:
     assert "style=" not in html
 
 
+def test_a_formula_over_several_lines_is_no_list() -> None:
+    for text in ("$$a\n+ b\n- c$$", "It is\n$$\na\n+ b\n$$\nas said.", "$$a$$\n\n$$1. b\n# c$$"):
+        html = markdown(text)
+        assert html.count("<svg") == text.count("$$") // 2
+        assert "<li>" not in html
+        assert "$$" not in html
+    assert "<svg" not in markdown("$$a\n\n+ b$$")
+    assert "<svg" not in markdown("    $$a\n    + b$$")
+    assert markdown("$$a$$ and $$b$$, both").count("<svg") == 2
+
+
 def test_money_and_code_are_no_formulas() -> None:
     assert "<svg" not in markdown("It costs $5 and $6, or `$x$`.\n\n```\n$$a$$\n```")
 
