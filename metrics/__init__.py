@@ -18,6 +18,7 @@ from metrics._contract import Contributions, Example, Metric, Role
 from metrics._errors import (
     GroundTruthError,
     MetricError,
+    MetricFailed,
     ParameterError,
     Problem,
     SubmissionError,
@@ -27,6 +28,7 @@ from metrics._evaluate import Result
 from metrics._explain import Explanation, explain
 from metrics._figures import Curve, Grid
 from metrics._findings import Finding
+from metrics._outside import OutsideFile, outside_file, outside_files
 from metrics._parameters import Parameter, Range
 from metrics._registry import catalogue, clean_params, get
 from metrics._sniff import header, sniff
@@ -48,6 +50,8 @@ __all__ = [
     "GroundTruthError",
     "Metric",
     "MetricError",
+    "MetricFailed",
+    "OutsideFile",
     "Parameter",
     "ParameterError",
     "Problem",
@@ -70,6 +74,8 @@ __all__ = [
     "explain",
     "get",
     "header",
+    "outside_file",
+    "outside_files",
     "prepare",
     "read_container",
     "sniff",

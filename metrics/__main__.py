@@ -53,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (metrics.MetricError, OSError) as error:
         code = "file" if isinstance(error, OSError) else "call"
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        if isinstance(error, metrics.MetricFailed):  # at home one holds the truth, so nothing is kept back
+            words = f"{words}\n{error.told}".rstrip()
         problems = [metrics.Problem(code, line) for line in words.splitlines()]
         return _complain("This cannot be scored.", problems, 1, options)
 
@@ -76,16 +78,19 @@ def _described(metric: metrics.Metric) -> dict[str, Any]:
             "kind": parameter.kind,
             "default": parameter.default,
             "choices": list(parameter.choices),
+            "required": parameter.required,
             "help": parameter.help,
         }
         for parameter in metric.parameters
     ]
-    return {**{name: getattr(metric, name) for name in names}, "parameters": parameters}
+    told = {name: getattr(metric, name) for name in names}
+    return {**told, "best": metric.best if metric.has_best else None, "parameters": parameters}
 
 
 def _show(options: argparse.Namespace) -> int:
     metric = metrics.get(options.key)
-    print(f"{metric.title} ({metric.key}, {metric.direction}, best {metric.best:g})")
+    best = f"best {metric.best:g}" if metric.has_best else "its best value is not known"
+    print(f"{metric.title} ({metric.key}, {metric.direction}, {best})")
     print(f"{metric.columns}\n\n{metric.summary}\n\n{metric.description}")
     if metric.parameters:
         print("\nParameters:")
@@ -93,7 +98,8 @@ def _show(options: argparse.Namespace) -> int:
         default = "" if parameter.default is None else parameter.default
         print(f"  -p {parameter.name}={default}  {parameter.help}")
     example = metric.example
-    print(f"\nExample\n\n{example.truth}\n{example.submission}\nScore: {example.score!r}")
+    if example.truth:
+        print(f"\nExample\n\n{example.truth}\n{example.submission}\nScore: {example.score!r}")
     return 0
 
 

@@ -143,6 +143,10 @@ def _without_group(
 
 
 def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
+    if truth.metric.is_outside:
+        from metrics._outside_checks import self_test
+
+        return self_test(truth)
     best = truth.metric.best_with(truth.params)
     try:
         result = truth.evaluate(truth.perfect_submission())

@@ -16,7 +16,6 @@ from metrics._evaluate import measure
 from metrics._headers import check_header
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
 from metrics._natures import MOST_CELLS, Nature, nature_of
-from metrics._parameters import complete
 from metrics._registry import catalogue
 from metrics._tables import Source, Table, pick, read_bytes, read_table
 from metrics._truth import Truth, unscorable_parts
@@ -84,6 +83,10 @@ class _File:
     def fit(self, metric: Metric) -> Fit:
         """Whether one metric fits."""
         params = self._mapped(metric)
+        if asked := [parameter.name for parameter in metric.parameters if parameter.required]:
+            return Fit(
+                metric.key, False, False, f"It must be told {', '.join(asked)}, for which it has no default.", params
+            )
         try:
             truth = Truth(metric, params, self.table, layout_of(metric, self.table, self.id_column, params))
         except Refused as refused:
@@ -115,7 +118,7 @@ class _File:
 
     def _mapped(self, metric: Metric) -> dict[str, Any]:
         """The defaults, and for each role the column whose name is the role's or holds it."""
-        params = complete(metric.parameters, {})
+        params = {parameter.name: parameter.default for parameter in metric.parameters}
         for role in metric.roles:
             same = [name for name in self.free if name.casefold() == role]
             same += [name for name in self.free if role in name.casefold()]

@@ -5,6 +5,7 @@
     MetricError
     ├── SubmissionError      the student's file is at fault; may quote that file, never a truth value
     ├── GroundTruthError     the host's answer file is at fault; may quote it, only the host sees it
+    ├── MetricFailed         a metric from outside broke; nobody's file is at fault (``.told`` is for the host alone)
     ├── ParameterError       a parameter of the metric is at fault (``.errors``: name → sentence)
     └── UnknownMetric        no metric has this key (also a ``KeyError``)
 
@@ -63,6 +64,18 @@ class SubmissionError(_FileError):
 
 class GroundTruthError(_FileError):
     """The answer file cannot be a ground truth; ``problems`` holds every reason at once."""
+
+
+class MetricFailed(MetricError):
+    """A metric file from outside gave no score. The text says how in our own words and quotes nothing; ``told`` is what
+    the metric said, which may quote the truth."""
+
+    def __init__(self, key: str, reason: str, told: str = "") -> None:
+        self.key, self.reason, self.told = key, reason, told
+        super().__init__(f"The metric {key} {reason}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.key, self.reason, self.told)
 
 
 class ParameterError(MetricError):

@@ -78,7 +78,8 @@ def _refuse_other_usage(table: Table) -> None:
 
 def _roles_of(metric: Metric, table: Table, id_column: str, params: Mapping[str, Any]) -> dict[str, str]:
     """Which column plays each role."""
-    roles = {role: params.get(role, role) for role in metric.roles}
+    asked = {role: params.get(role, role) for role in metric.roles}
+    roles = {role: column for role, column in asked.items() if column is not None}
     free = [column for column in table.names if column not in (id_column, USAGE)]
     for role, column in roles.items():
         if column not in free:

@@ -42,6 +42,8 @@ class Parameter:
     help: str = ""
     check: Callable[[str], object] | None = None
     """What a text must pass: raises ``ValueError`` with a sentence."""
+    required: bool = False
+    """It has no default; who chooses the metric must say it."""
 
     def clean(self, value: object) -> Any:
         """The value in its type; reads texts of forms and command lines. Raises ``ValueError`` with a sentence."""
@@ -119,13 +121,14 @@ def parameters_of(functions: Sequence[Callable[..., Any]]) -> tuple[Parameter, .
         for argument in inspect.signature(function).parameters.values():
             if argument.kind is not inspect.Parameter.KEYWORD_ONLY:
                 continue
-            parameter = _parameter(argument, hints[argument.name])
+            parameter = parameter_of(argument, hints[argument.name])
             if found.setdefault(argument.name, parameter) != parameter:
                 raise TypeError(f"{function.__module__}: {argument.name} is declared in two ways")
     return tuple(found.values())
 
 
-def _parameter(argument: inspect.Parameter, hint: Any) -> Parameter:
+def parameter_of(argument: inspect.Parameter, hint: Any) -> Parameter:
+    """The parameter that an annotated argument declares. Raises ``KeyError`` for a type that no form can ask for."""
     base, *extras = typing.get_args(hint) if typing.get_origin(hint) is typing.Annotated else (hint,)
     domain = next((extra for extra in extras if isinstance(extra, Range)), Range())
     text = next((extra for extra in extras if isinstance(extra, str)), "")
@@ -135,10 +138,11 @@ def _parameter(argument: inspect.Parameter, hint: Any) -> Parameter:
         optional = type(None) in typing.get_args(base)
         (base,) = (one for one in typing.get_args(base) if one is not type(None))
     is_choice = typing.get_origin(base) is Literal
+    is_required = argument.default is argument.empty
     return Parameter(
         name=argument.name,
         kind="choice" if is_choice else _TYPES[base],
-        default=argument.default,
+        default=None if is_required else argument.default,
         minimum=domain.minimum,
         maximum=domain.maximum,
         exclusive_minimum=domain.exclusive_minimum,
@@ -146,6 +150,7 @@ def _parameter(argument: inspect.Parameter, hint: Any) -> Parameter:
         optional=optional,
         help=text,
         check=check,
+        required=is_required and not optional,
     )
 
 
@@ -159,11 +164,11 @@ def complete(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
             errors[str(name)] = f"The metric has no such parameter ({names})."
     values: dict[str, Any] = {}
     for parameter in parameters:
-        if parameter.name not in given:
+        if parameter.name not in given and not parameter.required:
             values[parameter.name] = parameter.default
             continue
         try:
-            values[parameter.name] = parameter.clean(given[parameter.name])
+            values[parameter.name] = parameter.clean(given.get(parameter.name))
         except ValueError as error:
             errors[parameter.name] = str(error)
     if errors:

@@ -1,9 +1,12 @@
-"""Every file of this folder without an underscore is a metric; nothing else has to be touched to add one."""
+"""Every file of this folder without an underscore is a metric; nothing else has to be touched to add one.
+
+Files of the folder ``METRICS_DIR`` follow, which the operator may fill; they never run in this process (``_outside``).
+"""
 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -11,13 +14,15 @@ from typing import Any
 
 from metrics._contract import Metric
 from metrics._errors import UnknownMetric
+from metrics._outside import folder
 from metrics._parameters import complete
 
 _FOLDER = Path(__file__).parent
 
 
 @cache
-def _all() -> dict[str, Metric]:
+def built_in() -> dict[str, Metric]:
+    """The metrics of this library."""
     names = [module.name for module in pkgutil.iter_modules([str(_FOLDER)]) if not module.name.startswith("_")]
     return {name: _load(name) for name in names}
 
@@ -30,16 +35,31 @@ def _load(name: str) -> Metric:
 
 
 def catalogue() -> tuple[Metric, ...]:
-    """All metrics, sorted by group and title."""
-    return tuple(sorted(_all().values(), key=lambda metric: (metric.group, metric.title)))
+    """All metrics, sorted by group and title; those from outside come last."""
+    outside: Sequence[Metric] = ()
+    if folder() is not None:
+        from metrics._outside_metric import usable
+
+        outside = usable()
+    ours = sorted(built_in().values(), key=lambda metric: (metric.group, metric.title))
+    return (*ours, *sorted(outside, key=lambda metric: (metric.group, metric.title)))
 
 
 def get(key: str) -> Metric:
-    """The metric with this key. Raises ``UnknownMetric`` (a ``KeyError``)."""
-    try:
-        return _all()[key]
-    except KeyError:
-        raise UnknownMetric(key) from None
+    """The metric with this key; ``key@version`` asks for an earlier version of a file from outside.
+
+    Versions of built-in metrics come with the library, so there the version is not looked at. Raises ``UnknownMetric``
+    (a ``KeyError``).
+    """
+    name, _, version = key.partition("@")
+    if name in built_in():
+        return built_in()[name]
+    if folder() is not None:
+        from metrics._outside_metric import find
+
+        if (found := find(name, version)) is not None:
+            return found
+    raise UnknownMetric(key)
 
 
 def clean_params(key: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -159,6 +159,8 @@ class Truth:
         """
         prediction, table, places = self.read_submission(submission)
         try:
+            if self.metric.elsewhere is not None:
+                return self.metric.elsewhere(self, table, places)
             return measure(self, prediction, uncertainty=uncertainty)
         except TooLarge as error:
             raise SubmissionError([_too_large(table, self.id_column, places[error.rows])]) from None

@@ -1,0 +1,240 @@
+"""Metric files that the operator puts into the folder ``METRICS_DIR``: Kaggle's, unchanged, or in our own format.
+
+Such a file never runs here: it is inspected, tested and asked for scores in a process of its own (``_outside_run``).
+What it says about itself is kept beside its text under the hash of that text, in ``METRICS_CACHE`` (by default
+``.inspected`` in the folder), so that a catalogue costs a look at the folder and no process. A text that was once
+inspected is kept there: a ground truth goes on being scored with the version it was published with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+import threading
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from metrics._outside_run import Stopped, run
+
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
+_MOST_BYTES = 1_000_000
+_LOWER = re.compile(r"\b(lower|smaller|less|minimi[sz])\w*(\W+\w+){0,2}\W+better|\bto be minimi[sz]ed", re.IGNORECASE)
+_HIGHER = re.compile(r"\b(higher|larger|greater|bigger|more)(\W+\w+){0,2}\W+better|\bto be maximi[sz]ed", re.IGNORECASE)
+_LOSSES = re.compile(
+    r"error|loss|deviance|divergence|distance|deviation|pinball|brier|(?<![a-z])(rmsle|rmse|mse|mae|mape|smape|kl|crps)"
+    r"(?![a-z])",
+    re.IGNORECASE,
+)
+_SETTINGS = ("title", "group", "direction", "best", "worst", "submission_columns")
+_lock = threading.RLock()
+_facts: dict[tuple[str, str], dict[str, Any]] = {}
+_read: dict[tuple[str, int, int, int], bytes] = {}
+
+
+@dataclass(frozen=True)
+class OutsideFile:
+    """A file of ``METRICS_DIR`` as it is now. With an ``error`` (in words for the operator) it is not offered.
+
+    ``doctest`` has the numbers ``tried`` and ``failed`` and the ``text`` of what failed; ``notes`` says what else the
+    operator should know.
+    """
+
+    key: str
+    path: Path
+    data: bytes
+    facts: Mapping[str, Any]
+    settings: Mapping[str, Any]
+
+    @property
+    def error(self) -> str:
+        """Why it is no metric, or ``""``."""
+        return str(self.facts.get("error", ""))
+
+    @property
+    def version(self) -> str:
+        """Twelve hexadecimal digits of the SHA-256 of the file."""
+        return _hash(self.data)[:12]
+
+    @property
+    def doctest(self) -> Mapping[str, Any]:
+        """How the examples in its docstrings came out."""
+        found: Mapping[str, Any] = self.facts.get("doctest", {"tried": 0, "failed": 0, "text": ""})
+        return found
+
+    @property
+    def notes(self) -> list[str]:
+        """What the operator should know."""
+        return [*self.facts.get("notes", []), *([GUESSED] if not self.error and self.direction[1] == "guess" else [])]
+
+    @property
+    def direction(self) -> tuple[str, str]:
+        """The direction, and who says so: the operator's ``settings``, the ``file``, or a ``guess`` from its words."""
+        for said, who in ((self.settings, "settings"), (self.facts.get("said", {}), "file")):
+            if said.get("direction") in ("maximize", "minimize"):
+                return str(said["direction"]), who
+        words = str(self.facts.get("words", ""))
+        lower, higher = bool(_LOWER.search(words)), bool(_HIGHER.search(words))
+        if lower != higher:
+            return "minimize" if lower else "maximize", "file"
+        head = f"{self.key} {self.facts.get('doc', '').partition(chr(10))[0]}".replace("_", " ")
+        return "minimize" if _LOSSES.search(head) else "maximize", "guess"
+
+
+GUESSED = 'Whether higher or lower is better is a guess from its words. Say it with a line direction = "minimize".'
+
+
+def folder() -> Path | None:
+    """The folder of metric files from outside, if the environment names one that exists."""
+    name = os.environ.get("METRICS_DIR", "")
+    path = Path(name) if name else None
+    return path if path is not None and path.is_dir() else None
+
+
+def outside_files() -> tuple[OutsideFile, ...]:
+    """All files of ``METRICS_DIR``, sorted, also those that are no metric. New ones are inspected, a second each."""
+    found = folder()
+    paths = sorted(found.glob("*.py")) if found else []
+    return tuple(outside_file(path) for path in paths if not path.name.startswith(("_", ".")))
+
+
+def outside_file(path: Path, settings: Mapping[str, Any] | None = None, *, again: bool = False) -> OutsideFile:
+    """One file, wherever it is; ``again`` inspects it although that was done before."""
+    try:
+        data = _text(path)
+    except OSError as error:
+        return OutsideFile(path.stem, path, b"", {"error": f"It cannot be read: {error.strerror}."}, {})
+    return OutsideFile(
+        path.stem, path, data, _inspected(path.stem, data, again), settings or read_settings(path.with_suffix(".json"))
+    )
+
+
+def kept_file(key: str, version: str) -> OutsideFile | None:
+    """An earlier version of a file, if its text was kept."""
+    kept = _cache()
+    if kept is None or not _KEY.fullmatch(key) or not re.fullmatch("[0-9a-f]{12}", version):
+        return None
+    for path in kept.glob(f"{key}-{version}*.py"):
+        data = path.read_bytes()
+        if path.stem == f"{key}-{_hash(data)}":
+            home = folder()
+            settings = read_settings(home / f"{key}.json") if home else {}
+            return OutsideFile(key, path, data, _inspected(key, data), settings)
+    return None
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """What the operator says about a metric where its file does not: a JSON file of its name beside it."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {name: found[name] for name in _SETTINGS if name in found} if isinstance(found, dict) else {}
+
+
+def _text(path: Path) -> bytes:
+    """The file's bytes, read again when its time, size or place on the disk changed."""
+    state = path.stat()
+    mark = (str(path), state.st_mtime_ns, state.st_size, state.st_ino)
+    if mark not in _read:
+        for old in [one for one in _read if one[0] == str(path)]:
+            _read.pop(old, None)
+        with path.open("rb") as file:
+            _read[mark] = file.read(_MOST_BYTES + 1)
+    return _read[mark]
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+# --- what a file says about itself ------------------------------------------------------------------------------
+
+
+def _inspected(key: str, data: bytes, again: bool = False) -> dict[str, Any]:
+    mark = (key, _hash(data))
+    with _lock:
+        if again or mark not in _facts:
+            _facts[mark] = (None if again else _recalled(*mark)) or _inspect(key, data)
+        return _facts[mark]
+
+
+def _inspect(key: str, data: bytes) -> dict[str, Any]:
+    if error := _unfit(key, data):
+        return {"error": error}
+    try:
+        answer = run("inspect", key, data, {})
+    except Stopped as stopped:
+        answer = {"error": {"class": "", "words": f"Loading it {stopped}. {stopped.output}".strip()}}
+    if "error" in answer:
+        answer = {"error": in_words(answer["error"])}
+    _remember(key, data, answer)
+    return answer
+
+
+def _unfit(key: str, data: bytes) -> str:
+    from metrics._registry import built_in
+
+    if not _KEY.fullmatch(key):
+        return "Its name must begin with a letter and have at most 60 letters, digits, - and _."
+    if key in built_in():
+        return f"A metric of this site is called {key}: rename the file."
+    return f"It is longer than {_MOST_BYTES:,} bytes." if len(data) > _MOST_BYTES else ""
+
+
+def in_words(error: Mapping[str, Any]) -> str:
+    """An error of the metric's process for the operator or the host."""
+    where = f" (line {error['line']})" if error.get("line") else ""
+    if error.get("kind") == "unfit" or not error["class"]:
+        return str(error["words"])
+    return f"{error['class']}: {error['words']}{where}"
+
+
+@cache
+def _stamp() -> str:
+    """What an inspection depends on beside the file: how we inspect, and with which Python."""
+    return _hash(Path(__file__).with_name("_outside_child.py").read_bytes() + sys.version.encode())[:16]
+
+
+def _cache() -> Path | None:
+    name = os.environ.get("METRICS_CACHE", "")
+    home = folder()
+    return Path(name) if name else home / ".inspected" if home else None
+
+
+def _recalled(key: str, digest: str) -> dict[str, Any] | None:
+    kept = _cache()
+    if kept is None:
+        return None
+    try:
+        found = json.loads((kept / f"{key}-{digest}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    fits = isinstance(found, dict) and found.get("stamp") == _stamp() and isinstance(found.get("facts"), dict)
+    return found["facts"] if fits else None
+
+
+def _remember(key: str, data: bytes, facts: dict[str, Any]) -> None:
+    """Keep the inspection, and the text itself. A folder that cannot be written costs an inspection per process."""
+    kept = _cache()
+    if kept is None:
+        return
+    name = f"{key}-{_hash(data)}"
+    with suppress(OSError):
+        kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if "error" not in facts:
+            _write(kept / f"{name}.py", data)
+        _write(kept / f"{name}.json", json.dumps({"stamp": _stamp(), "facts": facts}).encode())
+
+
+def _write(path: Path, data: bytes) -> None:
+    partial = path.with_name(f".{uuid.uuid4().hex}")
+    partial.write_bytes(data)
+    partial.replace(path)

@@ -1,0 +1,114 @@
+"""The columns of a Kaggle metric: any number of them, of any sort. The metric's file judges what they say; here is
+only refused what would be missing or no finite number, so that students read it with line and id."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from metrics._arrays import take
+from metrics._cells import Cells, Kind
+from metrics._tables import pick
+
+_NO_NUMBERS = {"nan", "na", "n/a", "#n/a", "null", "none", "<na>", "inf", "+inf", "-inf", "infinity", "-infinity"}
+
+
+class Columns:
+    """Columns of texts, as Arrow string arrays by name."""
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        self.arrays = dict(arrays)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.arrays.values()), ()))
+
+    def take(self, rows: np.ndarray) -> Columns:
+        """The given rows."""
+        return Columns({name: pick(array, rows) for name, array in self.arrays.items()})
+
+
+class AnyColumns(Kind):
+    """All columns as texts. A column is one of numbers where each cell that is not empty is a number."""
+
+    words = "columns as the metric's file asks for"
+    many = True
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Columns:
+        for cells in columns:
+            if truth is None:
+                _check_truth(cells)
+            else:
+                _check(cells, truth.arrays.get(cells.column))
+        return Columns({cells.column: cells.array for cells in columns})
+
+    def fill(self, places: np.ndarray, values: Any) -> Any:
+        return take(values, places)
+
+    def sample(self, truth: Any) -> str | list[str]:
+        return [_dull(array, len(truth.arrays)) for array in truth.arrays.values()]
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        if truth is None:
+            return [str(dice.randint(0, 1)) for _ in range(width)]
+        arrays = list(truth.arrays.values())
+        return [arrays[place % len(arrays)][dice.randrange(len(truth))].as_py() for place in range(width)]
+
+
+def _check_truth(cells: Cells) -> None:
+    numbers = _numbers(cells.array)
+    if numbers is None:
+        return
+    cells.refuse_blank()
+    if len(places := np.flatnonzero(~np.isfinite(numbers))):
+        cells.refuse("not_finite", "not finite", places)
+
+
+def _check(cells: Cells, true: Any) -> None:
+    """A submission's column, beside the truth's of the same name where there is one."""
+    if true is None or not _has_blanks(true):
+        cells.refuse_blank()
+    numbers = _numbers(cells.array)
+    if numbers is not None:
+        places = np.flatnonzero(~np.isfinite(numbers))
+    elif true is not None and _numbers(true) is not None:
+        coded = cells.coded()
+        bad = [code for code, text in enumerate(coded.values) if text.lower() in _NO_NUMBERS]
+        places = np.flatnonzero(np.isin(coded.codes, bad))
+    else:
+        return
+    if len(places):
+        cells.refuse("not_finite", "no finite number", places)
+
+
+def _numbers(array: Any) -> np.ndarray | None:
+    """The numbers of a column, 0 for an empty cell; ``None`` where some cell is anything else."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        numbers = pc.if_else(pc.equal(array, ""), "0", array).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    return np.frombuffer(numbers.buffers()[1], np.float64)[numbers.offset : numbers.offset + len(numbers)]
+
+
+def _has_blanks(array: Any) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.equal(array, "")).as_py())
+
+
+def _dull(array: Any, width: int) -> str:
+    """The same answer for every row: the first text in order or the least whole number, which may be a class; equal
+    parts of 1 where the answers look like probabilities."""
+    numbers = _numbers(array)
+    texts: list[str] = array.unique().to_pylist()
+    if numbers is None:
+        return min(texts)
+    is_whole = not (numbers % 1).any()
+    if len(numbers) and numbers.min() >= 0 and numbers.max() <= 1 and (width > 1 or not is_whole):
+        return repr(round(1 / max(2, width), 6))
+    return min(texts, key=float) if texts and is_whole else "0"

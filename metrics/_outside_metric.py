@@ -1,0 +1,258 @@
+"""A metric whose file came from outside: what the catalogue knows of it, and how a submission is scored by it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from metrics._arrays import Answers
+from metrics._cells import Kind
+from metrics._contract import Example, Metric, Role
+from metrics._errors import MetricFailed, Problem, SubmissionError, TooLarge
+from metrics._evaluate import OVERALL, Result
+from metrics._layout import USAGE
+from metrics._outside import OutsideFile, in_words, kept_file, outside_files
+from metrics._outside_columns import AnyColumns
+from metrics._outside_run import Stopped, run
+from metrics._parameters import Parameter
+from metrics._tables import pick
+
+if TYPE_CHECKING:
+    from metrics._tables import Table
+    from metrics._truth import Truth
+
+GROUP = "Added to this site"
+MOST_WORDS = 500
+_UNTOLD = "The metric refuses this file, and what it says about it cannot be shown here."
+_NO_EXAMPLE = Example("", "", 0.0)
+
+
+@dataclass(frozen=True)
+class OutsideMetric(Metric):
+    """Declared by a file's inspection instead of by a module: nothing of the file is loaded here."""
+
+    file: OutsideFile = field(kw_only=True)
+
+    @property
+    def key(self) -> str:
+        return self.file.key
+
+    @cached_property
+    def _documentation(self) -> tuple[str, str]:
+        head, _, rest = str(self.file.facts["doc"]).strip().partition("\n")
+        head = head.strip() or f"A metric that was added to this site as {self.key}.py."
+        return head if len(head) <= 100 else head[:99].rstrip() + "…", rest.strip() if len(head) <= 100 else head + rest
+
+    @property
+    def columns(self) -> str:
+        if self.file.facts["format"] == "ours":
+            return super().columns
+        return "columns as its file asks for"
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return tuple(
+            Parameter(**{**parameter, "choices": tuple(parameter["choices"])})
+            for parameter in self.file.facts["parameters"]
+        )
+
+    @property
+    def source_path(self) -> Path:
+        return self.file.path
+
+    @cached_property
+    def version(self) -> str:
+        return self.file.version
+
+
+def metric_of(file: OutsideFile) -> OutsideMetric:
+    """The metric that a file declares; the file must have no error."""
+    facts = file.facts
+    direction = file.direction[0]
+    endless = math.inf if direction == "maximize" else -math.inf
+    said = {**facts["said"], **file.settings}
+    columns = tuple(file.settings.get("submission_columns") or facts["submission_columns"])
+    if facts["format"] == "ours":
+        truth, submission = _kind(facts["truth"]), _kind(facts["submission"])
+        roles = {name: Role(_kind(role["kind"]), role["help"]) for name, role in facts["roles"].items()}
+    else:
+        truth = submission = AnyColumns()
+        named = [parameter for parameter in facts["parameters"] if parameter["kind"] == "column"]
+        roles = {parameter["name"]: Role(AnyColumns(), parameter["help"]) for parameter in named}
+    return OutsideMetric(
+        title=str(said.get("title") or file.key.replace("_", " ").replace("-", " ").capitalize()),
+        group=str(said.get("group") or GROUP),
+        direction="maximize" if direction == "maximize" else "minimize",
+        best=_number(said.get("best"), endless),
+        worst=_number(said.get("worst"), None),
+        truth=truth,
+        submission=submission,
+        example=Example(**facts["example"]) if facts.get("example") else _NO_EXAMPLE,
+        parts=tuple(facts.get("parts", ())),
+        roles=roles,
+        submission_names=columns,
+        aliases=tuple(facts.get("aliases", ())),
+        may_miss_ids=bool(facts.get("may_miss_ids")),
+        perfect=_perfect_of(columns) if columns and facts["format"] == "kaggle" else None,
+        confirm={name: dict(pairs) for name, pairs in facts.get("confirm", {}).items()},
+        elsewhere=_score,
+        file=file,
+    )
+
+
+def usable() -> list[OutsideMetric]:
+    """The metrics of ``METRICS_DIR`` that can be offered."""
+    return [_made(file) for file in outside_files() if not file.error]
+
+
+def find(key: str, version: str = "") -> OutsideMetric | None:
+    """The metric of this name, as its file is now or, where a version is asked for, as it was then."""
+    now = next((file for file in outside_files() if file.key == key), None)
+    if version and (now is None or now.version != version):
+        now = kept_file(key, version)
+    return _made(now) if now is not None and not now.error else None
+
+
+_metrics: dict[tuple[str, str, str], OutsideMetric] = {}
+
+
+def _made(file: OutsideFile) -> OutsideMetric:
+    """The metric, made once for each version of its file and of what the operator says about it."""
+    mark = (file.key, file.version, json.dumps(file.settings, sort_keys=True))
+    if mark not in _metrics:
+        _metrics[mark] = metric_of(file)
+    return _metrics[mark]
+
+
+def _number(value: Any, otherwise: Any) -> Any:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
+
+
+def _kind(facts: Mapping[str, Any]) -> Kind:
+    """A kind of column of this library, as the metric's file made it."""
+    home, name = str(facts["module"]), str(facts["class"])
+    assert home.startswith("metrics._"), "the inspection takes no other"
+    kind = getattr(import_module(home), name)
+    assert issubclass(kind, Kind), "only kinds of column are made here"
+    made: Kind = object.__new__(kind)
+    vars(made).update(facts["state"])
+    return made
+
+
+def _perfect_of(columns: Sequence[str]) -> Callable[..., list[list[str]]]:
+    """The answers under the names that the submission's columns have: those of the same name, else in their order."""
+
+    def perfect(truth: Any) -> list[list[str]]:
+        answers = (truth.answer if isinstance(truth, Answers) else truth).arrays
+        rest = [name for name in answers if name not in columns] or list(answers)
+        chosen = [name if name in answers else rest[place % len(rest)] for place, name in enumerate(columns)]
+        return [answers[name].to_pylist() for name in chosen]
+
+    return perfect
+
+
+def _score(truth: Truth, table: Table, places: np.ndarray) -> Result:
+    """Score aligned rows in the metric's own process.
+
+    Raises ``SubmissionError`` with what the metric wants the participant to read, and ``MetricFailed``.
+    """
+    metric = truth.metric
+    assert isinstance(metric, OutsideMetric), "others are scored here"
+    parts = {**truth.parts, OVERALL: np.arange(len(truth.scored))}
+    request = {
+        "id_column": truth.id_column,
+        "ids_are_text": not truth.ids.are_integers,
+        "params": truth.params,
+        "parts": {name: len(rows) for name, rows in parts.items()},
+    }
+
+    def write(folder: Path) -> None:
+        _write_solution(truth, folder / "solution.csv")
+        _write_submission(truth, table, places, folder / "submission.csv")
+        for name, rows in parts.items():
+            rows.astype(np.int64).tofile(folder / f"{name}.rows")
+
+    job = "ours" if metric.file.facts["format"] == "ours" else "kaggle"
+    try:
+        answer = run(job, metric.key, metric.file.data, request, write)
+    except Stopped as stopped:
+        raise MetricFailed(metric.key, str(stopped), stopped.output) from None
+    _complain(metric, answer, first=next(iter(parts)))
+    values = {name: _value(metric, answer, name) for name in parts}
+    return Result(
+        metric=metric.key,
+        version=metric.version,
+        params=truth.params,
+        overall=values[OVERALL],
+        public=values.get("public"),
+        private=values.get("private"),
+        rows=len(truth.scored),
+        parts=answer.get("parts", {}),
+    )
+
+
+def _complain(metric: OutsideMetric, answer: Mapping[str, Any], first: str) -> None:
+    """Sort an error by who may read it. What is said of the first part (the public one) may reach the participant;
+    what is said of others would tell about the private part."""
+    if "too_large_values" in answer.get("problems", ()):
+        raise TooLarge
+    error = answer.get("error") or ({"kind": "host", "class": "", "words": ""} if answer.get("problems") else None)
+    if error is None:
+        return
+    if error["kind"] == "participant":
+        words = " ".join(str(error["words"]).split())
+        text = (words[:MOST_WORDS] if error.get("part") == first else "") or _UNTOLD
+        raise SubmissionError([Problem("metric", text)])
+    where = f" in line {error['line']}" if error.get("line") else ""
+    raised = f"raised {error['class'] or 'an error'}{where}"
+    reason = "returned no finite number" if error["kind"] == "unfit" else raised
+    raise MetricFailed(metric.key, reason, in_words(error))
+
+
+def _value(metric: OutsideMetric, answer: Mapping[str, Any], name: str) -> float:
+    try:
+        value = float(answer["values"][name][0])
+    except (KeyError, IndexError, TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise MetricFailed(metric.key, "gave an answer that cannot be read")
+    return value
+
+
+def _write_solution(truth: Truth, path: Path) -> None:
+    """The scored rows of the truth without its split, id first."""
+    names = [name for name in truth.table.names if name not in (truth.id_column, USAGE if truth.has_split else "")]
+    rows = truth.scored
+    arrays = [pick(truth.table.column(name), rows) for name in (truth.id_column, *names)]
+    if truth.has_split and truth.metric.elsewhere and _is_ours(truth):
+        names, arrays = [*names, USAGE], [*arrays, pick(truth.table.column(USAGE), rows)]
+    _write_csv(path, [truth.id_column, *names], arrays)
+
+
+def _write_submission(truth: Truth, table: Table, places: np.ndarray, path: Path) -> None:
+    """The submission in the order of the scored rows, under the truth's ids; rows it may miss are left out."""
+    there = places >= 0
+    ids = pick(truth.table.column(truth.id_column), truth.scored[there])
+    wanted = truth.submission_columns[1:]
+    sent = [name if name in table.names else table.names[-1] for name in wanted]
+    arrays = [pick(table.column(name), places[there]) for name in sent]
+    _write_csv(path, [truth.id_column, *wanted], [ids, *arrays])
+
+
+def _is_ours(truth: Truth) -> bool:
+    return isinstance(truth.metric, OutsideMetric) and truth.metric.file.facts["format"] == "ours"
+
+
+def _write_csv(path: Path, names: list[str], arrays: list[Any]) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    csv.write_csv(pa.Table.from_arrays(arrays, names=names), path)

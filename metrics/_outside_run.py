@@ -1,0 +1,236 @@
+"""Starts the process in which a file from ``METRICS_DIR`` runs, and sees to its end.
+
+Each run has a process group, a folder and an environment of its own: no variable of the site, so no password; time,
+memory, size of files and number of processes are limited. Data goes in as files and comes back as JSON. Nothing of one
+run is left for the next.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+_CHILD = Path(__file__).with_name("_outside_child.py")
+_PYTHON = (sys.executable, "-s", "-P", "-B", "-X", "utf8")
+_LARGE = {b"sklearn": "sklearn.metrics", b"scipy": "scipy.stats"}
+"""Libraries that are worth being loaded before the fork, by the word in a metric's file."""
+
+TIMED_OUT = -1000
+_START = 60.0
+_FILE_MB = 16
+_MOST_ANSWER = 8_000_000
+_MOST_SHOWN = 1000
+
+
+class Stopped(Exception):
+    """The process gave no answer. ``output`` is the end of what it printed, for the host alone."""
+
+    def __init__(self, reason: str, output: str = "") -> None:
+        self.output = output
+        super().__init__(reason)
+
+
+def seconds() -> int:
+    """How long one run may take: ``METRICS_SECONDS``, 45 unless set."""
+    return max(1, int(os.environ.get("METRICS_SECONDS") or 45))
+
+
+def memory_mb() -> int:
+    """How much memory one run may take: ``METRICS_MEMORY_MB``, 2048 unless set."""
+    return max(256, int(os.environ.get("METRICS_MEMORY_MB") or 2048))
+
+
+def run(
+    job: str, key: str, source: bytes, request: Mapping[str, Any], write: Callable[[Path], None] | None = None
+) -> dict[str, Any]:
+    """Do a job of ``_outside_child`` with a metric's file; ``write`` puts further files into the folder of the run.
+
+    The first run of a process takes as long as Python and pandas take to start, later ones some milliseconds more than
+    the metric itself. Raises ``Stopped``.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="metric-"))
+    try:
+        (folder / f"{key}.py").write_bytes(source)
+        limits = {"seconds": seconds(), "memory_mb": memory_mb(), "file_mb": _FILE_MB}
+        full = {**request, "job": job, "key": key, "limits": limits}
+        (folder / "request.json").write_text(json.dumps(full), encoding="utf-8")
+        if write is not None:
+            write(folder)
+        load = [module for name, module in _LARGE.items() if name in source]
+        status = _forked(folder, load)
+        return _answer(folder, _alone(folder) if status is None else status)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _alone(folder: Path) -> int:
+    """Have the work done by a Python of its own; how it ended."""
+    with (folder / "output.txt").open("wb") as output:
+        process = subprocess.Popen(
+            [*_PYTHON, str(_CHILD)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=_environment(folder),
+            start_new_session=True,
+        )
+        try:
+            return process.wait(seconds())
+        except subprocess.TimeoutExpired:
+            return TIMED_OUT
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and whatever it started in its group."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _answer(folder: Path, status: int) -> dict[str, Any]:
+    try:
+        if status == TIMED_OUT:
+            raise ValueError
+        answer = json.loads(_plain_bytes(folder / "answer.json", _MOST_ANSWER))
+        if not isinstance(answer, dict):
+            raise ValueError
+    except (OSError, ValueError, RecursionError):
+        printed = b""
+        with suppress(OSError, ValueError):
+            printed = _plain_bytes(folder / "output.txt", (_FILE_MB + 1) * 1_048_576)[-_MOST_SHOWN:]
+        raise Stopped(_end_in_words(status), printed.decode("utf-8", "replace")) from None
+    return answer
+
+
+def _plain_bytes(path: Path, limit: int) -> bytes:
+    # The metric may have put anything here; of a pipe the parent would wait for ever.
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(file, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise ValueError
+        return stream.read(limit)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """What the process may know. One thread, and hashes that are the same in every run."""
+    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    home = {"HOME": str(folder), "TMPDIR": str(folder), "PATH": os.defpath}
+    return {**kept, **threads, **home, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
+
+
+def _end_in_words(status: int) -> str:
+    if status == TIMED_OUT:
+        return f"took longer than {seconds()} s"
+    if status == -signal.SIGXCPU:
+        return f"used more than {seconds()} s of processor time"
+    if status < 0:
+        return f"was ended by the system ({signal.Signals(-status).name}), perhaps for want of memory"
+    return f"ended without an answer (exit status {status})"
+
+
+# --- the waiting process ----------------------------------------------------------------------------------------
+
+
+class _Gone(Exception):
+    """The waiting process ended or does not answer."""
+
+
+class _Server:
+    """A Python that waits with the libraries loaded and forks for each run."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self.process = subprocess.Popen(
+            [*_PYTHON, str(_CHILD), "serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env=_environment(Path("/nonexistent")),
+            start_new_session=True,
+            bufsize=0,
+        )
+        if self._word(_START) != "ready":
+            raise _Gone
+
+    def fork(self, folder: Path, load: Sequence[str]) -> int:
+        """Have the work of a folder done; how its process ended. Raises ``_Gone``."""
+        assert self.process.stdin is not None, "it is a pipe"
+        try:
+            self.process.stdin.write(json.dumps({"folder": str(folder), "load": load}).encode() + b"\n")
+        except OSError:
+            raise _Gone from None
+        child = int(self._word(_START))
+        try:
+            return int(self._word(seconds()))
+        except TimeoutError:
+            with suppress(OSError):
+                os.killpg(child, signal.SIGKILL)
+            self._word(_START)
+            return TIMED_OUT
+
+    def _word(self, wait: float) -> str:
+        """The next line, within some seconds. Raises ``TimeoutError``, ``_Gone`` at the end."""
+        assert self.process.stdout is not None, "it is a pipe"
+        found, until = b"", time.monotonic() + wait
+        while not found.endswith(b"\n"):
+            if not select.select([self.process.stdout], [], [], max(0.0, until - time.monotonic()))[0]:
+                raise TimeoutError
+            if not (more := os.read(self.process.stdout.fileno(), 1)):
+                raise _Gone
+            found += more
+        return found.decode().strip()
+
+    def close(self) -> None:
+        """End it, or only forget it where another process started it."""
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+        if self.owner == os.getpid():
+            _end(self.process)
+
+
+_server: list[_Server] = []
+_place = threading.Lock()
+
+
+def _forked(folder: Path, load: Sequence[str]) -> int | None:
+    """Have the work done by a fork of the waiting process; ``None`` where it is at work for somebody else or broke."""
+    if not _place.acquire(blocking=False):
+        return None
+    try:
+        if _server and (_server[0].owner != os.getpid() or _server[0].process.poll() is not None):
+            close()
+        if not _server:
+            _server.append(_Server())
+        return _server[0].fork(folder, load)
+    except (_Gone, TimeoutError, ValueError, OSError):
+        close()
+        return None
+    finally:
+        _place.release()
+
+
+@atexit.register
+def close() -> None:
+    """End the waiting process; the next run starts another one."""
+    while _server:
+        _server.pop().close()
