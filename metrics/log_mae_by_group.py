@@ -1,6 +1,7 @@
 """Mean over groups of the logarithm of the group's MAE: each group is worth the same.
 
-$$\\frac{1}{G} \\sum_{g=1}^{G} \\ln \\max\\left(\\frac{1}{n_g} \\sum_{i \\in g} |\\hat y_i - y_i|,\\ \\epsilon\\right)$$
+$$\\frac{1}{G} \\sum_{g=1}^{G} \\ln \\max(\\mathrm{MAE}_g, \\epsilon), \\qquad
+\\mathrm{MAE}_g = \\frac{1}{n_g} \\sum_{i \\in g} |\\hat y_i - y_i|$$
 
 The group of a row is a further column of the truth, which the host names; students never see it there. Lower is
 better: a tenth of the error in one of eight groups is worth $\\ln(10) / 8 = 0.288$, however large that error was. MAEs
