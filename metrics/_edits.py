@@ -1,56 +1,93 @@
-"""Edit distances: the fewest insertions, deletions and replacements that turn one sequence into another."""
+"""Edit distances: the fewest insertions, deletions and replacements that turn one sequence into another.
+
+Sequences are texts, or texts whose words were each made one character, which is what makes words as fast as letters.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Any
 
 import numpy as np
 
 from metrics._arrays import Coded
 from metrics._contract import Contributions, distinct_pairs, ratio
+from metrics._tokens import Tokens, expand, split
 
 Lowercase = Annotated[bool, "Whether upper and lower case are the same."]
 
 
-def characters(text: str, lowercase: bool) -> str:
-    """The code points of a text."""
-    return text.lower() if lowercase else text
+@dataclass(frozen=True)
+class Sequences:
+    """What is compared of the distinct cells of a column, and how long each is."""
+
+    values: Sequence[Sequence[Any]]
+    lengths: np.ndarray
 
 
-def words(text: str, lowercase: bool) -> list[str]:
-    """The words of a text, in order.
-
-    >>> words("To  be\\nor", True)
-    ['to', 'be', 'or']
-    """
-    return characters(text, lowercase).split()
+def characters(texts: Coded, lowercase: bool) -> Sequences:
+    """The code points of each distinct text."""
+    values = [text.lower() for text in texts.values] if lowercase else texts.values
+    return Sequences(values, np.array([len(text) for text in values], np.int64))
 
 
-def lengths(parsed: Coded) -> np.ndarray:
-    """The length of each distinct sequence; remembered."""
-    return np.array([len(sequence) for sequence in parsed.values] or [0], np.int64)
+def words(texts: Coded, lowercase: bool) -> Tokens:
+    """The words of each distinct text, in order."""
+    owner, raw, pieces = split(texts.array, None)
+    # A piece between ASCII white space may hold other white space: it stands for any number of words.
+    meanings = [(piece.lower() if lowercase else piece).split() for piece in pieces]
+    place: dict[str, int] = {}
+    flat = np.array([place.setdefault(word, len(place)) for meaning in meanings for word in meaning], np.int64)
+    starts = np.concatenate(([0], np.cumsum([len(meaning) for meaning in meanings], dtype=np.int64)))
+    places, which = expand(starts, raw)
+    counts = np.bincount(owner[which], minlength=texts.size)
+    return Tokens(np.concatenate(([0], np.cumsum(counts))), flat[places], list(place))
 
 
-def edits(true: Coded, said: Coded) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """For each distinct pair of sequences (texts or lists of words) the distance and both lengths; and, last, which
-    pair each row has."""
+def spelled(texts: Coded, lowercase: bool) -> Sequences:
+    """The words of each distinct text, each word as one character."""
+    found = texts.once(words, lowercase)
+    return _spelled(found, np.arange(len(found.vocabulary)), len(found.vocabulary))
+
+
+def spelled_like(texts: Coded, model: Tokens, lowercase: bool) -> Sequences:
+    """The same with the characters that ``model`` has; all words that it does not know are one other character."""
+    found = texts.once(words, lowercase)
+    known = {word: code for code, word in enumerate(model.vocabulary)}
+    numbers = np.array([known.get(word, len(known)) for word in found.vocabulary], np.int64)
+    return _spelled(found, numbers, len(known))
+
+
+_SURROGATES, _GAP, _MOST = 0xD800, 0x800, 0x110000
+"""Code points that are no characters, how many of them there are, and where code points end."""
+
+
+def _spelled(found: Tokens, numbers: np.ndarray, largest: int) -> Sequences:
+    line: Sequence[Any]
+    codes = numbers[found.codes]
+    if largest + _GAP < _MOST:
+        line = (codes + _GAP * (codes >= _SURROGATES)).astype("<u4").tobytes().decode("utf-32-le")
+    else:  # more words than characters: compared as numbers, slower but the same
+        line = codes.tolist()
+    return Sequences([line[start:end] for start, end in pairwise(found.starts.tolist())], found.counts)
+
+
+def edits(truth: Coded, prediction: Coded, true: Sequences, said: Sequences) -> tuple[np.ndarray, ...]:
+    """For each distinct pair of cells the distance and both lengths; and, last, which pair each row has."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cpdist
 
-    ours, theirs, of_row = distinct_pairs(true, said)
-    pairs = _picked(true.values, ours), _picked(said.values, theirs)
-    distance: np.ndarray = cpdist(*pairs, scorer=Levenshtein.distance, dtype=np.int64)
-    return distance, true.once(lengths)[ours], said.once(lengths)[theirs], of_row
+    ours, theirs, of_row = distinct_pairs(truth, prediction)
+    sides = [[side.values[code] for code in codes.tolist()] for side, codes in ((true, ours), (said, theirs))]
+    distance = cpdist(*sides, scorer=Levenshtein.distance, dtype=np.int64)
+    return distance, true.lengths[ours], said.lengths[theirs], of_row
 
 
-def _picked(values: Sequence[Sequence[str]], codes: np.ndarray) -> list[Sequence[str]]:
-    return [values[code] for code in codes.tolist()]
-
-
-def pooled(true: Coded, said: Coded) -> Contributions:
+def pooled(truth: Coded, prediction: Coded, true: Sequences, said: Sequences) -> Contributions:
     """For each row the distance and the length of the truth: the parts of an error rate."""
-    distance, length, _, of_row = edits(true, said)
+    distance, length, _, of_row = edits(truth, prediction, true, said)
     return Contributions(np.column_stack([distance, length]).astype(np.float64), of_row)
 
 
@@ -60,6 +97,6 @@ def per_length(sums: np.ndarray) -> float:
     return ratio(distance, length)
 
 
-def nothing_true(parsed: Coded) -> str:
+def nothing_true(truth: Coded, lengths: np.ndarray) -> str:
     """Why there is nothing to divide by, or ``""``."""
-    return "" if parsed.once(lengths)[parsed.codes].any() else "all its answers are empty."
+    return "" if lengths[truth.codes].any() else "all its answers are empty."

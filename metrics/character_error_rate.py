@@ -28,7 +28,7 @@ from metrics._inputs import Words
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = False) -> Contributions:
     """The changes of each row, and its true characters."""
-    return pooled(truth.map(characters, lowercase), prediction.map(characters, lowercase))
+    return pooled(truth, prediction, truth.once(characters, lowercase), prediction.once(characters, lowercase))
 
 
 def total(sums: np.ndarray) -> float:
@@ -38,7 +38,7 @@ def total(sums: np.ndarray) -> float:
 
 def unscorable(truth: Coded, *, lowercase: Lowercase = False) -> str:
     """Without characters there is nothing to divide by."""
-    return nothing_true(truth.map(characters, lowercase))
+    return nothing_true(truth, truth.once(characters, lowercase).lengths)
 
 
 character_error_rate = Metric(

@@ -23,7 +23,7 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._edits import edits
+from metrics._edits import characters, edits
 from metrics._inputs import Words
 
 Normalised = Annotated[bool, "Whether each distance is divided by the length of the longer text."]
@@ -31,7 +31,8 @@ Normalised = Annotated[bool, "Whether each distance is divided by the length of 
 
 def rows(truth: Coded, prediction: Coded, *, normalised: Normalised = False) -> Contributions:
     """The distance of each row, and 1 for the row."""
-    distance, ours, theirs, of_row = edits(truth, prediction)
+    true, said = truth.once(characters, False), prediction.once(characters, False)
+    distance, ours, theirs, of_row = edits(truth, prediction, true, said)
     if normalised:
         distance = distance / np.maximum(np.maximum(ours, theirs), 1)
     return Contributions(np.column_stack([distance, np.ones(len(distance))]), of_row)

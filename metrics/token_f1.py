@@ -24,9 +24,9 @@ import numpy as np
 from metrics._arrays import Coded
 from metrics._bags import bags, common
 from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
+from metrics._edits import Lowercase
 from metrics._inputs import Words
 
-Lowercase = Annotated[bool, "Whether upper and lower case are the same."]
 Normalise = Annotated[bool, "Whether punctuation and the words a, an, the are dropped, as SQuAD does."]
 
 

@@ -21,13 +21,14 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric
-from metrics._edits import Lowercase, nothing_true, per_length, pooled, words
+from metrics._edits import Lowercase, nothing_true, per_length, pooled, spelled, spelled_like, words
 from metrics._inputs import Words
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = False) -> Contributions:
     """The changes of each row, and its true words."""
-    return pooled(truth.map(words, lowercase), prediction.map(words, lowercase))
+    said = spelled_like(prediction, truth.once(words, lowercase), lowercase)
+    return pooled(truth, prediction, truth.once(spelled, lowercase), said)
 
 
 def total(sums: np.ndarray) -> float:
@@ -37,7 +38,7 @@ def total(sums: np.ndarray) -> float:
 
 def unscorable(truth: Coded, *, lowercase: Lowercase = False) -> str:
     """Without words there is nothing to divide by."""
-    return nothing_true(truth.map(words, lowercase))
+    return nothing_true(truth, truth.once(words, lowercase).counts)
 
 
 word_error_rate = Metric(

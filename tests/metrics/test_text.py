@@ -180,3 +180,18 @@ def test_bags_are_compared_alike_in_blocks_of_any_size(size: int, monkeypatch: p
     whole = score("token_f1", truth, said)
     monkeypatch.setattr("metrics._bags._BLOCK", size)
     assert score("token_f1", truth, said) == whole
+
+
+def test_more_words_than_characters_are_compared_as_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, said = texts_of(4)
+    whole = score("word_error_rate", truth, said)
+    for surrogates, most in ((3, 0x110000), (0xD800, 0x800 + 3)):
+        monkeypatch.setattr("metrics._edits._SURROGATES", surrogates)
+        monkeypatch.setattr("metrics._edits._MOST", most)
+        assert score("word_error_rate", truth, said) == whole
+
+
+def test_very_many_different_words() -> None:
+    truth = [f"w{row} x{row}" for row in range(40_000)]
+    said = [f"w{row} {'x' if row % 4 else 'y'}{row}" for row in range(40_000)]
+    assert score("word_error_rate", truth, said) == 0.125
