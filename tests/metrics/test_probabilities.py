@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
 
 import numpy as np
@@ -206,6 +207,27 @@ def test_probabilistic_f1_without_any_positive() -> None:
     assert score("probabilistic_f1", [0, 1], [0.5, 0]) == 0.0
 
 
+@pytest.mark.parametrize("key", ["multiclass_log_loss", "top_k_accuracy"])
+def test_a_truth_of_labels_obeys_the_laws_too(key: str) -> None:
+    """The worlds of the laws have a column for each class."""
+    dice = random.Random(4)
+    answers = [("abc"[dice.randrange(3)], ("Public", "Private", "Ignored")[row % 3]) for row in range(90)]
+    said = [[dice.randrange(1, 9) / 10 for _ in "abc"] for _ in range(90)]
+    assert metrics.check_truth(key, table(["y", "Usage"], answers)).ok
+    found = []
+    for _ in range(3):
+        order = dice.sample(range(90), 90)
+        lines = table(["y", "Usage"], answers).decode().splitlines()
+        truth = metrics.prepare(key, "\n".join([lines[0], *(lines[row + 1] for row in order)]).encode())
+        found.append(truth.evaluate(table(["c", "a", "b"], said), uncertainty=True))
+        assert math.isfinite(truth.evaluate(truth.sample_submission()).overall)
+    first, *others = found
+    for other in others:
+        assert (first.overall, first.public, first.private) == (other.overall, other.public, other.private)
+        for split, doubt in first.uncertainty.items():
+            assert doubt.low == other.uncertainty[split].low <= getattr(other, split) <= doubt.high
+
+
 def complaints(key: str, truth: bytes, sent: bytes, **params: object) -> dict[str, str]:
     """What Bo is told about his file: codes and sentences."""
     with pytest.raises(metrics.SubmissionError) as caught:
@@ -277,6 +299,8 @@ def refused(key: str, truth: bytes, **params: object) -> str:
         ("weighted_roc_auc", b"id,y\n1,1\n2,1\n", {}, "all its answers are 1"),
         ("weighted_roc_auc", b"id,y\n1,1\n2,0\n", {"weights": "1,2,3"}, "2 regions, and there are 3 weights"),
         ("gini", b"id,y\n1,2\n2,2\n", {}, "all its answers are 2"),
+        ("bias_auc", b"id,y,s\n1,1,1\n2,0,0\n", {}, "subgroup 1 and the other rows must each have both answers"),
+        ("bias_auc", b"id,y\n1,1\n2,0\n", {}, "no column beside the answer"),
         ("gini", b"id,y\n1,2\n2,-1\n", {}, "below 0"),
         ("label_ranking_average_precision", b"id,a,b\n1,0,0\n", {"weights": "labels"}, "no true label"),
     ],

@@ -160,6 +160,35 @@ def test_gini_of_two_classes_is_twice_the_auc_less_one(seed: int) -> None:
     assert score("gini", truth, said) == close(2 * sk.roc_auc_score(truth, said) - 1)
 
 
+@seeds
+@pytest.mark.parametrize("power", [-5.0, -1.0])
+def test_bias_auc_equals_jigsaws_definition(power: float, seed: int) -> None:
+    dice = np.random.default_rng(seed)
+    truth, said = dice.integers(0, 2, (60, 4)), tied(dice, 60)
+    answer, groups = truth[:, 0], truth[:, 1:].T
+    means = []
+    for kind in ("within", "1s outside", "0s outside"):
+        areas = []
+        for group in groups:
+            inside = {
+                "within": group == 1,
+                "1s outside": ((group == 1) & (answer == 0)) | ((group == 0) & (answer == 1)),
+                "0s outside": ((group == 1) & (answer == 1)) | ((group == 0) & (answer == 0)),
+            }[kind]
+            areas.append(sk.roc_auc_score(answer[inside], said[inside]))
+        means.append((sum(area**power for area in areas) / len(areas)) ** (1 / power))
+    expected = 0.25 * sk.roc_auc_score(answer, said) + sum(0.25 * mean for mean in means)
+    file, sent = table(["target", "x", "y", "z"], truth), table(["prediction"], said)
+    assert metrics.evaluate("bias_auc", file, sent, {"power": power}).overall == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_subgroup_that_is_all_wrong_makes_its_mean_nothing() -> None:
+    file = table(["y", "s", "t"], [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]])
+    said = table(["y"], [0.4, 0.5, 0.9, 0.1])
+    # All rows 3/4; within s 0, within t 1; the 0s of t and the 1s outside 0; the 1s of both and the 0s outside 1.
+    assert metrics.evaluate("bias_auc", file, said).overall == (3 / 4 + 0 + 0 + 1) / 4
+
+
 def value_of(metric: metrics.Metric, truth: Any, prediction: np.ndarray, params: dict[str, Any]) -> float:
     """The score of arrays, by the whole column where the metric has such a function."""
     if metric.score is not None:
