@@ -34,16 +34,18 @@ def precision(tp: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
     return found
 
 
-def matrix_of(name: str, values: np.ndarray, above: float, is_matched: np.ndarray) -> Grid:
-    """The IoU of each true and each predicted object of one picture, shapes (true, said)."""
+def matrix_of(name: str, values: np.ndarray, least: float, *, strict: bool = True) -> Grid:
+    """The IoU of each true and each predicted object of one picture, shape (true, said); those greater than ``least``
+    are marked, or also equal ones unless ``strict``."""
+    is_enough = values > least if strict else values >= least
     return Grid(
         title=f"IoU in row {name}",
         corner="true",
         rows=[f"true {place + 1}" for place in range(len(values))],
         columns=[f"predicted {place + 1}" for place in range(values.shape[1])],
         cells=[[round(value, 3) for value in line] for line in values.tolist()],
-        marked=frozenset((int(ours), int(theirs)) for ours, theirs in np.argwhere(is_matched)),
-        note=f"Marked pairs match at the lowest threshold: their IoU is greater than {above:g}.",
+        marked=frozenset((int(ours), int(theirs)) for ours, theirs in np.argwhere(is_enough)),
+        note=f"Marked are the pairs that can match: their IoU is {'greater than' if strict else 'at least'} {least:g}.",
     )
 
 

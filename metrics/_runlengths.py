@@ -125,7 +125,8 @@ def masks_of(column: Coded, several: bool) -> Masks:
     stop = first + length
     faults["too_large"][cell_of_object[of[stop > LARGEST + 1]]] = True
     faults["not_in_order"][_backwards(of, first, stop, cell_of_object)] = True
-    if several:
+    if several and len(_backwards(cell_of_object[of], first, stop, np.arange(cells))):
+        # Objects that lie one after the other, as most do, need no sorting.
         order = np.lexsort((first, cell_of_object[of]))
         of, first, stop = of[order], first[order], stop[order]
         clash = _backwards(cell_of_object[of], first, stop, np.arange(cells))

@@ -71,7 +71,7 @@ def figures(truth: Coded, prediction: Coded, *, start: Start = 0.5) -> list[Figu
         _, ours, theirs, iou = objects_that_meet(truth, prediction, *cells)
         values = np.zeros((np.diff(true.objects)[cells[0][0]], np.diff(said.objects)[cells[1][0]]))
         values[ours - true.objects[cells[0]], theirs - said.objects[cells[1]]] = iou
-        drawn.append(matrix_of(str(row + 1), values, start, values > start))
+        drawn.append(matrix_of(str(row + 1), values, start))
     return drawn
 
 

@@ -118,8 +118,8 @@ def test_mean_precision_equals_the_definition(seed: int, params: dict[str, objec
     truth = [objects(dice) for _ in range(40)]
     said = [blurred(dice, picture) if dice.random() < 0.8 else objects(dice) for picture in truth]
     values = [precision_of_picture(a, b, levels) for a, b in zip(truth, said, strict=True)]
-    texts = (["|".join(map(runs, picture)) for picture in side] for side in (truth, said))
-    found = score("mean_precision_at_iou", *texts, **params)
+    true_cells, said_cells = (["|".join(map(runs, picture)) for picture in side] for side in (truth, said))
+    found = score("mean_precision_at_iou", true_cells, said_cells, **params)
     assert found == pytest.approx(math.fsum(values) / len(values), rel=1e-12)
 
 

@@ -1,0 +1,95 @@
+"""Mean precision of boxes in pictures at rising thresholds of IoU.
+
+The truth's cell holds the boxes of a picture, four numbers each: `10 10 40 30 60 5 8 8` are two. The submission's cell
+has a confidence before each: `0.9 12 10 40 30 0.4 0 0 5 5`. Numbers are left, top, width and height, or with `layout` =
+`corners` left, top, right and bottom. Areas are width times height, without adding a pixel.
+
+At a threshold $t$, predicted boxes choose in the order of their confidence (ties: of their cell): each matches the true
+box with the largest intersection over union among those still free, if that is **greater than** $t$. With $tp$ matches,
+$fp$ predictions and $fn$ true boxes left over,
+
+$$\\frac{1}{n} \\sum_{i=1}^{n} \\frac{1}{|T|} \\sum_{t \\in T} \\frac{tp_i(t)}{tp_i(t) + fp_i(t) + fn_i(t)}$$
+
+with $T$ from `start` to `stop` in steps of `step`: 0.5, 0.55 … 0.75 as a default. Confidences do no more than sort.
+
+A picture without true boxes scores 0 if any box is predicted. If none is, it scores 1, or with `empty` = `left_out`
+does not count at all. Predicting nothing where there is something scores 0. One box found with IoU 0.6 is above two of
+six thresholds: 0.333.
+
+Source: Global Wheat Detection; RSNA Pneumonia Detection Challenge (`start` 0.4, `empty` = `left_out`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metrics._arrays import Coded
+from metrics._boxes import BoxList, Layout, boxes_of, matched, matrix, meetings, perfect, unscorable, verify
+from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
+from metrics._figures import Figure
+from metrics._iou import Step, Stop, precision, thresholds
+from metrics._parameters import Range
+
+Start = Annotated[float, Range(0, 1), "The first threshold."]
+Empty = Annotated[Literal["one", "left_out"], "What a picture without true and predicted boxes is worth."]
+
+
+def rows(
+    truth: Coded,
+    prediction: Coded,
+    *,
+    layout: Layout = "xywh",
+    start: Start = 0.5,
+    stop: Stop = 0.75,
+    step: Step = 0.05,
+    empty: Empty = "one",
+) -> Contributions:
+    """True and predicted boxes, matches at the lowest threshold and mean precision of each row, and 1 for the row."""
+    boxes, guesses = truth.once(boxes_of, layout, False, False), prediction.once(boxes_of, layout, False, True)
+    true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
+    true, said = boxes.counts[true_cells], guesses.counts[said_cells]
+    met = meetings(boxes, guesses, true_cells, said_cells, start)
+    levels = thresholds(start, stop, step)
+    pairs = (matched(met.take(np.flatnonzero(met.iou > level)), guesses).pair for level in levels)
+    matches = [np.bincount(pair, minlength=len(true)) for pair in pairs]
+    mean = sum((precision(tp, true, said) for tp in matches), np.zeros(len(true))) / len(levels)
+    counts = (true + said > 0) | (empty == "one")
+    return Contributions(np.column_stack([true, said, matches[0], mean * counts, counts]), of_row)
+
+
+def total(sums: np.ndarray) -> float:
+    """The mean over the pictures that count; 1.0 if none does."""
+    *_, mean, count = sums
+    return ratio(mean, count, empty=1.0)
+
+
+def figures(truth: Coded, prediction: Coded, *, layout: Layout = "xywh", start: Start = 0.5) -> list[Figure]:
+    """The IoU of all boxes of the first pictures."""
+    boxes, guesses = truth.once(boxes_of, layout, False, False), prediction.once(boxes_of, layout, False, True)
+    return matrix(truth, prediction, boxes, guesses, start, strict=True)
+
+
+mean_precision_at_iou_of_boxes = Metric(
+    title="Mean precision at IoU of boxes",
+    group="Masks and boxes",
+    direction="maximize",
+    best=1.0,
+    truth=BoxList(),
+    submission=BoxList(confidence=True),
+    rows=rows,
+    total=total,
+    parts=("true_boxes", "predicted_boxes", "matches", "precision", "pictures"),
+    last_line="{precision} / {pictures}",
+    worst=0.0,
+    figures=figures,
+    verify=verify,
+    unscorable=unscorable,
+    perfect=perfect,
+    example=Example(
+        truth="id,boxes\nimg1,0 0 10 10 20 20 10 10\nimg2,\nimg3,5 5 4 4\n",
+        submission="id,boxes\nimg1,0.9 0 0 10 6 0.8 21 20 10 10\nimg2,\nimg3,\n",
+        score=0.5185185185185186,
+    ),
+)
