@@ -40,10 +40,41 @@ class ChildFailed(Exception):
     """The process died, took too long or met a bug; the text is for the log."""
 
 
-def check_truth(metric: str, truth: str, params: dict[str, Any], id_column: str | None) -> dict[str, Any]:
-    """The truth report as a dictionary: findings, rows per split, columns, self-test."""
-    report = metrics.check_truth(metric, Path(truth), params, id_column or None)
+def check_truth(
+    metric: str,
+    truth: str,
+    params: dict[str, Any],
+    id_column: str | None,
+    group: str | None = None,
+    sample: str | None = None,
+    tests: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """The truth report as a dictionary: findings, rows per split, columns, self-test, files that know nothing."""
+    report = metrics.check_truth(
+        metric,
+        Path(truth),
+        params,
+        id_column or None,
+        group=group or None,
+        sample=Path(sample) if sample else None,
+        tests={name: Path(path) for name, path in (tests or {}).items()},
+    )
     return {**asdict(report), "ok": report.ok}
+
+
+def suggest(truth: str, id_column: str | None, group: str | None = None, sample: str | None = None) -> dict[str, Any]:
+    """Which metrics fit, most plausible first; none for a file that is no table."""
+    try:
+        fits = metrics.suggest(Path(truth), Path(sample) if sample else None, id_column or None, group=group or None)
+    except metrics.GroundTruthError:
+        return {"fits": []}
+    return {"fits": [asdict(fit) for fit in fits]}
+
+
+def drop_column(truth: str, column: str, target: str) -> dict[str, Any]:
+    """Write the truth without a column to `target`."""
+    Path(target).write_bytes(metrics.drop_column(Path(truth), column))
+    return {}
 
 
 def add_split(
@@ -53,6 +84,8 @@ def add_split(
     stratify: bool,
     id_column: str | None,
     target: str,
+    group: str | None = None,
+    roles: list[str] | None = None,
     earlier: str | None = None,
     earlier_id_column: str | None = None,
 ) -> dict[str, Any]:
@@ -60,7 +93,15 @@ def add_split(
     before = Path(earlier) if earlier else None
     try:
         text = metrics.add_split(
-            Path(truth), share, seed, stratify, id_column or None, earlier=before, earlier_id_column=earlier_id_column
+            Path(truth),
+            share,
+            seed,
+            stratify,
+            id_column or None,
+            group=group or None,
+            roles=roles or (),
+            earlier=before,
+            earlier_id_column=earlier_id_column,
         )
     except metrics.GroundTruthError as error:
         return {"problems": [problem.as_dict() for problem in error.problems]}
@@ -127,7 +168,8 @@ def _simple(number: Any) -> Any:
 
 
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
-    job.__name__: job for job in (check_truth, add_split, check_submission, sample_submission, explain)
+    job.__name__: job
+    for job in (check_truth, suggest, add_split, drop_column, check_submission, sample_submission, explain)
 }
 
 

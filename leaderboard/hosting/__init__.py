@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from .boards import add_baseline, board_csv, remove_baseline, reveal
 from .data_files import add_data_file, remove_data_file
+from .drafts import check_draft, columns_at_hand, discard_draft, draft_truth
 from .folders import export_folder, import_folder
 from .rulers import (
     Move,
     Preview,
     apply_candidate,
-    check_draft,
     discard_candidate,
-    discard_draft,
-    draft_truth,
     preview,
     publish,
     sample_of,
@@ -41,6 +39,7 @@ __all__ = [
     "board_csv",
     "change",
     "check_draft",
+    "columns_at_hand",
     "create",
     "discard_candidate",
     "discard_draft",

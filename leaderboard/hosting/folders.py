@@ -18,7 +18,7 @@ import metrics
 from ..child import ChildFailed
 from ..models import Competition, GroundTruth, User
 from ..storage import TooLarge, path_of
-from . import boards, data_files, rulers, setting_up
+from . import boards, data_files, drafts, rulers, setting_up
 from .setting_up import CannotHost
 
 PLAIN_FIELDS = (
@@ -98,7 +98,7 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
     if not truth.exists() or "key" not in metric:
         raise CannotHost("The folder needs truth.csv, and competition.toml a [metric] table with its key.")
     with _said_clearly("truth.csv"):
-        rulers.draft_truth(
+        drafts.draft_truth(
             competition=competition,
             metric=str(metric["key"]),
             params=_table(metric, "params"),
@@ -108,6 +108,7 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
             public_share=_number(split, "public_share", 0.3, above=0, below=1),
             seed=int(_number(split, "seed", 0, above=-1, below=2**31)),
             is_stratified=bool(split.get("stratified", True)),
+            group_column=str(split.get("group", "")),
         )
         rulers.publish(competition=competition, user=user, is_confirmed=True)
 

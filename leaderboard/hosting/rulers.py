@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import tempfile
 import uuid
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
-from django.utils import timezone
 
 import metrics
 
 from .. import child, ranking, scoring, tasks
 from ..models import Competition, GroundTruth, Refusal, Score, Split, Submission, Team, TruthDraft, User
-from ..storage import StoredFile, clean_name, path_of, store
+from ..storage import StoredFile, path_of, store
 from ..storage import remove as remove_file
 from .data_files import leaks_of
+from .drafts import check_draft, final_file
 from .setting_up import CannotHost, sample_key
 
 
@@ -58,76 +57,6 @@ class Preview:
         return self.waiting == 0
 
 
-def draft_truth(
-    *,
-    competition: Competition,
-    metric: str,
-    params: dict[str, Any],
-    file_name: str = "",
-    chunks: Iterable[bytes] | None = None,
-    id_column: str = "",
-    public_share: float = 0.3,
-    seed: int = 0,
-    is_stratified: bool = True,
-) -> TruthDraft:
-    """Keep an answer file and check it at once; without one, the draft's file or that of the last ground truth.
-
-    A file without a `Usage` column is split by the system: `public_share` of the rows (0–1) are public; once launched,
-    rows keep the part they have in the current ruler. All findings are in the draft's `report`; raises
-    `metrics.ParameterError` for parameters, `CannotHost` without a file, `storage.TooLarge`, and `child.ChildFailed`
-    when the check itself broke. Then nothing has changed.
-    """
-    params = metrics.clean_params(metric, params)
-    draft = TruthDraft.objects.filter(competition=competition).first() or TruthDraft(competition=competition)
-    earlier = draft.file_key
-    if chunks is not None:
-        draft.file_key, draft.file_name = _store_truth(competition, _plain(chunks)), clean_name(file_name)
-    elif not earlier:
-        draft.file_key, draft.file_name = _copy_of_last(competition)
-    draft.metric, draft.params, draft.id_column = metric, params, id_column.strip()
-    draft.public_share, draft.seed, draft.is_stratified = public_share, seed, is_stratified
-    draft.uploaded_at = timezone.now()
-    try:
-        draft.report = check_draft(draft)
-        draft.save()
-    except BaseException:
-        if draft.file_key != earlier:
-            remove_file(draft.file_key)
-        raise
-    if earlier and earlier != draft.file_key:
-        remove_file(earlier)
-    return draft
-
-
-def discard_draft(*, competition: Competition) -> None:
-    """Throw the draft and its file away."""
-    for draft in TruthDraft.objects.filter(competition=competition):
-        draft.delete()
-        remove_file(draft.file_key)
-
-
-def check_draft(draft: TruthDraft) -> dict[str, Any]:
-    """All findings about a draft, with the split that publication would make."""
-    with tempfile.TemporaryDirectory() as folder:
-        truth, problems = _with_split(draft, Path(folder))
-        if problems:
-            return {
-                "ok": False,
-                "findings": [{**problem, "blocking": True, "why": ""} for problem in problems],
-            }
-        report = child.run(
-            "check_truth",
-            metric=draft.metric,
-            truth=str(truth),
-            params=draft.params,
-            id_column=draft.id_column or None,
-        )
-    report["is_split_by_system"] = truth != path_of(draft.file_key)
-    kept = _split_to_keep(draft.competition) if report["is_split_by_system"] else None
-    report["split_kept_from"] = kept.number if kept else None
-    return report
-
-
 def publish(*, competition: Competition, user: User | None, note: str = "", is_confirmed: bool = False) -> GroundTruth:
     """Make the draft the next numbered ruler.
 
@@ -141,12 +70,11 @@ def publish(*, competition: Competition, user: User | None, note: str = "", is_c
     if question and not is_confirmed:
         raise CannotHost("This choice needs your confirmation.", [question])
     with tempfile.TemporaryDirectory() as folder:
-        path, _ = _with_split(draft, Path(folder))
         report = check_draft(draft)
         if not report["ok"]:
             blocking = [finding["message"] for finding in report["findings"] if finding["blocking"]]
             raise CannotHost("The ground truth cannot be published.", blocking)
-        data = path.read_bytes()
+        data = final_file(draft, Path(folder)).read_bytes()
     if leaks := leaks_of(competition, data, report["id_column"]):
         raise CannotHost("The ground truth cannot be published.", leaks)
     if competition.candidate_id is not None:
@@ -283,52 +211,3 @@ def _put_in_place(competition: Competition, ruler: GroundTruth) -> None:
         tasks.ring_after_commit(tasks.rescore, ruler.pk)
     competition.save(update_fields=["ground_truth", "candidate"])
     competition.touch_board()
-
-
-def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, Any]]]:
-    """The draft's file, or a copy with a `Usage` column made by the system; and what forbids that."""
-    source = path_of(draft.file_key)
-    with source.open(encoding="utf-8-sig", errors="replace") as file:
-        header = [cell.strip().strip('"') for cell in file.readline().split(",")]
-    if "Usage" in header:
-        return source, []
-    target = folder / "truth.csv"
-    kept = _split_to_keep(draft.competition)
-    answer = child.run(
-        "add_split",
-        truth=str(source),
-        share=draft.public_share,
-        seed=draft.seed,
-        stratify=draft.is_stratified,
-        id_column=draft.id_column or None,
-        target=str(target),
-        earlier=str(path_of(kept.file_key)) if kept else None,
-        earlier_id_column=kept.id_column if kept else None,
-    )
-    return target, answer["problems"]
-
-
-def _split_to_keep(competition: Competition) -> GroundTruth | None:
-    """The ruler whose split a later one takes over: once launched, a row never changes the board it counts for."""
-    return competition.ground_truth if competition.launched_at else None
-
-
-def _plain(chunks: Iterable[bytes]) -> Iterable[bytes]:
-    """The CSV of a plain, gzipped or zipped upload; a container that cannot be read is kept for the check to name."""
-    data = b"".join(chunks)
-    try:
-        return [metrics.read_container(data, 1 << 30)]
-    except metrics.MetricError:
-        return [data]
-
-
-def _store_truth(competition: Competition, chunks: Iterable[bytes]) -> str:
-    return store(chunks, f"truths/{competition.pk}").key
-
-
-def _copy_of_last(competition: Competition) -> tuple[str, str]:
-    """Key and name for a draft of the last ground truth's file: another metric, the same answers and split."""
-    last = competition.ground_truths.order_by("number").last()
-    if last is None:
-        raise CannotHost("Choose the ground-truth file first.")
-    return _store_truth(competition, [path_of(last.file_key).read_bytes()]), last.file_name

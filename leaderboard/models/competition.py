@@ -262,6 +262,8 @@ class TruthDraft(models.Model):
     public_share = models.FloatField(default=0.3)
     seed = models.PositiveIntegerField(default=0)
     is_stratified = models.BooleanField(default=True)
+    # Rows with the same text in this column stay in one part.
+    group_column = models.CharField(max_length=200, blank=True, default="")
     report = models.JSONField(default=dict)
     uploaded_at = models.DateTimeField(default=timezone.now)
 

@@ -97,7 +97,7 @@ def test_a_parameter_without_value_survives_the_way_out_and_in(ada: User, tmp_pa
     hosting.remove(competition=first)
     again = hosting.import_folder(tmp_path / "out", user=ada).ground_truth
     assert again is not None
-    assert again.params == {"separator": None, "average": "samples"}
+    assert again.params == {"separator": None, "average": "samples", "beta": 1.0}
 
 
 def facts_of(competition: Competition) -> dict[str, object]:

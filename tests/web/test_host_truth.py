@@ -145,7 +145,12 @@ def test_no_file_no_check(draft: Competition, ada: User) -> None:
 
 def test_the_file_is_kept_for_another_metric(pets: Competition, ada: User) -> None:
     client = signed_in(ada)
-    assert check(client, None, "multilabel_f1", **{"param-average": "micro", "param-separator": ""}).status_code == 303
+    assert (
+        check(
+            client, None, "multilabel_f1", **{"param-average": "micro", "param-separator": "", "param-beta": "1"}
+        ).status_code
+        == 303
+    )
     client.post("/host/pets/truth/", {"action": "publish"})
     pets.refresh_from_db()
     assert pets.candidate is not None

@@ -1,0 +1,219 @@
+"""Drafts of ground truths: an answer file that a host still looks at, checked and split before it is published."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+import metrics
+
+from .. import child
+from ..models import Competition, GroundTruth, TruthDraft
+from ..storage import clean_name, path_of, store
+from ..storage import remove as remove_file
+from .setting_up import CannotHost
+
+HEAD_BYTES = 65_536
+LARGEST_TEST_FILE = 50_000_000
+MOST_TEST_FILES = 10
+DEFAULT_METRIC = "accuracy"
+
+
+def draft_truth(
+    *,
+    competition: Competition,
+    metric: str,
+    params: dict[str, Any],
+    file_name: str = "",
+    chunks: Iterable[bytes] | None = None,
+    id_column: str = "",
+    public_share: float = 0.3,
+    seed: int = 0,
+    is_stratified: bool = True,
+    group_column: str = "",
+    wants_fits: bool = False,
+) -> TruthDraft:
+    """Keep an answer file and check it at once; without one, the draft's file or that of the last ground truth.
+
+    Without a `metric` the most plausible one is taken, with its defaults. A file without a `Usage` column is split by
+    the system: `public_share` of the rows (0–1) are public, rows of one group together; once launched, rows keep the
+    part they have in the current ruler. All findings are in the draft's `report`, and with `wants_fits` which metrics
+    fit. Raises `metrics.ParameterError` for parameters, `CannotHost` without a file, `storage.TooLarge`, and
+    `child.ChildFailed` when the check itself broke. Then nothing has changed.
+    """
+    params = metrics.clean_params(metric, params) if metric else {}
+    draft = TruthDraft.objects.filter(competition=competition).first() or TruthDraft(competition=competition)
+    earlier = draft.file_key
+    if chunks is not None:
+        draft.file_key, draft.file_name = _store_truth(competition, _plain(chunks)), clean_name(file_name)
+    elif not earlier:
+        draft.file_key, draft.file_name = _copy_of_last(competition)
+    draft.id_column, draft.group_column = id_column.strip(), group_column.strip()
+    draft.public_share, draft.seed, draft.is_stratified = public_share, seed, is_stratified
+    draft.uploaded_at = timezone.now()
+    try:
+        fits = _fits(draft) if wants_fits or not metric else []
+        draft.metric, draft.params = (metric, params) if metric else _most_plausible(fits)
+        draft.report = {**check_draft(draft), "fits": fits}
+        draft.save()
+    except BaseException:
+        if draft.file_key != earlier:
+            remove_file(draft.file_key)
+        raise
+    if earlier and earlier != draft.file_key:
+        remove_file(earlier)
+    return draft
+
+
+def discard_draft(*, competition: Competition) -> None:
+    """Throw the draft and its file away."""
+    for draft in TruthDraft.objects.filter(competition=competition):
+        draft.delete()
+        remove_file(draft.file_key)
+
+
+def check_draft(draft: TruthDraft) -> dict[str, Any]:
+    """All findings about a draft, with the split that publication would make."""
+    with tempfile.TemporaryDirectory() as folder:
+        truth, problems = _with_split(draft, Path(folder))
+        report = _checked(draft, path_of(draft.file_key) if problems else truth)
+    known = {finding["code"] for finding in report["findings"]}
+    new = [{**problem, "blocking": True, "why": ""} for problem in problems if problem["code"] not in known]
+    report["findings"] = new + report["findings"]
+    report["ok"] = report["ok"] and not new
+    report["is_split_by_system"] = truth != path_of(draft.file_key)
+    kept = _split_to_keep(draft.competition) if report["is_split_by_system"] else None
+    report["split_kept_from"] = kept.number if kept else None
+    return report
+
+
+def final_file(draft: TruthDraft, folder: Path) -> Path:
+    """The file that publication stores: with its split, and without a column of groups that is no answer."""
+    path, _ = _with_split(draft, folder)
+    if not draft.group_column or draft.group_column in _role_columns(draft):
+        return path
+    target = folder / "published.csv"
+    child.run("drop_column", truth=str(path), column=draft.group_column, target=str(target))
+    return target
+
+
+def columns_at_hand(competition: Competition) -> list[str]:
+    """The columns beside the ids and the split of the file that a check without upload would take."""
+    held = TruthDraft.objects.filter(competition=competition).first() or _last(competition)
+    if held is None:
+        return []
+    names = _header(path_of(held.file_key))
+    id_column = held.id_column or (names[0] if names else "")
+    return [name for name in names if name not in (id_column, "Usage")]
+
+
+def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
+    sample, tests = _files_of(draft.competition)
+    return child.run(
+        "check_truth",
+        metric=draft.metric,
+        truth=str(truth),
+        params=draft.params,
+        id_column=draft.id_column or None,
+        group=draft.group_column or None,
+        sample=sample,
+        tests=tests,
+    )
+
+
+def _fits(draft: TruthDraft) -> list[dict[str, Any]]:
+    answer = child.run(
+        "suggest",
+        truth=str(path_of(draft.file_key)),
+        id_column=draft.id_column or None,
+        group=draft.group_column or None,
+        sample=_files_of(draft.competition)[0],
+    )
+    fits: list[dict[str, Any]] = answer["fits"]
+    return fits
+
+
+def _most_plausible(fits: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    return (fits[0]["key"], fits[0]["params"]) if fits else (DEFAULT_METRIC, {})
+
+
+def _files_of(competition: Competition) -> tuple[str | None, dict[str, str]]:
+    """The sample submission among the files for students, and further tables by name, to compare ids with."""
+    sample: str | None = None
+    tests: dict[str, str] = {}
+    for file in competition.data_files.order_by("name"):
+        name = file.name.casefold()
+        if not name.endswith((".csv", ".csv.gz", ".zip")) or file.size > LARGEST_TEST_FILE:
+            continue
+        if "sample" in name and "sub" in name:
+            sample = str(path_of(file.file_key))
+        elif len(tests) < MOST_TEST_FILES:
+            tests[file.name] = str(path_of(file.file_key))
+    return sample, tests
+
+
+def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, Any]]]:
+    """The draft's file, or a copy with a `Usage` column made by the system; and what forbids that."""
+    source = path_of(draft.file_key)
+    if "Usage" in _header(source):
+        return source, []
+    target = folder / "truth.csv"
+    kept = _split_to_keep(draft.competition)
+    answer = child.run(
+        "add_split",
+        truth=str(source),
+        share=draft.public_share,
+        seed=draft.seed,
+        stratify=draft.is_stratified,
+        id_column=draft.id_column or None,
+        target=str(target),
+        group=draft.group_column or None,
+        roles=_role_columns(draft),
+        earlier=str(path_of(kept.file_key)) if kept else None,
+        earlier_id_column=kept.id_column if kept else None,
+    )
+    return target, answer["problems"]
+
+
+def _role_columns(draft: TruthDraft) -> list[str]:
+    """Columns of the file that the metric reads beside the answers."""
+    return [str(draft.params[name]) for name in metrics.get(draft.metric).roles if name in draft.params]
+
+
+def _header(path: Path) -> list[str]:
+    with path.open("rb") as file:
+        return metrics.header(file.read(HEAD_BYTES))
+
+
+def _split_to_keep(competition: Competition) -> GroundTruth | None:
+    """The ruler whose split a later one takes over: once launched, a row never changes the board it counts for."""
+    return competition.ground_truth if competition.launched_at else None
+
+
+def _plain(chunks: Iterable[bytes]) -> Iterable[bytes]:
+    """The CSV of a plain, gzipped or zipped upload; a container that cannot be read is kept for the check to name."""
+    data = b"".join(chunks)
+    try:
+        return [metrics.read_container(data, 1 << 30)]
+    except metrics.MetricError:
+        return [data]
+
+
+def _store_truth(competition: Competition, chunks: Iterable[bytes]) -> str:
+    return store(chunks, f"truths/{competition.pk}").key
+
+
+def _last(competition: Competition) -> GroundTruth | None:
+    return competition.ground_truths.order_by("number").last()
+
+
+def _copy_of_last(competition: Competition) -> tuple[str, str]:
+    """Key and name for a draft of the last ground truth's file: another metric, the same answers and split."""
+    last = _last(competition)
+    if last is None:
+        raise CannotHost("Choose the ground-truth file first.")
+    return _store_truth(competition, [path_of(last.file_key).read_bytes()]), last.file_name
