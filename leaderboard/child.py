@@ -143,6 +143,9 @@ def explain(metric: str, truth: str, submission: str, params: dict[str, Any]) ->
         return {"faults_of": "truth", "problems": [problem.as_dict() for problem in error.problems]}
     except metrics.SubmissionError as error:
         return {"faults_of": "submission", "problems": [problem.as_dict() for problem in error.problems]}
+    except metrics.MetricError:
+        # Code that the operator added stumbled; what it said is not for everybody.
+        return {"faults_of": "metric", "problems": []}
     names = ("header", "rows", "parts", "contributions", "sums", "last_line", "worked")
     answer = {
         "faults_of": "",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from html import unescape
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -397,3 +400,63 @@ def test_the_overview_stands_without_the_child(
     text = page(client, f"/c/{pets.slug}/")
     assert "Metric: Accuracy" in text
     assert 'class="sum-line"' not in text
+
+
+# Metrics from outside
+
+
+@pytest.fixture
+def outside() -> metrics.Metric:
+    """RMSE as a file without an example might declare it, with no end to its scale and its own process."""
+    rmse = metrics.get("rmse")
+    found = dataclasses.replace(rmse, example=metrics.Example("", "", 0.0), best=-math.inf)
+    object.__setattr__(found, "elsewhere", lambda *arguments: None)
+    return found
+
+
+def test_a_metric_without_an_example_lets_one_be_typed(
+    client: Client, outside: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "get", lambda key: outside)
+    text = page(client, "/metrics/rmse/")
+    for words in (
+        "came without an example",
+        "no end",
+        '<details class="disclosure change" id="change" open>',
+        "METRICS_DIR",
+    ):
+        assert words in text
+    changed = page(client, "/metrics/rmse/" + typed("id,y\n1,2\n2,4", "id,y\n1,2\n2,4"))
+    assert "METRICS_DIR" in changed
+
+
+def test_its_competition_has_a_page_without_an_example(
+    client: Client, ada: User, outside: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truth = "id,y,Usage\n" + "".join(f"{i},{i % 3},{'Public' if i < 4 else 'Private'}\n" for i in range(8))
+    make_competition(ada, is_listed=True, truth=truth, metric="rmse")
+    monkeypatch.setattr(metrics, "get", lambda key: outside)
+    text = page(client, "/c/pets/")
+    assert "<dt>Best value</dt><dd>no end</dd>" in text
+    assert 'class="sum-line"' not in text
+
+
+def test_what_an_outside_metric_stumbles_over_is_told_to_nobody(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stumble(*arguments: object) -> None:
+        raise metrics.MetricError("secret detail")
+
+    monkeypatch.setattr(metrics, "explain", stumble)
+    text = page(client, "/metrics/rmse/" + typed("id,y\n1,2", "id,y\n1,4.5"))
+    assert "cannot score these files" in text
+    assert "secret detail" not in text
+
+
+def test_a_file_that_went_away_leaves_its_page(
+    client: Client, outside: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "get", lambda key: outside)
+    monkeypatch.setattr(type(outside), "source_path", Path("/nowhere/rmse.py"))
+    monkeypatch.setattr(type(outside), "version", "0" * 12)
+    page(client, "/metrics/rmse/")

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,10 +19,9 @@ from ... import child
 from ...slow_clients import waiting
 from ..board_cache import Shelf
 from ..hosts.truth_forms import ParameterForm
-from ._curve import drawing, short
+from ._worked import Worked
 
 MOST_ROWS, MOST_COLUMNS, LONGEST_CELL, MOST_BYTES = 20, 12, 200, 8192
-MOST_FIGURES = 6
 
 log = logging.getLogger(__name__)
 # Answers of the child under everything they depend on. What visitors change must not push the metrics' own out.
@@ -40,8 +39,8 @@ class Sheet:
 
     @classmethod
     def read(cls, short: str, title: str, text: str) -> Sheet:
-        """From a metric's file."""
-        rows = [row for row in csv.reader(io.StringIO(text)) if row]
+        """From a metric's file; a metric from outside may have no example, which leaves an empty row to fill."""
+        rows = [row for row in csv.reader(io.StringIO(text)) if row] or [["id", ""], ["", ""]]
         width = max(map(len, rows), default=0)
         return cls(short, title, [row + [""] * (width - len(row)) for row in rows])
 
@@ -217,6 +216,8 @@ def with_params(metric: metrics.Metric, params: Mapping[str, Any]) -> Example | 
 
     The example has columns of its own, so the competition's names of further columns do not matter to it.
     """
+    if not metric.example.truth:
+        return None
     roles = {name: metric.example.params.get(name, name) for name in metric.roles}
     for chosen, is_theirs in (({**params, **roles}, True), (metric.example.params, False)):
         try:
@@ -230,92 +231,3 @@ def with_params(metric: metrics.Metric, params: Mapping[str, Any]) -> Example | 
         if not answer["faults_of"]:
             return Example(Worked(answer), is_theirs)
     return None
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell of the worked table; `exact` has all digits of a number that is shown shorter."""
-
-    label: str
-    text: str
-    exact: str = ""
-    is_number: bool = False
-
-
-class Worked:
-    """The child's answer as the page shows it: one table, how it adds up, figures."""
-
-    def __init__(self, answer: Mapping[str, Any]) -> None:
-        self.answer = answer
-        self.value: float = answer["overall"]
-        self.splits = [(name, answer[name]) for name in ("public", "private") if answer[name] is not None]
-
-    @cached_property
-    def columns(self) -> list[tuple[str, str]]:
-        """Of which file each column is, and its name; columns of neither have no file."""
-        found = []
-        for name in self.answer["header"]:
-            side, _, column = name.partition(" ")
-            found.append((side.capitalize(), column) if side in ("truth", "prediction") and column else ("", name))
-        return found + [("Contributes", name) for name in self.answer["parts"]]
-
-    @property
-    def groups(self) -> list[tuple[str, int]]:
-        """The upper line of the header: words over how many columns."""
-        names = [group for group, _ in self.columns]
-        return [(name, names.count(name)) for name in dict.fromkeys(names)]
-
-    @property
-    def rows(self) -> list[list[Cell]]:
-        parts = self.answer["contributions"] or [[] for _ in self.answer["rows"]]
-        return [self._cells([*texts, *numbers]) for texts, numbers in zip(self.answer["rows"], parts, strict=True)]
-
-    def _cells(self, values: Sequence[Any]) -> list[Cell]:
-        cells = []
-        for (group, name), value in zip(self.columns, values, strict=False):
-            label = f"{group} {name}".strip() if group != "Contributes" else name
-            is_number = group == "Contributes"
-            cells.append(Cell(label, in_digits(value), repr(value), True) if is_number else Cell(label, value))
-        return cells
-
-    @property
-    def sums(self) -> list[Cell]:
-        """Under the columns of contributions."""
-        sums = self.answer["sums"]
-        return [
-            Cell(name, in_digits(sums[name]), repr(sums[name]), True)
-            for name in self.answer["parts"]
-            if name in sums
-        ]
-
-    @property
-    def before_sums(self) -> int:
-        return len(self.answer["header"])
-
-    @property
-    def line(self) -> list[str]:
-        """How the sums become the score: in names, in numbers, the value."""
-        words = [self.answer["last_line"], self.answer["worked"]] if self.answer["last_line"] else []
-        return [*dict.fromkeys(words), in_digits(self.value, 10)]
-
-    @property
-    def figures(self) -> list[dict[str, Any]]:
-        return [_figure(figure) for figure in self.answer["figures"][:MOST_FIGURES]]
-
-
-def in_digits(value: float, digits: int = 6) -> str:
-    """A number as the page shows it; whole ones whole."""
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
-
-
-def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
-    if figure["kind"] == "curve":
-        words = f"{figure['title']}: {figure['y']} against {figure['x']}; a table has the points."
-        svg = drawing(figure["points"], words, diagonal=figure["diagonal"], filled=figure["filled"])
-        return {**figure, "svg": svg, "points": [[short(number) for number in point] for point in figure["points"]]}
-    marked = {tuple(place) for place in figure["marked"]}
-    lines = [
-        (name, [(in_digits(value, 4), (row, column) in marked) for column, value in enumerate(cells)])
-        for row, (name, cells) in enumerate(zip(figure["rows"], figure["cells"], strict=True))
-    ]
-    return {**figure, "lines": lines}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from functools import lru_cache
 from itertools import groupby
 from shlex import quote
 from typing import Any
@@ -18,14 +17,17 @@ import metrics as library
 from ... import child
 from ..access import Audience, open_to
 from ..answers import count_try, tries
-from ._examples import Draft, Worked
+from ._examples import Draft
 from ._search import matching
+from ._worked import Worked, end_of_scale
 
 DIRECTIONS = {"maximize": "Higher is better", "minimize": "Lower is better"}
 WINDOW = 60
 # A whole class may sit behind one address.
 CHANGES_PER_ADDRESS = 120
 TOO_OFTEN = "Many examples were computed for your address within a minute. Wait a little and press Compute again."
+NO_EXAMPLE = "This metric came without an example. Type two small files below to see what it makes of them."
+STUMBLED = "The code of this metric, which the operator of this site added, cannot score these files."
 NOT_NOW = "The example cannot be computed at this moment. Everything else on this page holds."
 
 log = logging.getLogger(__name__)
@@ -60,16 +62,17 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "metric": shown,
         "draft": draft,
-        "settings": [(parameter, draft.params[parameter.name]) for parameter in shown.parameters]
-        if draft.params
-        else [],
+        "settings": [(parameter, (draft.params or {}).get(parameter.name)) for parameter in shown.parameters],
         **outcome,
         "command": _command(shown, draft.params or draft.own_params),
-        "source": _source(key),
+        "has_example": bool(shown.example.truth),
+        "is_from_outside": getattr(shown, "elsewhere", None) is not None,
+        "best": end_of_scale(shown.best_with(draft.params or draft.own_params)),
+        "worst": end_of_scale(shown.worst),
+        "source": _source(shown),
     }
-    response = render(
-        request, "visitors/metric.html", context, status=429 if outcome.get("refusal") == TOO_OFTEN else 200
-    )
+    status = 429 if outcome.get("refusal") == TOO_OFTEN else 200
+    response = render(request, "visitors/metric.html", context, status=status)
     return announced(response, _spoken(outcome)) if "HX-Request" in request.headers else response
 
 
@@ -80,15 +83,12 @@ def announced(response: HttpResponse, words: str) -> HttpResponse:
 
 
 def _outcome(request: HttpRequest, draft: Draft) -> dict[str, Any]:
-    """What came of the example: `worked`, or the `problems` and whose they are, or a `refusal` in a sentence."""
+    """What came of the example: `worked`, or the `problems` and whose they are, or a `refusal` in a sentence
+    (`is_form_at_fault`: the form says it better)."""
     if draft.params is None:
-        return {"refusal": "A parameter is at fault; see below."}
-    if sentence := draft.too_much:
+        return {"refusal": "A parameter is at fault.", "is_form_at_fault": True}
+    if sentence := _obstacle(request, draft):
         return {"refusal": sentence}
-    if draft.is_changed and not draft.is_known:
-        if tries("explain", request.META.get("REMOTE_ADDR")) >= CHANGES_PER_ADDRESS:
-            return {"refusal": TOO_OFTEN}
-        count_try("explain", request.META.get("REMOTE_ADDR"), seconds=WINDOW)
     try:
         answer = draft.answer()
     except child.ChildFailed as error:
@@ -96,9 +96,19 @@ def _outcome(request: HttpRequest, draft: Draft) -> dict[str, Any]:
         return {"refusal": NOT_NOW}
     if answer["faults_of"] in ("truth", "submission"):
         return {"problems": answer["problems"], "faults_of": answer["faults_of"]}
-    if answer["faults_of"]:
-        return {"refusal": " ".join(answer["problems"].values())}
-    return {"worked": Worked(answer)}
+    return {"refusal": STUMBLED} if answer["faults_of"] else {"worked": Worked(answer)}
+
+
+def _obstacle(request: HttpRequest, draft: Draft) -> str:
+    """Why the example is not computed, as a sentence; counts what an address has computed."""
+    if not draft.is_changed:
+        return "" if draft.metric.example.truth else NO_EXAMPLE
+    if draft.too_much or draft.is_known:
+        return draft.too_much
+    if tries("explain", request.META.get("REMOTE_ADDR")) >= CHANGES_PER_ADDRESS:
+        return TOO_OFTEN
+    count_try("explain", request.META.get("REMOTE_ADDR"), seconds=WINDOW)
+    return ""
 
 
 def _spoken(outcome: dict[str, Any]) -> str:
@@ -118,6 +128,9 @@ def _command(metric: library.Metric, params: dict[str, Any]) -> str:
     return " ".join(["python -m metrics score", metric.key, "truth.csv submission.csv", *given])
 
 
-@lru_cache(maxsize=256)
-def _source(key: str) -> str:
-    return library.get(key).source_path.read_text(encoding="utf-8")
+def _source(metric: library.Metric) -> str:
+    """The text of the metric's file; one from outside may be gone by now."""
+    try:
+        return metric.source_path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -18,6 +18,7 @@ from ...models import Competition, GroundTruth, Split
 from ..access import Audience, Visit, open_to
 from ..board_cache import shelf
 from ._examples import Example, with_params
+from ._worked import end_of_scale
 
 
 @open_to(Audience.VISITORS)
@@ -57,8 +58,8 @@ class Measure:
         return [(parameter, self.params[parameter.name]) for parameter in self.metric.parameters]
 
     @property
-    def best(self) -> float:
-        return self.metric.best_with(self.params)
+    def best(self) -> str:
+        return end_of_scale(self.metric.best_with(self.params))
 
     @property
     def query(self) -> str:
@@ -85,7 +86,7 @@ def measure_of(ruler: GroundTruth | None) -> Measure | None:
         metric = metrics.get(ruler.metric)
         known = {parameter.name for parameter in metric.parameters}
         given = {name: value for name, value in ruler.params.items() if name in known}
-        return Measure(metric, metrics.clean_params(metric.key, given))
+        return Measure(metric, metrics.clean_params(ruler.metric, given))
     except (metrics.UnknownMetric, metrics.ParameterError):
         return None
 
