@@ -32,17 +32,17 @@ class NonZero(Number):
 class Fields(Kind):
     """One column for each named kind of number, read as a matrix, shape (n, fields).
 
-    The columns come in the order of the fields, unless the names of two columns begin like those of the fields in
-    reverse (``lon``, ``lat``).
+    The columns come in the order of the fields. With ``by_name`` two columns whose names begin like those of the fields
+    in reverse (``lon``, ``lat``) are turned.
     """
 
-    def __init__(self, **fields: Number) -> None:
-        self.fields = fields
+    def __init__(self, *, by_name: bool = False, **fields: Number) -> None:
+        self.fields, self.by_name = fields, by_name
         self.columns = len(fields)
         self.words = ", ".join(fields)
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> np.ndarray:
-        if self._is_reversed([cells.column.casefold() for cells in columns]):
+        if self.by_name and self._is_reversed([cells.column.casefold() for cells in columns]):
             columns = columns[::-1]
         return np.column_stack([kind.one(cells) for kind, cells in zip(self.fields.values(), columns, strict=True)])
 

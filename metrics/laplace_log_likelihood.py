@@ -52,8 +52,8 @@ def best_for(*, sigma_minimum: Sigma = 70.0) -> float:
 
 
 def names(truth: np.ndarray, targets: tuple[str, ...]) -> tuple[str, ...]:
-    """The value under the truth's name, and sigma."""
-    return (*targets, "sigma")
+    """The value under the truth's name, and sigma, unless this is the truth's name."""
+    return (*targets, "Confidence" if "sigma" in targets else "sigma")
 
 
 def perfect(truth: np.ndarray, *, sigma_minimum: Sigma = 70.0) -> list[list[str]]:

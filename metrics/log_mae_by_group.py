@@ -19,7 +19,7 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arrays import Answers
+from metrics._arrays import Answers, Coded
 from metrics._contract import Example, Metric, Role
 from metrics._figures import Figure, Grid
 from metrics._grouped import group_sums
@@ -30,9 +30,16 @@ from metrics._sums import exact_sum
 Floor = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller MAE of a group counts as this one."]
 
 
+def distinct(groups: Coded) -> tuple[np.ndarray, list[str]]:
+    """Which group each distinct text names, and the names: where groups are numbers, ``1`` and ``1.0`` are one."""
+    names = {value: place for place, value in enumerate(dict.fromkeys(groups.values))}
+    return np.array([names[value] for value in groups.values]), [str(value) for value in names]
+
+
 def groups_of(truth: Answers, prediction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The group of each row as a number, and for each group of these rows its number of rows and its MAE."""
-    used, group = np.unique(truth["group"].codes, return_inverse=True)
+    places, _ = truth["group"].once(distinct)
+    used, group = np.unique(places[truth["group"].codes], return_inverse=True)
     counts = np.bincount(group, minlength=len(used))
     return group, counts, group_sums(np.abs(prediction - truth.answer), group, len(used)) / counts
 
@@ -59,10 +66,10 @@ def influence(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) ->
 
 def figures(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) -> list[Figure]:
     """MAE and logarithm of each group."""
-    used = np.unique(truth["group"].codes)
+    places, known = truth["group"].once(distinct)
     _, counts, maes = groups_of(truth, prediction)
     cells = np.column_stack([counts, maes, np.log(np.maximum(maes, floor))]).tolist()
-    names = [str(truth["group"].values[code]) for code in used]
+    names = [known[place] for place in np.unique(places[truth["group"].codes])]
     note = "The score is the mean of the last column."
     return [Grid("Each group", names, ["rows", "MAE", "ln(MAE)"], cells, corner="group", note=note)]
 

@@ -26,7 +26,7 @@ from metrics._fields import Fields
 from metrics._inputs import Number
 
 Unit = Annotated[Literal["radians", "degrees"], "Of the angles in both files and of the score."]
-DIRECTION = Fields(azimuth=Number(), zenith=Number())
+DIRECTION = Fields(by_name=True, azimuth=Number(), zenith=Number())
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, unit: Unit = "radians") -> np.ndarray:

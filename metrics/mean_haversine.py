@@ -26,7 +26,7 @@ from metrics._inputs import Number
 from metrics._parameters import Range
 
 Radius = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "Radius of the globe; its unit is the score's."]
-PLACE = Fields(latitude=Number(minimum=-90, maximum=90), longitude=Number(minimum=-180, maximum=360))
+PLACE = Fields(by_name=True, latitude=Number(minimum=-90, maximum=90), longitude=Number(minimum=-180, maximum=360))
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, radius: Radius = 6371.0) -> np.ndarray:

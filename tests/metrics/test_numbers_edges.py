@@ -178,6 +178,45 @@ def test_a_table_shows_each_column_and_each_group() -> None:
     assert dict(zip(grid.rows, grid.cells, strict=True)) == {"b": [2, 2, math.log(2)], "a": [1, 1, 0]}
 
 
+def test_groups_named_by_numbers_are_compared_as_numbers() -> None:
+    def told(groups: list[str]) -> metrics.Explanation:
+        return metrics.explain("log_mae_by_group", csv({"y": [1, 2, 3], "group": groups}), csv({"y": [2, 4, 6]}))
+
+    texts, digits = told(["1", "x", "1.0"]), told(["1", "2", "1.0"])
+    assert [len(one.figures[0].rows) for one in (texts, digits) if isinstance(one.figures[0], Grid)] == [3, 2]
+    assert digits.result.overall == math.log(2)
+
+
+def test_a_column_called_sigma_can_be_predicted_too() -> None:
+    truth = metrics.prepare("laplace_log_likelihood", csv({"sigma": [1, 2]}))
+    assert truth.submission_columns == ("id", "sigma", "Confidence")
+    signal = metrics.prepare("laplace_log_likelihood", csv({"signal": [5000.0]}))
+    for name in ("sigma", "Confidence"):
+        assert signal.evaluate(csv({"signal": [5000], name: [99]})).overall == -math.log(math.sqrt(2) * 70) - math.log(
+            99 / 70
+        )
+
+
+ONE_ROW = {
+    "mse": 4.0,
+    "median_absolute_error": 2.0,
+    "max_error": 2.0,
+    "rmsle": math.log(2),
+    "mape": 2.0,
+    "smape": 100.0,
+    "pinball": 1.0,
+    "poisson_deviance": 2 * (2 - math.log(3)),
+    "gamma_deviance": 2 * (math.log(3) - 2 / 3),
+    "columnwise_rmse": 2.0,
+    "columnwise_rmsle": math.log(2),
+}
+
+
+@pytest.mark.parametrize("key", ONE_ROW)
+def test_a_single_row_scores_its_own_error(key: str) -> None:
+    assert score(key, [1], [3]) == pytest.approx(ONE_ROW[key], rel=1e-15)
+
+
 def test_the_largest_error_varies_by_the_distance_to_the_second() -> None:
     truth = metrics.prepare("max_error", csv({"y": [0, 0, 0, 0]}))
     doubt = truth.evaluate(csv({"y": [3, 1, -10, 2]}), uncertainty=True).uncertainty["overall"]
