@@ -37,7 +37,8 @@ def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15, norma
         prediction = prediction / prediction.sum(axis=1, keepdims=True)
     true, said = np.maximum(truth, clip), np.maximum(prediction, clip)
     lost = np.where(truth > 0, true * np.log(true / said), 0.0).sum(axis=1)
-    return np.column_stack([lost, np.ones(len(truth))])
+    # Between distributions it is never negative; rounding may say so.
+    return np.column_stack([np.maximum(lost, 0.0) if normalise else lost, np.ones(len(truth))])
 
 
 def total(sums: np.ndarray) -> float:
