@@ -14,7 +14,7 @@ $$\\mathrm{wAUC} = \\frac{\\int_0^1 w(t)\\,(1 - \\mathrm{fpr}(t))\\,dt}{\\int_0^
 - Any finite scores will do. A split with one class only is refused at publication.
 
 Source: ALASKA2 2020 (thresholds 0, 0.4, 1, weights 2, 1); Flavours of Physics 2015 (0, 0.2, 0.4, 0.6, 0.8, 1, weights
-2, 1.5, 1, 0.5, 0). Their scripts cut less exactly where equal scores cross a threshold; elsewhere all agree.
+2, 1.5, 1, 0.5, 0). Their scripts cut less exactly where scores are equal; without equal scores all agree.
 """
 
 from __future__ import annotations
