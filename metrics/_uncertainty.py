@@ -42,7 +42,8 @@ _NORMAL = 1.959963984540054
 class Uncertainty:
     """The doubt about one value. ``low`` and ``high`` hold it in 95 of 100 cases.
 
-    ``standard_error`` is ``None``, and the interval the whole scale, where one row says nothing about others.
+    ``standard_error`` is ``None``, and the interval the whole scale, where one row says nothing about others, or where
+    the values are so large that their squares are no finite numbers.
     ``replicates`` are the values of the shared resamples, shape (200,).
     """
 
@@ -143,8 +144,7 @@ def from_sums(
     replicates = [total(drawn) for drawn in buckets.draws @ sums]
     if None in replicates:
         return None
-    values = np.array(replicates, np.float64)
-    return _spread(metric, len(buckets.order), value, np.where(np.isfinite(values), values, value))
+    return _spread(metric, len(buckets.order), value, np.array(replicates, np.float64))
 
 
 def from_influence(metric: Metric, buckets: Buckets, effects: np.ndarray, value: float) -> Uncertainty:
@@ -152,6 +152,7 @@ def from_influence(metric: Metric, buckets: Buckets, effects: np.ndarray, value:
     ordered = effects[buckets.order]
     sums = np.add.reduceat(ordered, buckets.starts)
     replicates = value + (buckets.draws - 1) @ sums
+    replicates = np.where(np.isfinite(replicates), replicates, value)
     error = float(np.sqrt(np.square(ordered).sum()))
     return _bounded(metric, len(ordered), error, value - _NORMAL * error, value + _NORMAL * error, replicates)
 
@@ -180,6 +181,7 @@ def _number(score: Callable[[np.ndarray], float | None], rows: np.ndarray) -> fl
 
 
 def _spread(metric: Metric, rows: int, value: float, replicates: np.ndarray) -> Uncertainty:
+    replicates = np.where(np.isfinite(replicates), replicates, value)
     low, high = np.quantile(replicates, (0.025, 0.975))
     error = float(replicates.std(ddof=1))
     return _bounded(metric, rows, error, min(float(low), value), max(float(high), value), replicates)
@@ -188,7 +190,7 @@ def _spread(metric: Metric, rows: int, value: float, replicates: np.ndarray) -> 
 def _bounded(metric: Metric, rows: int, error: float, low: float, high: float, replicates: np.ndarray) -> Uncertainty:
     endless = np.inf if metric.direction == "minimize" else -np.inf
     least, most = sorted((metric.best, endless if metric.worst is None else metric.worst))
-    if rows < 2:
+    if rows < 2 or not np.isfinite(error):
         return Uncertainty(None, least, most, replicates)
     return Uncertainty(error, max(low, least) + 0.0, min(high, most) + 0.0, replicates)
 

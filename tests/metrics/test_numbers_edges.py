@@ -263,3 +263,12 @@ def test_a_constant_or_perfect_file_has_no_endless_doubt(key: str) -> None:
         doubt = truth.evaluate(csv({"y": guesses}), uncertainty=True).uncertainty["overall"]
         assert doubt.standard_error is not None
         assert math.isfinite(doubt.standard_error)
+
+
+@pytest.mark.parametrize("key", ["mse", "pinball", "max_error", "median_absolute_error"])
+def test_huge_errors_have_a_value_and_no_endless_doubt(key: str) -> None:
+    huge = "1e150" if key == "mse" else "1e305"
+    truth = metrics.prepare(key, csv({"y": [0, 1, 2]}))
+    doubt = truth.evaluate(csv({"y": [huge, 1, f"-{huge}"]}), uncertainty=True).uncertainty["overall"]
+    assert (doubt.standard_error, doubt.low, doubt.high) == (None, 0.0, math.inf) or key == "max_error"
+    assert np.isfinite(doubt.replicates).all()
