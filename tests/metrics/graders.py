@@ -326,6 +326,28 @@ def weighted_auc(true: np.ndarray, said: np.ndarray) -> float:
     return total / (0.4 * 2 + 0.6 * 1)
 
 
+def padded_average_precision(truth: list[Row], sent: list[Row]) -> float:
+    """Average precision of each column after five rows of ones, then the mean."""
+    true, said = (np.vstack([floats(rows), np.ones((5, len(rows[0])))]) for rows in (truth, sent))
+    return float(sk.average_precision_score(true, said, average="macro"))
+
+
+def bias_auc(truth: list[Row], sent: list[Row]) -> float:
+    """A quarter each: all rows, and power means (-5) over subgroups of three areas of parts of the rows."""
+    true, *groups = (column == 1 for column in floats(truth).T)
+    said = floats(sent)[:, 0]
+    parts = [
+        groups,
+        [(group & ~true) | (~group & true) for group in groups],
+        [(group & true) | (~group & ~true) for group in groups],
+    ]
+    means = [float(sk.roc_auc_score(true, said))]
+    for part in parts:
+        areas = np.array([sk.roc_auc_score(true[rows], said[rows]) for rows in part])
+        means.append(float(np.mean(areas**-5.0)) ** (1 / -5.0))
+    return float(np.mean(means))
+
+
 def global_average_precision(truth: list[Row], sent: list[Row]) -> float:
     given = [(float(s[0].split()[1]), s[0].split()[0] == t[0]) for t, s in zip(truth, sent, strict=True) if s[0]]
     hits, total = 0, 0.0
@@ -418,6 +440,21 @@ GRADERS = [
         lambda truth, sent: AUC([[a, c] for a, _, c in truth], [[a, c] for a, _, c in sent]),
         ("BirdCLEF 2024",),
         {"skip": True},
+    ),
+    Grader(
+        "mean average precision of columns padded with five right rows",
+        "columnwise_average_precision",
+        columns(lambda dice: [bit(dice), "0", bit(dice)], each(probability, 3), ("a", "b", "c")),
+        padded_average_precision,
+        ("BirdCLEF 2023",),
+        {"padding": 5},
+    ),
+    Grader(
+        "area under the ROC curve with power means over subgroups",
+        "bias_auc",
+        columns(each(bit, 3), CHANCE, ("y", "a", "b"), ("y",)),
+        bias_auc,
+        ("Jigsaw Unintended Bias in Toxicity Classification",),
     ),
     Grader(
         "binary log loss",
@@ -769,11 +806,9 @@ GRADERS = [
 
 NOT_COVERED = {
     "M5 Forecasting: Accuracy": "needs the sales of the past to scale each series, which are no part of a truth file",
-    "Jigsaw Unintended Bias": "a power mean of areas over subgroups of identities",
     "American Express Default Prediction": "half a weighted Gini coefficient, half the share found in the first 4 %",
     "UW-Madison GI Tract Segmentation": "a Hausdorff distance in three dimensions beside the Dice coefficient",
     "Bengali.AI Handwritten Graphemes": "a weighted mean of the macro recalls of three columns of labels",
     "TReNDS Neuroimaging": "a weighted sum over columns of errors, each divided by the sum of its answers",
-    "BirdCLEF 2023": "average precision of each class over a file padded with five rows",
     "Google ASL Fingerspelling": "one minus the pooled edit distance; `character_error_rate` gives its complement",
 }
