@@ -6,7 +6,7 @@ In the unit of the answers; 0 is perfect. Errors of 0, 0 and 7 score as badly as
 answer lies halfway between the smallest and the largest truth. A single row scores its own error.
 
 Unseen rows can always be worse: the standard error given is the distance between the largest and the second largest
-error, which is what the largest of many errors varies by when large errors become rare exponentially.
+error, about what the largest of many errors varies by where large errors become rare exponentially.
 
 Equals scikit-learn's `max_error`.
 """
