@@ -67,9 +67,8 @@ class BoxList(Kind):
 class Boxes:
     """The boxes of distinct cells: cell c has those from ``starts[c]`` to ``starts[c + 1]``.
 
-    ``corners`` are left, top, right, bottom, shape (n, 4); ``areas`` are negative or 0 where these are no box.
-    ``labels`` are codes of ``vocabulary``. ``faults`` tells which cells could not be read, and then the rest of them is
-    left out.
+    ``corners`` are left, top, right, bottom, shape (n, 4); ``areas`` are 0 where these are no box. ``labels`` are codes
+    of ``vocabulary``, which is sorted. ``faults`` tells which cells could not be read; they are without some boxes.
     """
 
     starts: np.ndarray
@@ -116,8 +115,8 @@ def boxes_of(column: Coded, layout: str, classes: bool, confidence: bool) -> Box
         corners=corners,
         areas=np.where((sides > 0).all(axis=1), sides[:, 0] * sides[:, 1], 0.0),
         confidence=values[:, 0] if confidence else np.ones(len(values)),
-        labels=np.concatenate(labels),
-        vocabulary=list(place),
+        labels=_ranks(place)[np.concatenate(labels)],
+        vocabulary=sorted(place),
         faults=np.concatenate(faults),
     )
 
@@ -140,6 +139,13 @@ def _codes(texts: Any, place: dict[str, int]) -> np.ndarray:
     return found
 
 
+def _ranks(place: dict[str, int]) -> np.ndarray:
+    """The alphabetical rank of each label, so that no sum over classes follows the order of the file."""
+    ranks = np.zeros(max(1, len(place)), np.int64)
+    ranks[[place[label] for label in sorted(place)]] = np.arange(len(place))
+    return ranks
+
+
 def _numbers(texts: Any) -> np.ndarray:
     """The values, NaN for what is no plain number."""
     values = _fast(texts)
@@ -160,25 +166,25 @@ def parts_of(classes: bool, confidence: bool, layout: str) -> str:
     return "class " * classes + "confidence " * confidence + sides
 
 
-def verify(columns: Sequence[Cells], prediction: Coded, *, layout: Layout = "xywh", classes: Classes = False) -> None:
+def verify(columns: Sequence[Cells], prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> None:
     """Complain about a submission's cells that are no boxes."""
-    faults = prediction.once(boxes_of, layout, classes, True).faults
+    faults = prediction.once(boxes_of, boxes, classes, True).faults
     places = np.flatnonzero(faults[prediction.codes])
     if len(places):
-        what = f'not "{parts_of(classes, True, layout)} …" in plain numbers up to {LARGEST:,.0f}'
+        what = f'not "{parts_of(classes, True, boxes)} …" in plain numbers up to {LARGEST:,.0f}'
         columns[0].refuse("not_boxes", what, places)
 
 
-def unscorable(truth: Coded, *, layout: Layout = "xywh", classes: Classes = False) -> str:
+def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> str:
     """Cells that are no boxes, boxes without area."""
-    boxes = truth.once(boxes_of, layout, classes, False)
+    true = truth.once(boxes_of, boxes, classes, False)
     used = np.unique(truth.codes)
-    if count := int(boxes.faults[truth.codes].sum()):
-        cell = truth.values[int(truth.codes[np.flatnonzero(boxes.faults[truth.codes])[0]])]
+    if count := int(true.faults[truth.codes].sum()):
+        cell = truth.values[int(truth.codes[np.flatnonzero(true.faults[truth.codes])[0]])]
         cells = counted(count, "cell is", "cells are")
-        return f'{cells} not "{parts_of(classes, False, layout)} …", such as {shown(cell)}.'
-    places, which = expand(boxes.starts, used)
-    flat = np.flatnonzero(boxes.areas[places] <= 0)
+        return f'{cells} not "{parts_of(classes, False, boxes)} …", such as {shown(cell)}.'
+    places, which = expand(true.starts, used)
+    flat = np.flatnonzero(true.areas[places] <= 0)
     if len(flat):
         return f"a box has no area, in {shown(truth.values[int(used[which[flat[0]]])])}."
     return ""
@@ -262,15 +268,16 @@ def _numbered(pair: np.ndarray, box: np.ndarray) -> np.ndarray:
     return found
 
 
-def matrix(truth: Coded, prediction: Coded, true: Boxes, said: Boxes, above: float, *, strict: bool) -> list[Figure]:
-    """The IoU of all boxes of the first pictures, marked where they are enough for a match."""
+def matrix(truth: Coded, prediction: Coded, layout: str, classes: bool, least: float, *, strict: bool) -> list[Figure]:
+    """The IoU of all boxes of the first pictures, marked where it is enough for a match."""
+    true, said = truth.once(boxes_of, layout, classes, False), prediction.once(boxes_of, layout, classes, True)
     drawn: list[Figure] = []
     for row in rows_with_objects(true.counts[truth.codes], said.counts[prediction.codes]):
         ours, theirs = truth.codes[row : row + 1], prediction.codes[row : row + 1]
         values = np.zeros((int(true.counts[ours[0]]), int(said.counts[theirs[0]])))
         met = meetings(true, said, ours, theirs, 0.0)
         values[met.ours - true.starts[ours], met.theirs - said.starts[theirs]] = met.iou
-        drawn.append(matrix_of(str(row + 1), values, above, strict=strict))
+        drawn.append(matrix_of(str(row + 1), values, least, strict=strict))
     return drawn
 
 

@@ -1,7 +1,7 @@
 """Mean average precision of boxes at one threshold of IoU, over classes (mAP).
 
 The truth's cell holds the boxes of a picture, four numbers each: `10 10 40 30 60 5 8 8` are two. The submission's cell
-has a confidence before each: `0.9 12 10 40 30 0.4 0 0 5 5`. Numbers are left, top, width and height, or with `layout` =
+has a confidence before each: `0.9 12 10 40 30 0.4 0 0 5 5`. Numbers are left, top, width and height, or with `boxes` =
 `corners` left, top, right and bottom. With `classes`, each box begins with its class, a word without white space: truth
 `cat 10 10 40 30`, submission `cat 0.9 12 10 40 30`; without, all boxes are of one class.
 
@@ -39,10 +39,10 @@ Iou = Annotated[float, Range(0, 1, exclusive_minimum=True), "A true box is found
 
 
 def rows(
-    truth: Coded, prediction: Coded, *, layout: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
+    truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
 ) -> np.ndarray:
     """True, right and wrong boxes of each row, and what its right ones add to the score."""
-    return found_by_row(ranking_of(truth, prediction, layout, classes, iou))
+    return found_by_row(ranking_of(truth, prediction, boxes, classes, iou))
 
 
 def total(sums: np.ndarray) -> float:
@@ -51,32 +51,32 @@ def total(sums: np.ndarray) -> float:
 
 
 def score(
-    truth: Coded, prediction: Coded, *, layout: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
+    truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
 ) -> float:
     """Class by class, so that a perfect file gets 1 to the last digit."""
-    return average_precision(ranking_of(truth, prediction, layout, classes, iou))
+    return average_precision(ranking_of(truth, prediction, boxes, classes, iou))
 
 
 def influence(
-    truth: Coded, prediction: Coded, *, layout: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
+    truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
 ) -> np.ndarray:
     """The derivative of the score by the weight of each row."""
-    return effects(ranking_of(truth, prediction, layout, classes, iou))
+    return effects(ranking_of(truth, prediction, boxes, classes, iou))
 
 
 def figures(
-    truth: Coded, prediction: Coded, *, layout: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
+    truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
 ) -> list[Figure]:
     """Precision by recall of the first classes, and the IoU of all boxes of the first pictures."""
-    boxes, guesses = truth.once(boxes_of, layout, classes, False), prediction.once(boxes_of, layout, classes, True)
-    drawn = curves(ranking_of(truth, prediction, layout, classes, iou), boxes.vocabulary)
-    return drawn + matrix(truth, prediction, boxes, guesses, iou, strict=False)
+    names = truth.once(boxes_of, boxes, classes, False).vocabulary
+    drawn = curves(ranking_of(truth, prediction, boxes, classes, iou), names)
+    return drawn + matrix(truth, prediction, boxes, classes, iou, strict=False)
 
 
-def unscorable(truth: Coded, *, layout: Layout = "xywh", classes: Classes = False) -> str:
+def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> str:
     """Cells that are no boxes, boxes without area, or no box at all."""
-    wrong = unreadable(truth, layout=layout, classes=classes)
-    if wrong or truth.once(boxes_of, layout, classes, False).counts[truth.codes].any():
+    wrong = unreadable(truth, boxes=boxes, classes=classes)
+    if wrong or truth.once(boxes_of, boxes, classes, False).counts[truth.codes].any():
         return wrong
     return "it has no box to be found."
 

@@ -13,9 +13,11 @@ with $T$ from `start` to `stop` in steps of `step`: 0.5, 0.55 … 0.95 as a defa
 A picture without objects scores 1 if none is predicted, else 0; predicting nothing where there is something scores 0.
 One object found with IoU 0.72 is above five of ten thresholds: 0.5. An IoU of exactly 0.5 matches at none.
 
-With at most one mask per cell this is the metric of TGS Salt Identification.
+With `beta`, F-beta of the objects takes the place of $tp / (tp + fp + fn)$; with `pooling` = `pooled` the objects of
+all pictures are counted together at each threshold.
 
-Source: 2018 Data Science Bowl, TGS Salt Identification, Sartorius Cell Instance Segmentation.
+Source: 2018 Data Science Bowl; Sartorius Cell Instance Segmentation; TGS Salt Identification (at most one mask per
+cell); Airbus Ship Detection (`beta` 2).
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ from typing import Annotated
 import numpy as np
 
 from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
+from metrics._contract import Contributions, Example, Metric, distinct_pairs
 from metrics._figures import Figure
-from metrics._iou import Step, Stop, matrix_of, precision, rows_with_objects, thresholds
+from metrics._iou import PARTS, Beta, Step, Stop, last_line, matrix_of, rows_with_objects, table_of, thresholds, total
 from metrics._parameters import Range
 from metrics._runlengths import Pixels, RunLengths, beyond, masks_of, objects_that_meet
 
@@ -41,24 +43,16 @@ def rows(
     start: Start = 0.5,
     stop: Stop = 0.95,
     step: Step = 0.05,
+    beta: Beta = None,
     pixels: Pixels = None,
 ) -> Contributions:
-    """True and predicted objects, matches at the lowest threshold and mean precision of each row, and 1 for the row;
-    ``verify`` has seen to ``pixels``."""
+    """What ``table_of`` says; ``verify`` has seen to ``pixels``."""
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
     true = np.diff(truth.once(masks_of, True).objects)[true_cells]
     said = np.diff(prediction.once(masks_of, True).objects)[said_cells]
     pair, _, _, iou = objects_that_meet(truth, prediction, true_cells, said_cells)
-    levels = thresholds(start, stop, step)
-    matches = [np.bincount(pair[iou > level], minlength=len(true)) for level in levels]
-    mean = sum((precision(tp, true, said) for tp in matches), np.zeros(len(true))) / len(levels)
-    return Contributions(np.column_stack([true, said, matches[0], mean, np.ones(len(true))]), of_row)
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean over rows."""
-    *_, mean, count = sums
-    return ratio(mean, count)
+    matches = [np.bincount(pair[iou > level], minlength=len(true)) for level in thresholds(start, stop, step)]
+    return Contributions(table_of(true, said, matches, beta), of_row)
 
 
 def figures(truth: Coded, prediction: Coded, *, start: Start = 0.5) -> list[Figure]:
@@ -86,8 +80,8 @@ mean_precision_at_iou = Metric(
     submission=RunLengths(several=True),
     rows=rows,
     total=total,
-    parts=("true_objects", "predicted_objects", "matches", "precision", "rows"),
-    last_line="{precision} / {rows}",
+    parts=PARTS,
+    last_line=last_line,
     worst=0.0,
     figures=figures,
     verify=verify,

@@ -1,7 +1,7 @@
 """Mean precision of boxes in pictures at rising thresholds of IoU.
 
 The truth's cell holds the boxes of a picture, four numbers each: `10 10 40 30 60 5 8 8` are two. The submission's cell
-has a confidence before each: `0.9 12 10 40 30 0.4 0 0 5 5`. Numbers are left, top, width and height, or with `layout` =
+has a confidence before each: `0.9 12 10 40 30 0.4 0 0 5 5`. Numbers are left, top, width and height, or with `boxes` =
 `corners` left, top, right and bottom. Areas are width times height, without adding a pixel.
 
 At a threshold $t$, predicted boxes choose in the order of their confidence (ties: of their cell): each matches the true
@@ -16,7 +16,11 @@ A picture without true boxes scores 0 if any box is predicted. If none is, it sc
 does not count at all. Predicting nothing where there is something scores 0. One box found with IoU 0.6 is above two of
 six thresholds: 0.333.
 
-Source: Global Wheat Detection; RSNA Pneumonia Detection Challenge (`start` 0.4, `empty` = `left_out`).
+With `beta`, F-beta of the boxes takes the place of $tp / (tp + fp + fn)$; with `pooling` = `pooled` the boxes of all
+pictures are counted together at each threshold.
+
+Source: Global Wheat Detection; RSNA Pneumonia Detection Challenge (`start` 0.4, `empty` = `left_out`); TensorFlow Great
+Barrier Reef (`beta` 2, `pooling` = `pooled`, 0.3 to 0.8).
 """
 
 from __future__ import annotations
@@ -27,9 +31,9 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._boxes import BoxList, Layout, boxes_of, matched, matrix, meetings, perfect, unscorable, verify
-from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
+from metrics._contract import Contributions, Example, Metric, distinct_pairs
 from metrics._figures import Figure
-from metrics._iou import Step, Stop, precision, thresholds
+from metrics._iou import PARTS, Beta, Step, Stop, last_line, table_of, thresholds, total
 from metrics._parameters import Range
 
 Start = Annotated[float, Range(0, 1), "The first threshold."]
@@ -40,35 +44,30 @@ def rows(
     truth: Coded,
     prediction: Coded,
     *,
-    layout: Layout = "xywh",
+    boxes: Layout = "xywh",
     start: Start = 0.5,
     stop: Stop = 0.75,
     step: Step = 0.05,
+    beta: Beta = None,
     empty: Empty = "one",
 ) -> Contributions:
-    """True and predicted boxes, matches at the lowest threshold and mean precision of each row, and 1 for the row."""
-    boxes, guesses = truth.once(boxes_of, layout, False, False), prediction.once(boxes_of, layout, False, True)
+    """What ``table_of`` says; a picture that is left out has no value and does not count."""
+    true_boxes, said_boxes = truth.once(boxes_of, boxes, False, False), prediction.once(boxes_of, boxes, False, True)
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
-    true, said = boxes.counts[true_cells], guesses.counts[said_cells]
-    met = meetings(boxes, guesses, true_cells, said_cells, start)
+    true, said = true_boxes.counts[true_cells], said_boxes.counts[said_cells]
+    met = meetings(true_boxes, said_boxes, true_cells, said_cells, start)
     levels = thresholds(start, stop, step)
-    pairs = (matched(met.take(np.flatnonzero(met.iou > level)), guesses).pair for level in levels)
+    pairs = (matched(met.take(np.flatnonzero(met.iou > level)), said_boxes).pair for level in levels)
     matches = [np.bincount(pair, minlength=len(true)) for pair in pairs]
-    mean = sum((precision(tp, true, said) for tp in matches), np.zeros(len(true))) / len(levels)
-    counts = (true + said > 0) | (empty == "one")
-    return Contributions(np.column_stack([true, said, matches[0], mean * counts, counts]), of_row)
+    table = table_of(true, said, matches, beta)
+    if empty == "left_out":
+        table[true + said == 0] = 0.0
+    return Contributions(table, of_row)
 
 
-def total(sums: np.ndarray) -> float:
-    """The mean over the pictures that count; 1.0 if none does."""
-    *_, mean, count = sums
-    return ratio(mean, count, empty=1.0)
-
-
-def figures(truth: Coded, prediction: Coded, *, layout: Layout = "xywh", start: Start = 0.5) -> list[Figure]:
+def figures(truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", start: Start = 0.5) -> list[Figure]:
     """The IoU of all boxes of the first pictures."""
-    boxes, guesses = truth.once(boxes_of, layout, False, False), prediction.once(boxes_of, layout, False, True)
-    return matrix(truth, prediction, boxes, guesses, start, strict=True)
+    return matrix(truth, prediction, boxes, False, start, strict=True)
 
 
 mean_precision_at_iou_of_boxes = Metric(
@@ -80,8 +79,8 @@ mean_precision_at_iou_of_boxes = Metric(
     submission=BoxList(confidence=True),
     rows=rows,
     total=total,
-    parts=("true_boxes", "predicted_boxes", "matches", "precision", "pictures"),
-    last_line="{precision} / {pictures}",
+    parts=PARTS,
+    last_line=last_line,
     worst=0.0,
     figures=figures,
     verify=verify,

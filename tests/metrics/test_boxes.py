@@ -93,6 +93,30 @@ def test_mean_precision_equals_the_definition(seed: int, start: float) -> None:
     assert found == pytest.approx(math.fsum(filled) / len(filled), rel=1e-12)
 
 
+def f_beta(tp: float, true: float, said: float, beta: float) -> float:
+    square = beta * beta
+    return (1 + square) * tp / (square * true + said) if true + said else 1.0
+
+
+@seeds
+def test_f_beta_of_boxes_equals_the_definition_by_picture_and_pooled(seed: int) -> None:
+    truth, said = pictures(seed)
+    levels = [0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8]
+    tp = np.array([[matches(a, b, level) for level in levels] for a, b in zip(truth, said, strict=True)])
+    sizes = [(len(a), len(b)) for a, b in zip(truth, said, strict=True)]
+    files, params = (cells(truth), cells(said, confidence=True)), {"start": 0.3, "stop": 0.8, "beta": 2}
+    key = "mean_precision_at_iou_of_boxes"
+    values = [[f_beta(one, *size, 2) for one in line] for line, size in zip(tp.tolist(), sizes, strict=True)]
+    assert metrics.evaluate(key, *files, params).overall == pytest.approx(np.mean(values), rel=1e-12)
+    a, b = (sum(column) for column in zip(*sizes, strict=True))
+    expected = np.mean([f_beta(one, a, b, 2) for one in tp.sum(axis=0).tolist()])
+    pooled = metrics.evaluate(key, *files, {**params, "pooling": "pooled"})
+    assert pooled.overall == pytest.approx(expected, rel=1e-12)
+    plain = metrics.evaluate(key, *files, {**params, "beta": None, "pooling": "pooled"})
+    expected = np.mean([one / (a + b - one) for one in tp.sum(axis=0).tolist()])
+    assert plain.overall == pytest.approx(expected, rel=1e-12)
+
+
 def right_ones(truth: Sequence[Box], said: Sequence[Box], least: float) -> list[tuple[str, float, bool]]:
     """As PASCAL VOC does: the best true box of the class, once; of equal boxes each once."""
     found, taken = [], set()
@@ -148,7 +172,7 @@ def one_class(side: Sequence[Sequence[Box]]) -> list[list[Box]]:
 @pytest.mark.parametrize("corners", [False, True])
 def test_box_map_equals_the_definition(seed: int, least: float, corners: bool) -> None:
     truth, said = pictures(seed)
-    params = {"iou": least, "layout": "corners" if corners else "xywh"}
+    params = {"iou": least, "boxes": "corners" if corners else "xywh"}
     files = cells(truth, corners=corners), cells(said, confidence=True, corners=corners)
     expected = average_precision(one_class(truth), one_class(said), least)
     assert metrics.evaluate("box_map", *files, params).overall == pytest.approx(expected, rel=1e-12)
@@ -190,6 +214,21 @@ def test_the_standard_error_is_the_spread_over_pictures_drawn_again() -> None:
     drawn = [dice.integers(0, 300, 300) for _ in range(200)]
     values = [score(take(prepared.answers, rows), take(prediction, rows)) for rows in drawn]
     assert doubt.standard_error == pytest.approx(np.std(values), rel=0.25)
+
+
+def test_no_digit_depends_on_the_order_of_the_rows() -> None:
+    truth, said = pictures(6)
+    truth[0].append(("zebra", 1.0, (0, 0, 1, 1)))
+    results = []
+    for seed in range(4):
+        shuffled = []
+        for side in (cells(truth, classes=True), cells(said, confidence=True, classes=True)):
+            head, *lines = side.decode().splitlines()
+            random.Random(seed).shuffle(lines)
+            shuffled.append("\n".join([head, *lines]).encode())
+        result = metrics.prepare(MAP, shuffled[0], {"classes": True}).evaluate(shuffled[1], uncertainty=True)
+        results.append((result.overall, result.parts, *result.uncertainty["overall"].replicates.tolist()))
+    assert results == [results[0]] * 4
 
 
 MAP, PRECISION = "box_map", "mean_precision_at_iou_of_boxes"
@@ -238,7 +277,7 @@ def test_bo_is_told_which_boxes_are_wrong(key: str, cell: str) -> None:
 def test_bo_is_told_about_a_missing_class() -> None:
     truth, said = column(["cat 0 0 9 9"]), column(["0.5 0 0 9 9"])
     with pytest.raises(metrics.SubmissionError, match='not "class confidence left top right bottom …"'):
-        metrics.evaluate(MAP, truth, said, {"classes": True, "layout": "corners"})
+        metrics.evaluate(MAP, truth, said, {"classes": True, "boxes": "corners"})
 
 
 @pytest.mark.parametrize(
@@ -247,7 +286,7 @@ def test_bo_is_told_about_a_missing_class() -> None:
         (["cat 0 0 9 9", ""], {}, '1 cell is not "left top width height …", such as "cat 0 0 9 9"'),
         (["0 0 9 9", "1 1 1 1"], {"classes": True}, '2 cells are not "class left top width height …"'),
         (["0 0 9 0"], {}, 'a box has no area, in "0 0 9 0"'),
-        (["5 5 9 5"], {"layout": "corners"}, "a box has no area"),
+        (["5 5 9 5"], {"boxes": "corners"}, "a box has no area"),
         (["", ""], {}, "no box to be found"),
     ],
 )

@@ -96,11 +96,16 @@ def blurred(dice: random.Random, truth: list[set[int]]) -> list[set[int]]:
     return [pixels for pixels in kept if pixels]
 
 
-def precision_of_picture(truth: list[set[int]], said: list[set[int]], levels: Sequence[float]) -> float:
+def precision_of_picture(
+    truth: list[set[int]], said: list[set[int]], levels: Sequence[float], beta: object = None
+) -> float:
     total = 0.0
     for level in levels:
         tp = sum(len(a & b) / len(a | b) > level for a in truth for b in said)
-        total += share(tp, len(truth) + len(said) - tp)
+        if beta == 2:
+            total += share(5 * tp, 5 * tp + 4 * (len(truth) - tp) + len(said) - tp)
+        else:
+            total += share(tp, len(truth) + len(said) - tp)
     return total / len(levels)
 
 
@@ -111,13 +116,14 @@ def precision_of_picture(truth: list[set[int]], said: list[set[int]], levels: Se
         ({}, [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]),
         ({"start": 0.6, "stop": 0.9, "step": 0.1}, [0.6, 0.7, 0.8, 0.9]),
         ({"start": 0.75, "stop": 0.5}, [0.75]),
+        ({"start": 0.75, "beta": 2, "stop": 0.85, "step": 0.05}, [0.75, 0.8, 0.85]),
     ],
 )
 def test_mean_precision_equals_the_definition(seed: int, params: dict[str, object], levels: list[float]) -> None:
     dice = random.Random(seed)
     truth = [objects(dice) for _ in range(40)]
     said = [blurred(dice, picture) if dice.random() < 0.8 else objects(dice) for picture in truth]
-    values = [precision_of_picture(a, b, levels) for a, b in zip(truth, said, strict=True)]
+    values = [precision_of_picture(a, b, levels, params.get("beta")) for a, b in zip(truth, said, strict=True)]
     true_cells, said_cells = (["|".join(map(runs, picture)) for picture in side] for side in (truth, said))
     found = score("mean_precision_at_iou", true_cells, said_cells, **params)
     assert found == pytest.approx(math.fsum(values) / len(values), rel=1e-12)
