@@ -57,13 +57,14 @@ def measure(truth: Truth, prediction: Any, *, uncertainty: bool = False) -> Resu
         parts = _parts(truth, prediction)
         contributions, sums = _sums(truth, parts)
         values: dict[str, float | None] = {name: _total(truth, exact) for name, exact in sums.items()}
-        for name, part in parts.items():
-            if values.get(name) is None:
-                values[name] = _score(truth, part)
-        checked = {name: _finite(values[name]) for name in parts}
-        doubts = {}
-        if uncertainty:
-            doubts = {name: _doubt(truth, name, part, contributions, checked[name]) for name, part in parts.items()}
+        checked: dict[str, float] = {}
+        doubts: dict[str, Uncertainty] = {}
+        for name in tuple(parts):
+            # A part and what was computed of it are needed no longer than this.
+            part, value = parts.pop(name), values.get(name)
+            checked[name] = _finite(_score(truth, part) if value is None else value)
+            if uncertainty:
+                doubts[name] = _doubt(truth, name, part, contributions, checked[name])
     return Result(
         metric=metric.key,
         version=metric.version,

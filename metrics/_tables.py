@@ -42,6 +42,8 @@ class Table:
         self.arrays = tuple(arrays)
         self.rows = len(arrays[0]) if arrays else 0
         self.problems: list[Problem] = []
+        self.size = len(text.data)
+        """Bytes of the text it was read from."""
         self._text = text
         self._body = body
 
@@ -49,11 +51,6 @@ class Table:
     def may_span_lines(self) -> bool:
         """Whether a cell may hold a line break: only quoted ones can."""
         return self._text.has_quotes
-
-    @property
-    def size(self) -> int:
-        """Bytes of the text it was read from."""
-        return len(self._text.data)
 
     @cached_property
     def lines(self) -> np.ndarray:
@@ -73,6 +70,16 @@ class Table:
         found = Table(names, arrays, self._text, self._body)
         found.lines, found.problems = self.lines, self.problems
         return found
+
+    def let_go(self, names: Sequence[str]) -> None:
+        """Keep neither these columns nor the text, only the line numbers."""
+        self.lines = self.lines.astype(np.int32)
+        self._text = Text(b"", self._text.has_quotes, 0)
+        kept = [place for place, name in enumerate(self.names) if name not in names]
+        self.names, self.arrays = (
+            tuple(self.names[place] for place in kept),
+            tuple(self.arrays[place] for place in kept),
+        )
 
     def column(self, name: str) -> Any:
         """The Arrow string array of a column, white space around each cell removed."""
@@ -158,12 +165,12 @@ def _arrow(view: memoryview, width: int, has_quotes: bool) -> list[Any] | None:
     from pyarrow import csv
 
     keys = [str(place) for place in range(width)]
+    # A quoted cell may be longer than any block, a line without quotes is not.
+    block = 2**31 - 1 if has_quotes else 1 << 23
     try:
         table = csv.read_csv(
             pa.BufferReader(pa.py_buffer(view)),
-            read_options=csv.ReadOptions(
-                use_threads=False, column_names=keys, block_size=min(len(view) + 1, 2**31 - 1)
-            ),
+            read_options=csv.ReadOptions(use_threads=False, column_names=keys, block_size=min(len(view) + 1, block)),
             parse_options=csv.ParseOptions(newlines_in_values=has_quotes, quote_char='"' if has_quotes else False),
             convert_options=csv.ConvertOptions(
                 column_types=dict.fromkeys(keys, pa.string()), strings_can_be_null=False, check_utf8=False
@@ -171,7 +178,10 @@ def _arrow(view: memoryview, width: int, has_quotes: bool) -> list[Any] | None:
         )
     except pa.ArrowInvalid:
         return None
-    return [_one_chunk(column) for column in table.columns]
+    arrays = [_one_chunk(column) for column in table.columns]
+    del table
+    release_memory()
+    return arrays
 
 
 def _one_chunk(column: Any) -> Any:
@@ -180,6 +190,13 @@ def _one_chunk(column: Any) -> Any:
     if column.num_chunks == 1:
         return column.chunk(0)
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, pa.string())
+
+
+def release_memory() -> None:
+    """Give back to the system what Arrow holds for later."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def pick(array: Any, rows: np.ndarray) -> Any:

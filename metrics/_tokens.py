@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from metrics._tables import plain
+
+BLOCK = 50_000
+"""Cells cut together: the pieces of a cell need much more memory than the cell."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,11 @@ class Tokens:
     def counts(self) -> np.ndarray:
         """Tokens of each cell."""
         return np.diff(self.starts)
+
+    @cached_property
+    def known(self) -> dict[str, int]:
+        """The code of each token."""
+        return {token: code for code, token in enumerate(self.vocabulary)}
 
 
 def expand(starts: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -64,6 +73,26 @@ def tokens(array: Any, separator: str | None, read: Callable[[str], Iterable[str
 
     Codes are the alphabetical ranks of tokens. ``distinct`` drops what a cell repeats.
     """
+    blocks = [_tokens(array[place : place + BLOCK], separator, read, distinct) for place in range(0, len(array), BLOCK)]
+    return _joined(blocks) if len(blocks) != 1 else blocks[0]
+
+
+def _joined(blocks: list[Tokens]) -> Tokens:
+    """The cells of all blocks, one block after the other."""
+    vocabulary = sorted({token for block in blocks for token in block.vocabulary})
+    rank = {token: place for place, token in enumerate(vocabulary)}
+    # Both vocabularies are sorted, so the codes of a cell stay sorted.
+    codes = [
+        np.array([rank[token] for token in block.vocabulary], np.int64)[block.codes]
+        for block in blocks
+        if block.codes.size
+    ]
+    counts = [block.counts for block in blocks]
+    starts = np.concatenate([np.zeros(1, np.int64), *counts]).cumsum()
+    return Tokens(starts, np.concatenate([np.zeros(0, np.int64), *codes]), vocabulary)
+
+
+def _tokens(array: Any, separator: str | None, read: Callable[[str], Iterable[str]], distinct: bool) -> Tokens:
     owner, raw, texts = split(array, separator)
     meanings = [tuple(read(text)) for text in texts]
     vocabulary = sorted({token for meaning in meanings for token in meaning})
@@ -114,8 +143,7 @@ def jaccard(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.n
 
 def shared(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.ndarray) -> np.ndarray:
     """How many distinct tokens each pair of cells has in common."""
-    known = {token: code for code, token in enumerate(true.vocabulary)}
-    translated = np.array([known.get(token, -1) for token in said.vocabulary] or [-1], np.int64)
+    translated = np.array([true.known.get(token, -1) for token in said.vocabulary] or [-1], np.int64)
     bits = len(true.vocabulary).bit_length()
     places, pair = expand(true.starts, true_cells)
     ours = (pair << bits) + true.codes[places]

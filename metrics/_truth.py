@@ -31,7 +31,7 @@ from metrics._ids import Ids, blank_ids
 from metrics._layout import SPLITS, USAGE, Layout, check_truth_header, id_column_of, layout_of
 from metrics._parameters import chosen, complete
 from metrics._registry import get
-from metrics._tables import Source, Table, pick, plain, read_bytes, read_table
+from metrics._tables import Source, Table, pick, plain, read_bytes, read_table, release_memory
 from metrics._uncertainty import Buckets, buckets_of, hashes_of
 
 SMALL = 110_000_000
@@ -135,16 +135,12 @@ class Truth:
         return {name: take(self.answers, rows) for name, rows in self.parts.items()}
 
     def buckets(self, split: str) -> Buckets:
-        """How the rows of a split are resampled; kept."""
-        if split not in self._buckets:
-            rows = self.parts.get(split)
-            self._buckets[split] = buckets_of(self._hashes if rows is None else self._hashes[rows])
-        return self._buckets[split]
-
-    @cached_property
-    def _hashes(self) -> np.ndarray:
-        """Of the ids of the scored rows."""
-        return hashes_of(self.ids.array)[self.scored]
+        """How the rows of a split, or of all, are resampled; kept."""
+        if not self._buckets:
+            hashes = hashes_of(self.ids.array)[self.scored]
+            self._buckets = {name: buckets_of(hashes[rows]) for name, rows in self.parts.items()}
+            self._buckets[""] = buckets_of(hashes)
+        return self._buckets.get(split, self._buckets[""])
 
     @property
     def largest_submission(self) -> int:
@@ -260,6 +256,8 @@ def prepare(key: str, truth: Source, params: Mapping[str, Any] | None = None, id
     prepared, problems = read_truth(metric, truth, complete(metric.parameters, params or {}), id_column)
     if problems or prepared is None:
         raise GroundTruthError(problems)
+    prepared.table.let_go(() if not prepared.has_split else (USAGE,))
+    release_memory()
     return prepared
 
 

@@ -35,6 +35,7 @@ MOST_BUCKETS = 1000
 RESAMPLES = 200
 MOST_ROWS = 2000
 _SEED = 20
+_BYTES = 200_000
 _NORMAL = 1.959963984540054
 
 
@@ -105,16 +106,28 @@ def buckets_of(hashes: np.ndarray) -> Buckets:
 def hashes_of(ids: Any) -> np.ndarray:
     """A hash of 64 bits for each cell of an Arrow string array, the same in every process."""
     offsets, data = raw_cells(ids)
-    first, used = int(offsets[0]), data[offsets[0] : offsets[-1]]
-    lengths = np.diff(offsets)
-    place = np.arange(len(used)) - np.repeat(offsets[:-1] - first, lengths)
-    powers = np.cumprod(np.full(int(lengths.max(initial=0)) + 1, 0x9E3779B97F4A7C15, np.uint64))
-    mixed = (used.astype(np.uint64) + np.uint64(1)) * powers[place]
-    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-    hashes = total[offsets[1:] - first] - total[offsets[:-1] - first]
+    longest = int(np.diff(offsets).max(initial=0))
+    powers = np.cumprod(np.full(longest + 1, 0x9E3779B97F4A7C15, np.uint64))
+    hashes = np.empty(len(ids), np.uint64)
+    start = 0
+    while start < len(ids):
+        # About so many bytes together, for each of them becomes several numbers.
+        stop = max(start + 1, int(np.searchsorted(offsets, int(offsets[start]) + _BYTES, side="right")) - 1)
+        hashes[start:stop] = _sums_of_powers(offsets[start : stop + 1], data, powers)
+        start = stop
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
     found: np.ndarray = hashes ^ (hashes >> np.uint64(31))
+    return found
+
+
+def _sums_of_powers(offsets: np.ndarray, data: np.ndarray, powers: np.ndarray) -> np.ndarray:
+    """For each cell the sum of its bytes, each times the power of its place."""
+    first, used = int(offsets[0]), data[offsets[0] : offsets[-1]]
+    place = np.arange(len(used)) - np.repeat(offsets[:-1] - first, np.diff(offsets))
+    mixed = (used.astype(np.uint64) + np.uint64(1)) * powers[place]
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+    found: np.ndarray = total[offsets[1:] - first] - total[offsets[:-1] - first]
     return found
 
 

@@ -15,29 +15,42 @@ Source: *evaluations* 0.0.1, `jaccard_word_level_score`.
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 import numpy as np
 
 from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
 from metrics._inputs import Words
-from metrics._tokens import Tokens, jaccard, tokens
+from metrics._tables import pick
+from metrics._tokens import BLOCK, Tokens, jaccard, tokens
 
 Lowercase = Annotated[bool, "Whether upper and lower case are the same."]
 
 
 def words(texts: Coded, lowercase: bool) -> Tokens:
     """The distinct words of each distinct text."""
-    return tokens(texts.array, None, lambda piece: (piece.lower() if lowercase else piece).split(), distinct=True)
+    found = words_of(texts.array, lowercase)
+    return replace(found, codes=found.codes.astype(np.int32))
+
+
+def words_of(array: Any, lowercase: bool) -> Tokens:
+    """The distinct words of each text of an Arrow string array."""
+    return tokens(array, None, lambda piece: (piece.lower() if lowercase else piece).split(), distinct=True)
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = True) -> Contributions:
     """The similarity of each row, and 1 for the row."""
-    true, said = truth.once(words, lowercase), prediction.once(words, lowercase)
+    true = truth.once(words, lowercase)
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
-    similarity = jaccard(true, said, true_cells, said_cells)
-    return Contributions(np.column_stack([similarity, np.ones(len(similarity))]), of_row)
+    table = np.ones((len(true_cells), 2))
+    for start in range(0, len(true_cells), BLOCK):
+        # The words of a whole column would need more memory than anything else.
+        block = slice(start, start + BLOCK)
+        said = words_of(pick(prediction.array, said_cells[block]), lowercase)
+        table[block, 0] = jaccard(true, said, true_cells[block], np.arange(len(said.counts)))
+    return Contributions(table, of_row)
 
 
 def total(sums: np.ndarray) -> float:

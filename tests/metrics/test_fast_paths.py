@@ -9,8 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from metrics import _index
+from metrics import _index, _numbers, _ranks, _scan, _sums, _tables, _tokens, _uncertainty
+from metrics._arrays import Coded
+from metrics._cells import Cells
+from metrics._confidences import in_order, influence, ranking_of
 from metrics._index import Index
+from metrics._inputs import RankedLabel
+from metrics._ranks import closed_up, dense_ranks, placements, ranks_of, roc_influence, wins
 
 KINDS_OF_IDS: dict[str, Callable[[random.Random], str]] = {
     "one length": lambda dice: f"img_{dice.randrange(500):08d}",
@@ -57,3 +62,135 @@ def test_ids_that_collide_are_told_apart_by_their_bytes(steps: int, monkeypatch:
     monkeypatch.setattr(_index, "_slots_of", lambda words, bits: np.zeros(len(words[0]), np.int64))
     monkeypatch.setattr(_index, "_MOST_STEPS", steps)
     looked_up([str(number) for number in range(90)], [str(number) for number in range(200)])
+
+
+def values_of_many_kinds(dice: np.random.Generator, rows: int) -> dict[str, np.ndarray]:
+    return {
+        "even": dice.random(rows),
+        "few": np.round(dice.random(rows), 2),
+        "crowded": dice.random(rows) ** 40,
+        "far apart": dice.normal(size=rows) * 10.0 ** dice.integers(-300, 300, rows),
+        "tiny": dice.integers(0, 9, rows) * 5e-324,
+        "zeros of both signs": dice.choice([0.0, -0.0, 1.0], rows),
+        "one": np.full(rows, 3.5),
+    }
+
+
+@pytest.mark.parametrize("rows", [1, 60, 6000])
+def test_ranks_are_the_places_among_the_sorted_distinct_values(rows: int) -> None:
+    for name, values in values_of_many_kinds(np.random.default_rng(rows), rows).items():
+        expected = np.unique(values, return_inverse=True)[1]
+        assert dense_ranks(values).tolist() == expected.tolist(), name
+        some = np.random.default_rng(3).choice(rows, rows // 2 + 1)
+        assert ranks_of(values).take(some).places.tolist() == dense_ranks(values[some]).tolist(), name
+    assert closed_up(np.array([7, 2, 7, 5])).tolist() == [2, 0, 2, 1]
+
+
+def test_a_part_of_the_ranks_tells_what_the_part_alone_would_tell() -> None:
+    dice = np.random.default_rng(4)
+    truth, scores = dice.integers(0, 2, 300).astype(float), np.round(dice.random(300), 1)
+    rows = dice.permutation(300)[:120]
+    part = ranks_of(scores).take(rows)
+    for told in (wins, roc_influence):
+        assert told(truth[rows], part).tolist() == told(truth[rows], scores[rows]).tolist()
+    ups, downs = scores[truth == 1], scores[truth == 0]
+    expected = [(up > downs).sum() + 0.5 * (up == downs).sum() for up in ups]
+    assert placements(truth == 1, scores)[truth == 1].tolist() == expected
+
+
+def test_sorted_answers_keep_their_ranking_in_every_part() -> None:
+    dice = random.Random(8)
+    names = ["a", "b", ""]
+    truth = pa.array([dice.choice(names) for _ in range(90)]).dictionary_encode()
+    coded = Coded(np.array(truth.indices), list(truth.dictionary.to_pylist()))
+    said = _cells([dice.choice(("", f"{dice.choice('ab')} {dice.randint(0, 9) / 10}")) for _ in range(90)])
+    answers = RankedLabel().read([said], coded)
+    rows = np.array(dice.sample(range(90), 40))
+    part = in_order(answers).take(rows)
+    fresh = answers.take(rows)
+    for one, other in ((part, fresh), (in_order(fresh), fresh)):
+        ours, theirs = ranking_of(coded.take(rows), one), ranking_of(coded.take(rows), other)
+        assert ours.precision[ours.places].tolist() == theirs.precision[theirs.places].tolist()
+        expected = influence(coded.take(rows), other)
+        assert influence(coded.take(rows), one).tolist() == expected.tolist()
+
+
+def _cells(texts: list[str]) -> Cells:
+    data = "id,y\n" + "".join(f'{row},"{text}"\n' for row, text in enumerate(texts))
+    return Cells(_tables.read_table(data.encode(), lambda names, line: []), "y", "id")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["cat 0.5", "dog 1e-3", "cat -2"],
+        ["cat 0.5", "", "dog 7"],
+        ["cat  0.5", "dog\u00a01"],
+        ["ünï 0.25"],
+        ["cat 0.5", "x", "a b 1"],
+        ["cat x"],
+        [""],
+    ],
+)
+def test_two_words_are_told_apart_the_same_way_in_a_hurry(texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = _cells(texts)
+    quick = _numbers.read_ranked(fast)
+    slow = _cells(texts)
+    monkeypatch.setattr(_numbers, "_halves", lambda array, filled: None)
+    plain = _numbers.read_ranked(slow)
+    assert [quick[0].values[code] for code in quick[0].codes] == [plain[0].values[code] for code in plain[0].codes]
+    np.testing.assert_array_equal(quick[1], plain[1])
+    assert fast.problems == slow.problems
+
+
+@pytest.mark.parametrize("block", [1, 2, 5])
+def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = random.Random(block)
+    texts = [" ".join(dice.choices(["b", "A", "a", "ß", "c"], k=dice.randrange(5))) for _ in range(17)]
+    ids = pa.array([f"{text}{row}" for row, text in enumerate(texts)])
+    numbers = np.array([1e16, 1.0, -1e16, 0.1, 3e-300])
+    data = b'a,b\n"x\ny",1\n2,.5\n'
+    odd = pa.array(["1.5", "2.", ".5", "1.e5", "12.25", "3", "-.5"])
+
+    def cut() -> _tokens.Tokens:
+        return _tokens.tokens(pa.array(texts), None, lambda piece: (piece.lower(),), distinct=True)
+
+    whole, hashes, total = cut(), _uncertainty.hashes_of(ids), _sums.exact_sum(numbers)
+    places = _scan.places_of(10, data)
+    for module, name in ((_tokens, "BLOCK"), (_uncertainty, "_BYTES"), (_sums, "_BLOCK"), (_scan, "_BLOCK")):
+        monkeypatch.setattr(module, name, block)
+    monkeypatch.setattr(_numbers, "_BLOCK", block)
+    monkeypatch.setattr(_tables, "_BLOCK", block)
+    parts = cut()
+    assert (parts.vocabulary, parts.codes.tolist(), parts.starts.tolist()) == (
+        whole.vocabulary,
+        whole.codes.tolist(),
+        whole.starts.tolist(),
+    )
+    assert _uncertainty.hashes_of(ids).tolist() == hashes.tolist()
+    assert _sums.exact_sum(numbers) == total
+    assert _scan.places_of(10, data).tolist() == places.tolist() == [3, 6, 11, 16]
+    assert _scan.scan(data).line_ends == 4
+    assert [_numbers._has_loose_points(odd[row : row + 1]) for row in range(len(odd))] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert _tables.trimmed(pa.array(["a b", " c", "d\u00a0"])).to_pylist() == ["a b", "c", "d"]
+
+
+def test_a_number_that_lacks_a_digit_beside_its_point_is_seen_among_others() -> None:
+    fine = ["12.5"] * 40
+    for odd in ("1.e5", "-.5", "1..5"):
+        assert _numbers._has_loose_points(pa.array([*fine, odd, *fine]))
+    assert not _numbers._has_loose_points(pa.array(fine))
+
+
+def test_the_classes_of_an_even_spread_are_used_and_those_of_a_crowd_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_ranks, "_CROWD", 3)
+    spreads = (np.arange(6000.0), np.zeros(6000), np.concatenate(([1e300], np.arange(6000.0))))
+    assert [dense_ranks(values).max() for values in spreads] == [5999, 0, 6000]
