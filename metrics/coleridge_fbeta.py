@@ -28,9 +28,11 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, distinct_pairs
+from metrics._figures import Figure
 from metrics._fscore import Beta, f_beta
 from metrics._inputs import Words
 from metrics._parameters import Range
+from metrics._phrase_matrix import similarity_matrices
 from metrics._phrases import counts, distinct_phrases, phrases_of
 
 Threshold = Annotated[float, Range(0, 1, exclusive_minimum=True), "Similarity from which two phrases match."]
@@ -55,6 +57,13 @@ def total(sums: np.ndarray, *, beta: Beta = 0.5) -> float:
     return f_beta(tp, fp, fn, beta)
 
 
+def similarities(
+    truth: Coded, prediction: Coded, *, threshold: Threshold = 0.5, matching: Matching = "per_truth"
+) -> list[Figure]:
+    """True phrases against predictions, with the matches marked."""
+    return similarity_matrices(truth, prediction, threshold, matching)
+
+
 def perfect(truth: Coded, *, matching: Matching = "per_truth") -> list[list[str]]:
     """The true phrases; said once each, unless every one of them needs its own."""
     cells = truth if matching == "one_to_one" else truth.map(distinct_phrases)
@@ -73,6 +82,7 @@ coleridge_fbeta = Metric(
     parts=("tp", "fp", "fn"),
     last_line="(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})",
     worst=0.0,
+    figures=similarities,
     perfect=perfect,
     confirm={
         "matching": {
