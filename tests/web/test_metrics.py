@@ -118,7 +118,7 @@ def test_hostile_words_stay_text(client: Client) -> None:
 def test_every_metric_explains_itself(client: Client, key: str) -> None:
     text, metric = page(client, f"/metrics/{key}/"), metrics.get(key)
     assert f"python -m metrics score {key} truth.csv submission.csv" in text
-    assert "Each row and what it contributes" in text
+    assert "Each row and what it contributes" in text or "the score comes from whole columns" in text
     assert score_of(text) == pytest.approx(metric.example.score, rel=1e-12, abs=1e-12)
     assert " style=" not in text
     if metric.formula:
@@ -179,6 +179,8 @@ def test_each_row_shows_what_it_contributes_and_the_last_line_how_it_adds_up(cli
 def test_figures_have_words_beside_their_colours(client: Client) -> None:
     matrix = page(client, "/metrics/binary_f1/")
     assert matrix.count('<span class="visually-hidden">marked:</span>') == 2
+    phrases = page(client, "/metrics/coleridge_fbeta/?param-matching=one_to_one")
+    assert phrases.count('<span class="visually-hidden">marked:</span>') == 2
     curve = page(client, "/metrics/roc_auc/")
     assert 'class="curve" viewBox' in curve
     assert 'role="img" aria-label="ROC curve: share of the 1s taken against share of the 0s taken' in curve
