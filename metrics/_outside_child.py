@@ -166,7 +166,7 @@ def ours(request: dict[str, Any]) -> dict[str, Any]:
     from metrics import _registry
 
     key = request["key"]
-    _registry.built_in()[key] = getattr(load(key), key)
+    _registry.add(key, getattr(load(key), key))
     try:
         truth = metrics.prepare(key, Path("solution.csv"), request["params"], request["id_column"])
         result = truth.evaluate(Path("submission.csv"))

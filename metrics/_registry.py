@@ -18,20 +18,33 @@ from metrics._outside import folder
 from metrics._parameters import complete
 
 _FOLDER = Path(__file__).parent
+_ADDED: dict[str, Metric] = {}
+
+
+@cache
+def _names() -> frozenset[str]:
+    modules = pkgutil.iter_modules([str(_FOLDER)])
+    return frozenset(module.name for module in modules if not module.name.startswith("_"))
 
 
 @cache
 def built_in() -> dict[str, Metric]:
     """The metrics of this library."""
-    names = [module.name for module in pkgutil.iter_modules([str(_FOLDER)]) if not module.name.startswith("_")]
-    return {name: _load(name) for name in names}
+    return {name: _load(name) for name in sorted(_names())}
 
 
+@cache
 def _load(name: str) -> Metric:
+    """One metric, for a worker needs no others."""
     metric = getattr(import_module(f"metrics.{name}"), name, None)
     if not isinstance(metric, Metric) or metric.key != name:
         raise TypeError(f"metrics/{name}.py must define {name} = Metric(…) with functions of its own")
     return metric
+
+
+def add(key: str, metric: Metric) -> None:
+    """Let this process know a metric whose file is elsewhere."""
+    _ADDED[key] = metric
 
 
 def catalogue() -> tuple[Metric, ...]:
@@ -52,8 +65,10 @@ def get(key: str) -> Metric:
     (a ``KeyError``).
     """
     name, _, version = key.partition("@")
-    if name in built_in():
-        return built_in()[name]
+    if name in _ADDED:
+        return _ADDED[name]
+    if name in _names():
+        return _load(name)
     if folder() is not None:
         from metrics._outside_metric import find
 

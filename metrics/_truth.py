@@ -256,7 +256,8 @@ def prepare(key: str, truth: Source, params: Mapping[str, Any] | None = None, id
     prepared, problems = read_truth(metric, truth, complete(metric.parameters, params or {}), id_column)
     if problems or prepared is None:
         raise GroundTruthError(problems)
-    prepared.table.let_go(() if not prepared.has_split else (USAGE,))
+    # The process of a metric from outside gets the whole table.
+    prepared.table.let_go((USAGE,) if prepared.has_split and not metric.is_outside else ())
     release_memory()
     return prepared
 
