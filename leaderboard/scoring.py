@@ -38,6 +38,7 @@ MOST_TRIES = 5
 PREPARED_AT_MOST = 8
 RESCORE_BATCH = 200
 RESCORE_SECONDS = 2.0
+MOST_TOLD = 2000
 
 DAMAGED = "The stored file is damaged. The host has been told, and your attempt was given back."
 OUR_FAULT = "Scoring failed through no fault of your file. The host has been told, and your attempt was given back."
@@ -49,11 +50,13 @@ class Damaged(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What measuring a file came to: a result, or all problems of the file, or our own failure."""
+    """What measuring a file came to: a result, or all problems of the file, or our own failure; what the metric said
+    about that is for the host alone."""
 
     result: metrics.Result | None = None
     problems: tuple[dict[str, Any], ...] = ()
     failure: str = ""
+    told_to_host: str = ""
 
 
 # --- one submission ---------------------------------------------------------------------------------------------
@@ -84,6 +87,12 @@ def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
     except Damaged:
         log.error("submission %s: the stored file is damaged", submission.pk)
         return Outcome(failure=DAMAGED)
+    except metrics.MetricFailed as error:
+        log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
+        return Outcome(failure=OUR_FAULT, told_to_host=f"{error} {error.told}".strip()[:MOST_TOLD])
+    except metrics.UnknownMetric as error:
+        log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
+        return Outcome(failure=OUR_FAULT, told_to_host=f"{error} The operator can put its file back.")
     except Exception:
         log.exception("submission %s under %s could not be measured", submission.pk, ground_truth.pk)
         return Outcome(failure=OUR_FAULT)
@@ -107,7 +116,7 @@ def prepared(ground_truth: GroundTruth) -> metrics.Truth:
     key = (ground_truth.pk, ground_truth.sha256)
     if key not in _prepared:
         _prepared[key] = metrics.prepare(
-            ground_truth.metric, path_of(ground_truth.file_key), ground_truth.params, ground_truth.id_column
+            ground_truth.metric_key, path_of(ground_truth.file_key), ground_truth.params, ground_truth.id_column
         )
         while len(_prepared) > PREPARED_AT_MOST:
             _prepared.popitem(last=False)
@@ -172,6 +181,7 @@ def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcom
         status=status,
         problems=list(outcome.problems),
         failure=outcome.failure,
+        told_to_host=outcome.told_to_host,
         claim=None,
         lease_until=None,
         finished_at=Now(),
@@ -214,7 +224,9 @@ def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Re
         )
         for split, value in values.items()
     )
-    Uncertainty.objects.bulk_create(Uncertainty.of(score, result.uncertainty[score.split]) for score in scores)
+    # Nothing is known of the doubt where a metric from outside scored.
+    known = [score for score in scores if score.split in result.uncertainty]
+    Uncertainty.objects.bulk_create(Uncertainty.of(score, result.uncertainty[score.split]) for score in known)
     return result.public
 
 
@@ -259,6 +271,8 @@ def _rescore_one(submission: Submission, ruler: GroundTruth) -> None:
             _write_scores(submission, ruler, outcome.result)
         else:
             problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
+            if outcome.told_to_host:  # a refusal is read by the file's author too
+                Submission.objects.filter(pk=submission.pk).update(told_to_host=outcome.told_to_host)
             Refusal.objects.create(submission=submission, ground_truth=ruler, problems=problems)
 
 

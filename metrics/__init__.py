@@ -28,7 +28,7 @@ from metrics._evaluate import Result
 from metrics._explain import Explanation, explain
 from metrics._figures import Curve, Grid
 from metrics._findings import Finding
-from metrics._outside import OutsideFile, outside_file, outside_files
+from metrics._outside import OutsideFile, add_outside_file, outside_file, outside_files, outside_settings
 from metrics._parameters import Parameter, Range
 from metrics._registry import catalogue, clean_params, get
 from metrics._sniff import header, sniff
@@ -63,6 +63,7 @@ __all__ = [
     "TruthReport",
     "Uncertainty",
     "UnknownMetric",
+    "add_outside_file",
     "add_split",
     "catalogue",
     "chance_better",
@@ -76,6 +77,7 @@ __all__ = [
     "header",
     "outside_file",
     "outside_files",
+    "outside_settings",
     "prepare",
     "read_container",
     "sniff",

@@ -70,6 +70,11 @@ class OutsideFile:
         return found
 
     @property
+    def parameters(self) -> list[Mapping[str, Any]]:
+        """The parameters that a host will see, each as a mapping with ``name``, ``kind``, ``default``, ``required``."""
+        return list(self.facts.get("parameters", []))
+
+    @property
     def notes(self) -> list[str]:
         """What the operator should know."""
         return [*self.facts.get("notes", []), *([GUESSED] if not self.error and self.direction[1] == "guess" else [])]
@@ -106,14 +111,32 @@ def outside_files() -> tuple[OutsideFile, ...]:
 
 
 def outside_file(path: Path, settings: Mapping[str, Any] | None = None, *, again: bool = False) -> OutsideFile:
-    """One file, wherever it is; ``again`` inspects it although that was done before."""
+    """One file, wherever it is; ``again`` inspects it although that was done before. ``settings`` replace what the
+    operator has said about it."""
     try:
         data = _text(path)
     except OSError as error:
         return OutsideFile(path.stem, path, b"", {"error": f"It cannot be read: {error.strerror}."}, {})
-    return OutsideFile(
-        path.stem, path, data, _inspected(path.stem, data, again), settings or read_settings(path.with_suffix(".json"))
-    )
+    said = read_settings(path.with_suffix(".json")) if settings is None else settings
+    return OutsideFile(path.stem, path, data, _inspected(path.stem, data, again), said)
+
+
+def add_outside_file(file: OutsideFile) -> Path:
+    """Put a file into ``METRICS_DIR`` with what the operator says about it, and give its place. Raises ``OSError``."""
+    home = folder()
+    if home is None:
+        raise FileNotFoundError("METRICS_DIR names no folder.")
+    target = home / f"{file.key}.py"
+    if file.settings:
+        _write(target.with_suffix(".json"), json.dumps(dict(file.settings), indent=1).encode())
+    _write(target, file.data)
+    return target
+
+
+def outside_settings(key: str) -> dict[str, Any]:
+    """What the operator has said about a metric of ``METRICS_DIR``."""
+    home = folder()
+    return read_settings(home / f"{key}.json") if home else {}
 
 
 def kept_file(key: str, version: str) -> OutsideFile | None:
@@ -124,9 +147,7 @@ def kept_file(key: str, version: str) -> OutsideFile | None:
     for path in kept.glob(f"{key}-{version}*.py"):
         data = path.read_bytes()
         if path.stem == f"{key}-{_hash(data)}":
-            home = folder()
-            settings = read_settings(home / f"{key}.json") if home else {}
-            return OutsideFile(key, path, data, _inspected(key, data), settings)
+            return OutsideFile(key, path, data, _inspected(key, data), outside_settings(key))
     return None
 
 

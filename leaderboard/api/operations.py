@@ -107,7 +107,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
         **{name: getattr(competition, name) for name in names},
         allows_late=competition.allows_late,
         revealed_at=competition.revealed_at,
-        scored_by=metric_of(ruler.metric, ruler.params) if ruler else None,
+        scored_by=metric_of(ruler) if ruler else None,
         submission_columns=list(ruler.submission_columns) if ruler else [],
         public_share=ruler.public_share if ruler else None,
         attempts_left=left,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from django.db.models import Count, Exists, F, OuterRef, Prefetch, QuerySet
 from django.http import Http404
@@ -11,7 +11,7 @@ from django.http import Http404
 import metrics
 
 from .. import ranking
-from ..models import Competition, Membership, Score, Split, Submission, User
+from ..models import Competition, GroundTruth, Membership, Score, Split, Submission, User
 from .errors import ApiError
 from .schemas import MetricOut, Problem, SubmissionOut
 
@@ -53,9 +53,13 @@ def line_of(competition: Any, at: datetime) -> dict[str, Any]:
     }
 
 
-def metric_of(key: str, params: dict[str, Any]) -> MetricOut:
-    metric = metrics.get(key)
-    return MetricOut(key=key, title=metric.title, direction=metric.direction, params=params)
+def metric_of(ruler: GroundTruth) -> MetricOut:
+    direction: Literal["maximize", "minimize"] = "minimize" if ranking.sign_of(ruler) > 0 else "maximize"
+    try:
+        title = metrics.get(ruler.metric_key).title
+    except metrics.UnknownMetric:  # its file from outside is gone
+        title = ruler.metric
+    return MetricOut(key=ruler.metric, title=title, direction=direction, params=ruler.params)
 
 
 def submissions_of(user: User) -> QuerySet[Submission]:

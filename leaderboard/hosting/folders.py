@@ -157,7 +157,7 @@ def _said_clearly(name: str) -> Iterator[None]:
 
 def _metric_lines(ruler: GroundTruth) -> list[str]:
     """The metric's tables. TOML has no null: an empty text is read as none, and a default is left out."""
-    defaults = {parameter.name: parameter.default for parameter in metrics.get(ruler.metric).parameters}
+    defaults = {parameter.name: parameter.default for parameter in metrics.get(ruler.metric_key).parameters}
     params = {
         name: "" if value is None else value
         for name, value in ruler.params.items()

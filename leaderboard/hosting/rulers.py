@@ -192,7 +192,7 @@ def sample_of(ruler: GroundTruth) -> bytes:
         part = path.with_suffix(f".{uuid.uuid4().hex}.partial")
         child.run(
             "sample_submission",
-            metric=ruler.metric,
+            metric=ruler.metric_key,
             truth=str(path_of(ruler.file_key)),
             params=ruler.params,
             id_column=ruler.id_column,

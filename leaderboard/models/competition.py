@@ -244,6 +244,11 @@ class GroundTruth(models.Model):
         super().save(*args, **kwargs)
 
     @property
+    def metric_key(self) -> str:
+        """What to ask the library for: the metric, if its file came from outside in the version published with."""
+        return f"{self.metric}@{self.metric_version}"
+
+    @property
     def public_share(self) -> float:
         """Share of the ranked rows that the public board is computed on, 0–1."""
         return self.public_rows / (self.public_rows + self.private_rows)

@@ -81,6 +81,8 @@ class Submission(models.Model):
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     problems = models.JSONField(default=list)
     failure = models.CharField(max_length=500, blank=True)
+    # What a metric from outside said when it broke. It may quote the truth: only hosts and operators read it.
+    told_to_host = models.TextField(blank=True)
     claim = models.UUIDField(null=True, editable=False)
     lease_until = models.DateTimeField(null=True, editable=False)
     tries = models.PositiveSmallIntegerField(default=0, editable=False)

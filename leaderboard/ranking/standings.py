@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,7 +36,12 @@ class Best:
 
 def sign_of(ground_truth: GroundTruth) -> float:
     """+1 where a lower value is better, −1 where a higher one is."""
-    return 1.0 if metrics.get(ground_truth.metric).direction == "minimize" else -1.0
+    try:
+        return 1.0 if metrics.get(ground_truth.metric_key).direction == "minimize" else -1.0
+    except metrics.UnknownMetric:
+        # A metric's file from outside is gone, and every copy of it: the board stays as it was.
+        known = Standing.objects.filter(ground_truth=ground_truth).exclude(value=0.0).first()
+        return math.copysign(1.0, known.sort_key / known.value) if known else -1.0
 
 
 def bests(ground_truth: GroundTruth, split: Split, *, before: datetime | None = None) -> Iterator[Best]:

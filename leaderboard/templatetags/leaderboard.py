@@ -180,7 +180,7 @@ def metric_of(ruler: GroundTruth | None) -> metrics.Metric | None:
     if ruler is None:
         return None
     try:
-        return metrics.get(ruler.metric)
+        return metrics.get(ruler.metric_key)
     except KeyError:
         return None
 

@@ -14,8 +14,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 
-import metrics
-
 from ... import ranking, submitting
 from ...exports import safe_cell
 from ...models import Refusal, Submission
@@ -71,7 +69,6 @@ def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpR
         "submission": found,
         "progress": progress,
         "ground_truth": ruler,
-        "metric": metrics.get(ruler.metric) if ruler else None,
         # All digits: a receipt is compared with the scorer at home.
         "full": {split: repr(value) for split, value in progress.scores.items()},
         "refusal": Refusal.objects.filter(submission=found, ground_truth=ruler).first(),

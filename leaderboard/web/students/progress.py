@@ -156,7 +156,7 @@ class Progress:
         earlier = _doubt_of(best.submission_id, self.visit) if best else None
         if ruler is None or self.doubt is None or earlier is None or not self.difference:
             return None
-        direction = metrics.get(ruler.metric).direction
+        direction = metrics.get(ruler.metric_key).direction
         chance = metrics.chance_better(direction, self.doubt.values, earlier.values)
         return chance if self.difference > 0 else 1 - chance
 

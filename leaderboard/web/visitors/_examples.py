@@ -120,7 +120,7 @@ class Draft:
             self.submission = Sheet.typed("s", "Submission", query)
         given = {p.name: query[f"param-{p.name}"] for p in metric.parameters if f"param-{p.name}" in query}
         self.is_changed = has_cells or bool(given)
-        own = {**metrics.clean_params(metric.key, {}), **example.params}
+        own = {**{parameter.name: parameter.default for parameter in metric.parameters}, **example.params}
         if self.is_changed:
             # A box without its tick sends nothing.
             ticks = {p.name: "" for p in metric.parameters if p.kind == "bool"} if has_cells else {}

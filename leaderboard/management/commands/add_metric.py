@@ -1,0 +1,95 @@
+"""`manage.py add_metric [FILE]`: check a metric file from outside and put it into METRICS_DIR, or list those there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+import metrics
+
+
+class Command(BaseCommand):
+    help = (
+        "Check a metric file, Kaggle's or in our own format, run its doctests, and put it into the folder METRICS_DIR. "
+        "Without a file: list the folder, and exit with 1 if some file is no metric."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, nargs="?", help="The metric's key is the file's name.")
+        parser.add_argument("--check", action="store_true", help="Put nothing into the folder.")
+        parser.add_argument("--direction", choices=("maximize", "minimize"), help="Needed where the file says nothing.")
+        parser.add_argument("--best", type=float, help="The value of a perfect submission, if it is always the same.")
+        parser.add_argument("--title", help="The name in the chooser.")
+        parser.add_argument("--group", help="The group in the chooser, such as Numbers or Labels.")
+        parser.add_argument("--columns", metavar="A,B", help="A submission's columns, if not the truth's.")
+
+    def handle(self, **options: Any) -> None:
+        path: Path | None = options["file"]
+        if not os.environ.get("METRICS_DIR") and not options["check"]:
+            raise CommandError("METRICS_DIR names no folder. Set it for the web server and the workers alike.")
+        if path is None:
+            self._list()
+            return
+        if not path.is_file():
+            raise CommandError(f"There is no file {path}.")
+        file = metrics.outside_file(path, {**metrics.outside_settings(path.stem), **_said(options)}, again=True)
+        self._tell(file)
+        if file.error:
+            raise CommandError("It was not added.")
+        if options["check"]:
+            return
+        if file.direction[1] == "guess":
+            raise CommandError("Nothing says whether higher or lower is better: give --direction. It was not added.")
+        try:
+            metrics.add_outside_file(file)
+        except OSError as error:
+            raise CommandError(f"It could not be added: {error}") from error
+        self.stdout.write(f"Added. Hosts can choose {file.key} now.")
+
+    def _list(self) -> None:
+        files = metrics.outside_files()
+        for file in files:
+            self._tell(file)
+            self.stdout.write("")
+        broken = sum(bool(file.error) for file in files)
+        if broken:
+            raise CommandError(f"{broken} of {len(files)} files cannot be offered.")
+        self.stdout.write(f"{len(files)} files, all of them can be offered.")
+
+    def _tell(self, file: metrics.OutsideFile) -> None:
+        self.stdout.write(f"{file.key} (version {file.version})")
+        if file.error:
+            self.stdout.write(f"  cannot be offered: {file.error}")
+            return
+        direction, who = file.direction
+        better = "higher" if direction == "maximize" else "lower"
+        self.stdout.write(f"  {better} is better ({WHO[who]})")
+        for parameter in file.parameters:
+            default = "must be given" if parameter["required"] else f"default {parameter['default']}"
+            self.stdout.write(f"  parameter {parameter['name']}: {parameter['kind']}, {default}")
+        for note in file.notes:
+            self.stdout.write(f"  note: {note}")
+        self._tell_doctests(file)
+
+    def _tell_doctests(self, file: metrics.OutsideFile) -> None:
+        tried, failed = file.doctest["tried"], file.doctest["failed"]
+        if not tried:
+            self.stdout.write("  doctests: it has none")
+            return
+        self.stdout.write(f"  doctests: {failed} of {tried} failed" if failed else f"  doctests: all {tried} passed")
+        for line in file.doctest["text"].splitlines():
+            self.stdout.write(f"    {line}".rstrip())
+
+
+WHO = {"settings": "as you say", "file": "as the file says", "guess": "a guess from its words"}
+
+
+def _said(options: dict[str, Any]) -> dict[str, Any]:
+    """What the options say about the metric."""
+    said = {name: options[name] for name in ("direction", "best", "title", "group") if options[name] is not None}
+    if options["columns"]:
+        said["submission_columns"] = [name.strip() for name in options["columns"].split(",")]
+    return said

@@ -1,0 +1,245 @@
+"""Metric files from outside on the site: Olga adds them, Ada chooses one, Bo is scored by it or told why not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+import metrics
+from leaderboard import hosting, ranking, scoring
+from leaderboard.models import Competition, DailyAttempts, Refusal, Score, Split, Submission, User
+from metrics import _outside, _outside_run
+from tests.conftest import enter, hand_in, make_competition
+
+TRUTH = "id,y,Usage\n" + "".join(f"{i},{i % 4},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13))
+MINE = ("id,y\n" + "".join(f"{i},{(i + 1) % 4}\n" for i in range(1, 13))).encode()
+PERFECT = ("id,y\n" + "".join(f"{i},{i % 4}\n" for i in range(1, 13))).encode()
+
+GAP = '''"""Mean gap. Lower is better.
+
+>>> 1 + 1
+3
+"""
+
+class ParticipantVisibleError(Exception):
+    pass
+
+def score(solution, submission, row_id_column_name, power: float = 1.0):
+    if (submission.y < 0).any():
+        raise ParticipantVisibleError("Gaps need numbers from 0 on.")
+    if (submission.y > 50).any():
+        raise ValueError("canary " + str(list(solution.y)))
+    return float(((solution.y - submission.y).abs() ** power).mean())
+'''
+
+Drop = Callable[[str, str], Path]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_waiting_process() -> Iterator[None]:
+    yield
+    _outside_run.close()
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of files from outside."""
+    folder = tmp_path / "metrics"
+    folder.mkdir()
+    monkeypatch.setenv("METRICS_DIR", str(folder))
+    _outside._facts.clear()
+    scoring._prepared.clear()
+    (folder / "gap.py").write_text(GAP)
+    return folder
+
+
+@pytest.fixture
+def gaps(shelf: Path, ada: User, bo: User) -> Competition:
+    competition = make_competition(ada, slug="gaps", metric="gap", truth=TRUTH)
+    enter(competition, bo)
+    return competition
+
+
+def page_of(user: User, url: str) -> str:
+    client = Client()
+    client.force_login(user)
+    response = client.get(url)
+    assert response.status_code == 200, url
+    return response.content.decode()
+
+
+def used(user: User) -> int:
+    return sum(DailyAttempts.objects.filter(team__memberships__user=user).values_list("used", flat=True))
+
+
+def values(submission: Submission) -> dict[str, float]:
+    return dict(Score.objects.filter(submission=submission).values_list("split", "value"))
+
+
+def test_ada_chooses_it_and_bo_is_scored_by_it(gaps: Competition, bo: User) -> None:
+    assert gaps.ground_truth is not None
+    assert gaps.ground_truth.metric_version == metrics.get("gap").version
+    mine = hand_in(gaps, bo, MINE)
+    assert mine.status == "scored", mine.problems or mine.told_to_host
+    assert values(mine) == {"public": 2.0, "private": 1.0}
+    assert values(hand_in(gaps, bo, PERFECT)) == {"public": 0.0, "private": 0.0}
+    (line,) = ranking.lines(gaps, Split.PUBLIC)
+    assert line.value == 0.0
+    for url in ("", "leaderboard/", "submissions/", f"submissions/{mine.pk}/"):
+        assert "Gap" in page_of(bo, f"/c/gaps/{url}")
+
+
+def test_what_the_metric_says_of_bos_file_reaches_bo_and_costs_no_attempt(gaps: Competition, bo: User) -> None:
+    mine = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,-2"))
+    assert (mine.status, mine.problems[0]["message"]) == ("invalid", "Gaps need numbers from 0 on.")
+    assert used(bo) == 0
+    assert "Gaps need numbers from 0 on." in page_of(bo, f"/c/gaps/submissions/{mine.pk}/")
+
+
+def test_what_it_says_of_itself_reaches_ada_alone(
+    gaps: Competition, ada: User, bo: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    mine = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,99"))
+    assert (mine.status, mine.failure) == ("failed", scoring.OUR_FAULT)
+    assert mine.told_to_host.startswith("The metric gap raised ValueError in line 14. ValueError: canary [1, 3, 1")
+    assert used(bo) == 0
+    assert "canary" not in caplog.text
+    assert "The metric gap raised ValueError" in caplog.text
+    assert "canary [1, 3, 1" in page_of(ada, "/host/gaps/submissions/")
+    for url in ("", "leaderboard/", "submissions/", f"submissions/{mine.pk}/"):
+        assert "canary" not in page_of(bo, f"/c/gaps/{url}")
+
+
+def test_one_that_never_ends_gives_the_attempt_back(
+    shelf: Path, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shelf / "slow.py").write_text(GAP.replace("    return", "    while (submission.y == 17).any(): pass\n    return"))
+    competition = make_competition(ada, metric="slow", truth=TRUTH)
+    enter(competition, bo)
+    monkeypatch.setenv("METRICS_SECONDS", "1")
+    mine = hand_in(competition, bo, MINE.replace(b"\n1,2", b"\n1,17"))
+    assert mine.status == "failed"
+    assert "1 s" in mine.told_to_host
+    assert used(bo) == 0
+
+
+def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_with(
+    gaps: Competition, shelf: Path, ada: User, bo: User
+) -> None:
+    first = hand_in(gaps, bo, MINE)
+    (shelf / "gap.py").write_text(GAP.replace(".mean())", ".mean()) * 10"))
+    scoring._prepared.clear()
+    second = hand_in(gaps, bo, MINE + b"\n")
+    assert values(first) == values(second) == {"public": 2.0, "private": 1.0}
+    hosting.draft_truth(competition=gaps, metric="gap", params={})
+    ruler = hosting.publish(competition=gaps, user=ada)
+    assert ruler.metric_version != gaps.ground_truth.metric_version  # type: ignore[union-attr]
+    while scoring.rescore(ruler.pk):
+        pass
+    assert dict(Score.objects.filter(ground_truth=ruler, submission=first).values_list("split", "value")) == {
+        "public": 20.0,
+        "private": 10.0,
+    }
+
+
+def test_without_its_file_nothing_is_scored_by_another_and_no_page_breaks(
+    gaps: Competition, shelf: Path, ada: User, bo: User
+) -> None:
+    hand_in(gaps, bo, MINE)
+    for path in [*shelf.glob("*.py"), *shelf.glob(".inspected/*")]:
+        path.unlink()
+    scoring._prepared.clear()
+    late = hand_in(gaps, bo, PERFECT)
+    assert late.status == "failed"
+    assert late.told_to_host.startswith('No metric is called "gap@')
+    for url in ("", "leaderboard/", "submissions/", f"submissions/{late.pk}/", "submit/"):
+        page_of(bo, f"/c/gaps/{url}")
+    for url in ("", "truth/", "submissions/"):
+        page_of(ada, f"/host/gaps/{url}")
+    (line,) = ranking.lines(gaps, Split.PUBLIC)
+    assert line.value == 2.0
+    assert ranking.sign_of(gaps.ground_truth) == 1.0  # type: ignore[arg-type]
+
+
+def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
+    gaps: Competition, shelf: Path, ada: User, bo: User
+) -> None:
+    first = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,40"))
+    (shelf / "gap.py").write_text(GAP.replace("> 50", "> 30"))
+    hosting.draft_truth(competition=gaps, metric="gap", params={})
+    ruler = hosting.publish(competition=gaps, user=ada)
+    while scoring.rescore(ruler.pk):
+        pass
+    assert Refusal.objects.get(submission=first).problems == [{"code": "failed", "message": scoring.OUR_FAULT}]
+    first.refresh_from_db()
+    assert "canary" in first.told_to_host
+
+
+def test_an_upside_down_board_is_not_published(shelf: Path, ada: User) -> None:
+    (shelf / "gap.py").write_text(GAP.replace("Lower is better.", "Higher is better."))
+    with pytest.raises(hosting.CannotHost) as caught:
+        make_competition(ada, metric="gap", truth=TRUTH)
+    assert any("With this metric higher is said to be better" in line for line in caught.value.details)
+
+
+def test_a_broken_file_breaks_no_page(shelf: Path, ada: User) -> None:
+    (shelf / "broken.py").write_text("import nothing_like_this")
+    (shelf / "asking.py").write_text("def score(solution, submission, row_id_column_name, k: int): return 1.0")
+    make_competition(ada, launched=False)
+    gallery = page_of(ada, "/metrics/")
+    assert "Gap" in gallery
+    assert "Asking" in gallery
+    assert "broken" not in gallery.lower()
+    assert "Mean gap." in page_of(ada, "/metrics/gap/")
+    page_of(ada, "/metrics/asking/")
+    assert "It must be given." in page_of(ada, "/host/pets/truth/?metric=asking")
+    assert "inf" not in page_of(ada, "/metrics/gap/").partition("<dt>Best value</dt>")[2][:40]
+    assert Client().get("/metrics/broken/").status_code == 404
+
+
+def test_olga_adds_a_file_and_sees_how_its_doctests_came_out(
+    shelf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = tmp_path / "far.py"
+    new.write_text(GAP.replace("Lower is better.", "Far."))
+    with pytest.raises(CommandError, match="give --direction"):
+        call_command("add_metric", str(new))
+    call_command("add_metric", str(new), "--check")
+    assert not (shelf / "far.py").exists()
+    call_command("add_metric", str(new), "--direction", "minimize", "--best", "0", "--title", "Distance")
+    told = capsys.readouterr().out
+    assert "doctests: 1 of 1 failed" in told
+    assert "Expected:\n        3" in told
+    assert "parameter power: float, default 1.0" in told
+    assert (shelf / "far.py").read_text() == new.read_text()
+    assert json.loads((shelf / "far.json").read_text()) == {"direction": "minimize", "best": 0.0, "title": "Distance"}
+    assert (metrics.get("far").title, metrics.get("far").best) == ("Distance", 0.0)
+    new.write_text(new.read_text() + "\n# a remark\n")
+    call_command("add_metric", str(new))  # what was said once still holds
+    assert metrics.get("far").title == "Distance"
+
+
+def test_olga_lists_the_folder(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("add_metric")
+    assert "1 files, all of them can be offered." in capsys.readouterr().out
+    (shelf / "broken.py").write_text("x = ")
+    with pytest.raises(CommandError, match="1 of 2 files cannot be offered"):
+        call_command("add_metric")
+    assert "cannot be offered: SyntaxError" in capsys.readouterr().out
+
+
+def test_olga_is_told_what_cannot_be(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("x = 1")
+    with pytest.raises(CommandError, match="It was not added"):
+        call_command("add_metric", str(bad))
+    with pytest.raises(CommandError, match="There is no file"):
+        call_command("add_metric", str(tmp_path / "none.py"))
+    monkeypatch.delenv("METRICS_DIR")
+    with pytest.raises(CommandError, match="METRICS_DIR names no folder"):
+        call_command("add_metric", str(bad))
