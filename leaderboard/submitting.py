@@ -155,7 +155,7 @@ def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes])
             return problems
         answer = child.run(
             "check_submission",
-            metric=ruler.metric_key,
+            metric=ruler.metric,
             truth=str(path_of(ruler.file_key)),
             params=ruler.params,
             id_column=ruler.id_column,
@@ -189,15 +189,15 @@ def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[
     """What the first megabyte already tells: container, encoding, header."""
     with path_of(stored.key).open("rb") as file:
         head = file.read(HEAD_BYTES)
-    columns = ruler.submission_columns if ruler else None
-    problems = metrics.sniff(head, stored.size, columns, may_be_empty=_may_be_empty(ruler))
+    columns, rows = (ruler.submission_columns, ruler.rows) if ruler else (None, None)
+    problems = metrics.sniff(head, stored.size, columns, expected_rows=rows, may_be_empty=_may_be_empty(ruler))
     return [problem.as_dict() for problem in problems]
 
 
 def _may_be_empty(ruler: GroundTruth | None) -> bool:
     """Whether a header without rows is a submission; a metric whose file is gone is the scorer's affair."""
     try:
-        return ruler is not None and metrics.get(ruler.metric_key).may_miss_ids
+        return ruler is not None and metrics.get(ruler.metric).may_miss_ids
     except metrics.UnknownMetric:
         return False
 

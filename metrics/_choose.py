@@ -60,6 +60,8 @@ def suggest(
         offered = None if sample is None else read_table(read_bytes(sample), lambda names, line: [])
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
+    if not table.rows:
+        raise GroundTruthError(table.problems)
     file = _File(table, name, offered and _spaced(offered, _TRIED_ROWS))
     fits = [(file.rank(metric, fit), fit) for metric in catalogue() for fit in [file.fit(metric)]]
     return [fit for _, fit in sorted(fits, key=lambda pair: pair[0])]
@@ -94,7 +96,7 @@ class _File:
         nature = self._nature(metric, params)
         is_usual = metric.group in nature.groups and _is_meant(metric, truth.target_columns)
         problems = [one for one in truth.problems if one.column != USAGE]
-        if not problems and all(len(rows) for rows in truth.parts.values()):
+        if not problems and all(len(rows) for rows in truth.parts.values()) and len(truth.scored):
             problems = unscorable_parts(truth) or _tried(truth)
         problems = problems or _against(truth, self.sample)
         if problems:

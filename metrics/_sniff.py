@@ -10,19 +10,30 @@ from metrics._headers import check_header, check_separator, header_of
 from metrics._scan import check_characters, check_encoding, check_line_lengths, plain_lines
 
 
-def sniff(head: bytes, size: int, columns: Sequence[str] | None, *, may_be_empty: bool = False) -> list[Problem]:
+def sniff(
+    head: bytes,
+    size: int,
+    columns: Sequence[str] | None,
+    *,
+    expected_rows: int | None = None,
+    may_be_empty: bool = False,
+) -> list[Problem]:
     """Problems visible in ``head``, the first bytes of a file of ``size`` bytes; an empty list promises nothing.
 
-    ``columns`` is the exact header that the competition needs, or ``None`` if it is not known yet; ``may_be_empty``
-    where the metric does without any row. Gzip and zip are peeked into within limits; every other container is named
-    and left closed.
+    ``columns`` is the exact header that the competition needs, or ``None`` if it is not known yet, ``expected_rows``
+    is for the words about missing ones; ``may_be_empty`` where the metric does without any row. Gzip and zip are
+    peeked into within limits; every other container is named and left closed.
     """
     if not size or not head:
         return [Problem("empty_file", "The file is empty (0 bytes).")]
     try:
-        return _look(head, size, columns, may_be_empty)
+        problems, line = _look(head, size, columns)
     except Refused as refused:
         return refused.problems
+    if line and not problems and not may_be_empty:
+        wanted = f"; {expected_rows:,} expected" if expected_rows else ""
+        problems.append(Problem("no_rows", f"The file has a header but no rows{wanted}.", line=line))
+    return problems
 
 
 def header(head: bytes) -> list[str]:
@@ -41,27 +52,22 @@ def header(head: bytes) -> list[str]:
     return names if any(names) else []
 
 
-def _look(head: bytes, size: int, columns: Sequence[str] | None, may_be_empty: bool) -> list[Problem]:
+def _look(head: bytes, size: int, columns: Sequence[str] | None) -> tuple[list[Problem], int]:
+    """What is wrong, and the line of a header that stands alone."""
     kind = container_of(head[:4096])
     is_packed = kind in ("gzip", "zip")
     if kind is not None and not is_packed:
-        return [refuse_container(kind)]
+        return [refuse_container(kind)], 0
     data = peek(head) if is_packed else head
     if is_packed and not data:
-        return []  # the scorer unpacks it and says what is wrong
+        return [], 0  # the scorer unpacks it and says what is wrong
     is_cut = is_packed or len(head) < size
     check_encoding(data, is_cut=is_cut)
     if not data.strip():
-        return [] if is_cut else [Problem("no_rows", "The file has no rows: it holds only blank lines.")]
+        return [] if is_cut else [Problem("no_rows", "The file has no rows: it holds only blank lines.")], 0
     clean = plain_lines(data)
     check_characters(clean)
     check_line_lengths(clean)
-    return _look_at_header(clean, columns, is_cut or may_be_empty)
-
-
-def _look_at_header(clean: bytes, columns: Sequence[str] | None, may_be_empty: bool) -> list[Problem]:
     names, line, body = header_of(clean)
     problems = check_header(names, columns, line) if columns else check_separator(names, line)
-    if not problems and not may_be_empty and not clean[body:].strip():
-        problems.append(Problem("no_rows", "The file has a header but no rows.", line=line))
-    return problems
+    return problems, 0 if is_cut or clean[body:].strip() else line

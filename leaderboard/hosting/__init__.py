@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .boards import add_baseline, board_csv, remove_baseline, reveal
 from .data_files import add_data_file, remove_data_file
-from .drafts import check_draft, columns_at_hand, discard_draft, draft_truth
+from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth
 from .folders import export_folder, import_folder
 from .rulers import (
     Move,
@@ -29,6 +29,7 @@ from .setting_up import (
 
 __all__ = [
     "EDITABLE",
+    "HEAD_BYTES",
     "CannotHost",
     "Move",
     "Preview",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +17,8 @@ from ..models import Competition, GroundTruth, TruthDraft
 from ..storage import clean_name, path_of, store
 from ..storage import remove as remove_file
 from .setting_up import CannotHost
+
+log = logging.getLogger(__name__)
 
 HEAD_BYTES = 65_536
 LARGEST_TEST_FILE = 50_000_000
@@ -84,7 +87,8 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     known = {finding["code"] for finding in report["findings"]}
     new = [{**problem, "blocking": True, "why": ""} for problem in problems if problem["code"] not in known]
     report["findings"] = new + report["findings"]
-    report["ok"] = report["ok"] and not new
+    if problems:  # it was checked without parts, so what a file scores on them is not known
+        report |= {"ok": False, "baselines": [], "apart": {}}
     report["is_split_by_system"] = truth != path_of(draft.file_key)
     kept = _split_to_keep(draft.competition) if report["is_split_by_system"] else None
     report["split_kept_from"] = kept.number if kept else None
@@ -126,13 +130,18 @@ def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
 
 
 def _fits(draft: TruthDraft) -> list[dict[str, Any]]:
-    answer = child.run(
-        "suggest",
-        truth=str(path_of(draft.file_key)),
-        id_column=draft.id_column or None,
-        group=draft.group_column or None,
-        sample=_files_of(draft.competition)[0],
-    )
+    """Advice: where it cannot be had, the check goes on without."""
+    try:
+        answer = child.run(
+            "suggest",
+            truth=str(path_of(draft.file_key)),
+            id_column=draft.id_column or None,
+            group=draft.group_column or None,
+            sample=_files_of(draft.competition)[0],
+        )
+    except child.ChildFailed:
+        log.exception("no metrics could be suggested for %s", draft.file_key)
+        return []
     fits: list[dict[str, Any]] = answer["fits"]
     return fits
 

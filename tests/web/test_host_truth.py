@@ -30,7 +30,7 @@ def draft(ada: User) -> Competition:
     )
 
 
-def check(client: Client, truth: str | None = TRUTH, metric: str = "accuracy", **fields: Any) -> Any:
+def check(client: Client, truth: str | bytes | None = TRUTH, metric: str = "accuracy", **fields: Any) -> Any:
     sent = {"metric": metric, "public_percent": "30", "seed": "0", "action": "check", "parameters_of": metric, **fields}
     if truth is not None:
         sent["file"] = upload(truth)

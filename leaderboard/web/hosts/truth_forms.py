@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -38,9 +39,16 @@ class TruthForm(forms.Form):
         initial=True,
         help_text="Each class is split in the same proportion. Numbers that hardly repeat are drawn at random.",
     )
+    group_column = forms.CharField(
+        label="Groups",
+        required=False,
+        max_length=200,
+        help_text="A column whose rows belong together, such as a patient or a place: each group stays in one part.",
+    )
 
-    def __init__(self, *args: Any, has_file: str = "", **kwargs: Any) -> None:
+    def __init__(self, *args: Any, has_file: str = "", needs_metric: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["metric"].required = needs_metric
         self.fields["file"].required = not has_file
         choices = [(metric.key, metric.title) for metric in metrics.catalogue()]
         self.fields["metric"].choices = choices  # type: ignore[attr-defined]
@@ -57,12 +65,20 @@ class ParameterForm(forms.Form):
 
     prefix = "param"
 
-    def __init__(self, key: str, *args: Any, values: dict[str, Any] | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        key: str,
+        *args: Any,
+        values: Mapping[str, Any] | None = None,
+        columns: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
+        """`columns` are those of the answer file that may play a role; without them their names are typed."""
         super().__init__(*args, **kwargs)
         self.key = key
         for parameter in metrics.get(key).parameters:
             given = (values or {}).get(parameter.name, parameter.default)
-            self.fields[parameter.name] = field_of(parameter, "" if given is None else given)
+            self.fields[parameter.name] = field_of(parameter, "" if given is None else given, columns)
 
     def clean(self) -> dict[str, Any]:
         try:
@@ -73,12 +89,17 @@ class ParameterForm(forms.Form):
             return {}
 
 
-def field_of(parameter: metrics.Parameter, initial: Any) -> forms.Field:
+def field_of(parameter: metrics.Parameter, initial: Any, columns: Sequence[str] = ()) -> forms.Field:
     """One form field; numbers stay texts, so that the metric finds and words the mistakes."""
     label = parameter.name.replace("_", " ").capitalize()
     options: dict[str, Any] = {"label": label, "initial": initial, "help_text": escape(_hint(parameter))}
     if parameter.kind == "bool":
         return forms.BooleanField(required=False, **options)
+    if parameter.kind == "column" and columns:
+        if initial not in columns:
+            options["initial"] = ""
+        names = [(name, name) for name in columns]
+        return forms.ChoiceField(choices=[("", "Choose a column"), *names], required=not parameter.optional, **options)
     if parameter.kind == "choice":
         choices = [(str(choice), str(choice)) for choice in parameter.choices]
         return forms.ChoiceField(
@@ -103,8 +124,7 @@ def _hint(parameter: metrics.Parameter) -> str:
     ]
     default = "empty" if parameter.default is None else parameter.default
     limits = f" {' and '.join(bounds).capitalize()}." if bounds else ""
-    said = f"{parameter.help}{limits}"
-    return f"{said} It must be given." if parameter.required else f"{said} Default: {default}."
+    return f"{parameter.help}{limits} Default: {default}."
 
 
 class PublishForm(forms.Form):

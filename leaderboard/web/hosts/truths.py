@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 
@@ -17,6 +18,7 @@ from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
 from ..answers import STOP_POLLING, as_download, person, see_other
 from ._answers import add_refusal, refuse_too_large
+from .truth_choice import fits_of
 from .truth_forms import ParameterForm, PublishForm, TruthForm
 
 MOVES_SHOWN = 200
@@ -26,21 +28,20 @@ MOVES_SHOWN = 200
 def host_truth(request: HttpRequest, visit: Visit) -> HttpResponse:
     """GET shows (`?metric=` chooses), POST checks a file, publishes the draft or throws it away.
 
-    Without a script, a POST also fetches the parameters of another metric.
+    A POST also finds the metrics that fit and, without a script, fetches the parameters of another metric.
     """
     if request.method == "POST":
-        action = {"publish": _publish, "discard": _discard, "parameters": _choose}.get(
-            request.POST.get("action", ""), _check
-        )
-        return action(request, visit)
+        actions = {"publish": _publish, "discard": _discard, "parameters": _choose, "fit": _fit}
+        return actions.get(request.POST.get("action", ""), _check)(request, visit)
     draft = _draft_of(visit.competition)
     key = _chosen_metric(request, visit.competition, draft)
     values = _known_values(visit.competition, draft, key)
+    parameters = ParameterForm(key, values=values, columns=hosting.columns_at_hand(visit.competition))
     if getattr(request, "htmx", False):
-        return render(request, "hosts/parameters.html", _about(key, ParameterForm(key, values=values)))
+        return render(request, "hosts/parameters.html", _about(key, parameters))
     initial = {**_initial(visit.competition, draft), "metric": key}
     form = TruthForm(initial=initial, has_file=_file_at_hand(visit.competition, draft))
-    return _page(request, visit, form, ParameterForm(key, values=values))
+    return _page(request, visit, form, parameters)
 
 
 @open_to(Audience.HOSTS)
@@ -79,16 +80,27 @@ def host_candidate(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 def _check(request: HttpRequest, visit: Visit) -> HttpResponse:
+    return _look(request, visit, is_metric_chosen=True)
+
+
+def _fit(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Take the file and check it with the metric that fits best."""
+    return _look(request, visit, is_metric_chosen=False)
+
+
+def _look(request: HttpRequest, visit: Visit, *, is_metric_chosen: bool) -> HttpResponse:
     draft = _draft_of(visit.competition)
-    form = TruthForm(request.POST, request.FILES, has_file=_file_at_hand(visit.competition, draft))
+    has_file = _file_at_hand(visit.competition, draft)
+    form = TruthForm(request.POST, request.FILES, has_file=has_file, needs_metric=is_metric_chosen)
     key = _chosen_metric(request, visit.competition, draft)
-    parameters = _parameters(request, form, key)
+    columns = _columns(request, visit.competition)
+    parameters = _parameters(request, form, key, columns) if is_metric_chosen else ParameterForm(key, columns=columns)
     status = 422
     try:
         refuse_too_large(request)
         # Both forms are asked, so that all mistakes are shown at once.
-        if all([form.is_valid(), parameters.is_valid()]):
-            _draft(visit.competition, form, parameters)
+        if all([form.is_valid(), parameters.is_valid() or not is_metric_chosen]):
+            _draft(visit.competition, form, parameters if is_metric_chosen else None)
             return see_other("host_truth", fragment="#check", slug=visit.competition.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
@@ -98,37 +110,50 @@ def _check(request: HttpRequest, visit: Visit) -> HttpResponse:
     return _page(request, visit, form, parameters, status=status)
 
 
-def _parameters(request: HttpRequest, form: TruthForm, key: str) -> ParameterForm:
+def _columns(request: HttpRequest, competition: Competition) -> list[str]:
+    """The columns of the file in the request, else of the file at hand."""
+    file = request.FILES.get("file")
+    if not isinstance(file, UploadedFile):
+        return hosting.columns_at_hand(competition)
+    names = metrics.header(file.read(hosting.HEAD_BYTES))
+    file.seek(0)
+    return [name for name in names if name not in (request.POST.get("id_column", "").strip() or names[0], "Usage")]
+
+
+def _parameters(request: HttpRequest, form: TruthForm, key: str, columns: list[str]) -> ParameterForm:
     """What was filled in; for another metric than the one whose parameters were shown, the defaults to look at."""
     metric = metrics.get(key)
     if metric.parameters and request.POST.get("parameters_of") != key:
         form.add_error("metric", f"{metric.title} has parameters: look at them, then check the file.")
-        return ParameterForm(key)
-    return ParameterForm(key, request.POST)
+        return ParameterForm(key, columns=columns)
+    return ParameterForm(key, request.POST, columns=columns)
 
 
 def _choose(request: HttpRequest, visit: Visit) -> HttpResponse:
     """The page for another metric, with the rest as it was filled in."""
     draft = _draft_of(visit.competition)
     key = _chosen_metric(request, visit.competition, draft)
-    kept = {name: request.POST.get(name, "") for name in ("id_column", "public_percent", "seed")}
+    kept = {name: request.POST.get(name, "") for name in ("id_column", "public_percent", "seed", "group_column")}
     initial = {**kept, "is_stratified": "is_stratified" in request.POST, "metric": key}
     form = TruthForm(initial=initial, has_file=_file_at_hand(visit.competition, draft))
-    return _page(request, visit, form, ParameterForm(key, values=_known_values(visit.competition, draft, key)))
+    return _page(request, visit, form, _known_parameters(visit.competition, draft, key))
 
 
-def _draft(competition: Competition, form: TruthForm, parameters: ParameterForm) -> None:
+def _draft(competition: Competition, form: TruthForm, parameters: ParameterForm | None) -> None:
+    """Without parameters the metric is the one that fits best."""
     filled, file = form.cleaned_data, form.cleaned_data["file"]
     hosting.draft_truth(
         competition=competition,
-        metric=filled["metric"],
-        params=parameters.cleaned_data,
+        metric=filled["metric"] if parameters else "",
+        params=parameters.cleaned_data if parameters else {},
         file_name=file.name if file else "",
         chunks=file.chunks() if file else None,
         id_column=filled["id_column"],
         public_share=filled["public_percent"] / 100,
         seed=filled["seed"],
         is_stratified=filled["is_stratified"],
+        group_column=filled["group_column"],
+        wants_fits=True,
     )
 
 
@@ -168,10 +193,10 @@ def _decide(request: HttpRequest, visit: Visit) -> HttpResponse:
     number = competition.candidate.number if competition.candidate else None
     try:
         if action == "apply":
-            hosting.apply_candidate(competition=competition)
+            hosting.apply_candidate(competition=competition, user=person(visit.user))
             messages.success(request, f"The board stands on ground truth {number} now.")
         elif action == "discard":
-            hosting.discard_candidate(competition=competition)
+            hosting.discard_candidate(competition=competition, user=person(visit.user))
             messages.info(request, f"Ground truth {number} is discarded; the board stays as it is.")
     except hosting.CannotHost as error:
         messages.error(request, error.message)
@@ -184,7 +209,7 @@ def _unchanged_page(request: HttpRequest, visit: Visit, publish_form: PublishFor
     form = TruthForm(
         initial={**_initial(visit.competition, draft), "metric": key}, has_file=_file_at_hand(visit.competition, draft)
     )
-    parameters = ParameterForm(key, values=_known_values(visit.competition, draft, key))
+    parameters = _known_parameters(visit.competition, draft, key)
     return _page(request, visit, form, parameters, publish_form=publish_form, status=status)
 
 
@@ -203,6 +228,7 @@ def _page(
         "form": form,
         "had_file": bool(request.FILES),
         "groups": _groups(),
+        "fits": fits_of(draft),
         "chosen": parameters.key,
         **_about(parameters.key, parameters),
         "draft": draft,
@@ -252,9 +278,17 @@ def _chosen_metric(request: HttpRequest, competition: Competition, draft: TruthD
 
 
 def _known_values(competition: Competition, draft: TruthDraft | None, key: str) -> dict[str, Any]:
-    """The parameters of the draft or the ground truth, where it has this metric."""
+    """The parameters of the draft or the ground truth, where it has this metric, else those that fit the draft."""
     held = draft or competition.ground_truth
-    return held.params if held and held.metric == key else {}
+    if held and held.metric == key:
+        return dict(held.params)
+    fits: list[dict[str, Any]] = draft.report.get("fits", []) if draft else []
+    return next((dict(fit["params"]) for fit in fits if fit["key"] == key), {})
+
+
+def _known_parameters(competition: Competition, draft: TruthDraft | None, key: str) -> ParameterForm:
+    values = _known_values(competition, draft, key)
+    return ParameterForm(key, values=values, columns=hosting.columns_at_hand(competition))
 
 
 def _initial(competition: Competition, draft: TruthDraft | None) -> dict[str, Any]:
@@ -265,4 +299,5 @@ def _initial(competition: Competition, draft: TruthDraft | None) -> dict[str, An
         "public_percent": round(draft.public_share * 100),
         "seed": draft.seed,
         "is_stratified": draft.is_stratified,
+        "group_column": draft.group_column,
     }

@@ -1,0 +1,45 @@
+"""The metrics of the chooser, those first that fit the answers of a draft."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import metrics
+
+from ...models import TruthDraft
+
+SHOWN_AT_ONCE = 6
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A metric in the chooser, and why it fits or does not."""
+
+    metric: metrics.Metric
+    reason: str
+
+
+@dataclass(frozen=True)
+class Fits:
+    """What is offered for a draft: the usual metrics for such answers, others that can read them, and the rest."""
+
+    best: list[Choice] = field(default_factory=list)
+    others: list[Choice] = field(default_factory=list)
+    unfit: list[Choice] = field(default_factory=list)
+
+
+def fits_of(draft: TruthDraft | None) -> Fits | None:
+    """None where nobody has looked, or where the file is no table."""
+    found = draft.report.get("fits") if draft else None
+    if not found:
+        return None
+    fits = Fits()
+    known = {metric.key: metric for metric in metrics.catalogue()}
+    for fit in found:
+        if fit["key"] not in known:
+            continue
+        choice = Choice(known.pop(fit["key"]), fit["reason"])
+        is_best = fit["is_usual"] and len(fits.best) < SHOWN_AT_ONCE
+        (fits.unfit if not fit["fits"] else fits.best if is_best else fits.others).append(choice)
+    fits.unfit.extend(Choice(metric, "This metric is new since the file was checked.") for metric in known.values())
+    return fits

@@ -1,0 +1,204 @@
+"""Choosing a metric by the file: what fits comes first, roles are columns of the file, groups stay together."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import hosting
+from leaderboard.models import Competition, TruthDraft, User
+from leaderboard.storage import path_of
+from tests.metrics.answer_files import split_table, table
+from tests.web.test_host import signed_in, text_of, upload
+from tests.web.test_host_truth import check
+
+YES_NO = table("id,y", lambda i, dice: dice.choice("01"), 60)
+WEIGHED = split_table("id,price,sample_weight", lambda i, dice: f"{dice.random():.4f},{dice.randint(1, 9)}", 60)
+PATIENTS = table("id,patient,y", lambda i, dice: f"p{i // 4},{dice.choice('01')}", 80)
+
+
+@pytest.fixture
+def draft(ada: User) -> Competition:
+    """Ada's competition before its answers."""
+    now = timezone.now()
+    return hosting.create(
+        user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
+    )
+
+
+def fit(client: Client, truth: bytes, **fields: str) -> Any:
+    sent = {"public_percent": "30", "seed": "0", "is_stratified": "on", "action": "fit", **fields}
+    return client.post("/host/pets/truth/", {**sent, "file": upload(truth)})
+
+
+def page_of(client: Client, query: str = "") -> str:
+    found: str = client.get(f"/host/pets/truth/{query}").content.decode()
+    return found
+
+
+def radios(page: str) -> list[str]:
+    return re.findall(r'name="metric" value="(\w+)"', page)
+
+
+def test_the_file_finds_its_metrics_and_is_checked_with_the_most_usual(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    assert len(radios(page_of(client))) > 16
+    assert fit(client, YES_NO)["Location"] == "/host/pets/truth/#check"
+    made = TruthDraft.objects.get()
+    assert (made.metric, made.report["ok"]) == ("roc_auc", True)
+    page = page_of(client)
+    assert radios(page)[:3] == ["roc_auc", "log_loss", "average_precision"]
+    assert len(radios(page)) == len(set(radios(page))) > 16
+    assert "The answers are 0 and 1" in page
+    assert 'value="roc_auc" checked' in page
+    assert "do not fit this file: why" in page
+    assert "reads 2 target columns" in page
+
+
+def test_files_that_know_nothing_are_scored_before_anything_is_published(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    fit(client, YES_NO)
+    page = text_of(client.get("/host/pets/truth/"))
+    for name in ("Any constant", "Random answers", "Perfect file"):
+        assert name in page
+    assert "0.50000" in page
+    assert "Differences that count, public" in page
+    check(client, None, "log_loss", **{"param-clip": "1e-15"})
+    page = text_of(client.get("/host/pets/truth/"))
+    for name in ("Sample submission", "Most frequent answer", "Mean"):
+        assert name in page
+    assert "0.69315" in page
+
+
+def test_a_role_is_chosen_among_the_columns_of_the_file(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    assert 'type="text" name="param-weight"' in page_of(client, "?metric=weighted_mae")
+    fit(client, WEIGHED)
+    assert TruthDraft.objects.get().params == {"weight": "sample_weight"}
+    page = page_of(client)
+    assert re.findall(r'<option value="(\w+)"', page) == ["price", "sample_weight"]
+    assert '<option value="sample_weight" selected>' in page
+    response = check(client, None, "weighted_mae", **{"param-weight": "price"})
+    assert response.status_code == 303
+    assert TruthDraft.objects.get().params == {"weight": "price"}
+    refused = check(client, None, "weighted_mae", **{"param-weight": "height"})
+    assert refused.status_code == 422
+    assert "Select a valid choice. height" in text_of(refused)
+
+
+def test_the_columns_are_those_of_the_file_in_the_request(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    fit(client, YES_NO)
+    assert check(client, WEIGHED.decode(), "weighted_mae", **{"param-weight": "sample_weight"}).status_code == 303
+    assert TruthDraft.objects.get().report["ok"]
+
+
+def test_choosing_another_metric_offers_the_columns_that_fit(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    fit(client, WEIGHED)
+    check(client, None, "columnwise_rmse")
+    page = client.get("/host/pets/truth/?metric=weighted_mae", headers={"HX-Request": "true"}).content.decode()
+    assert '<option value="sample_weight" selected>' in page
+
+
+@pytest.mark.parametrize(
+    ("truth", "words"), [(b"\x89PNG\r\n\x1a\n", "PNG"), (b"id;y\n1;2\n", "semicolons"), (b"id\n1\n", "no target")]
+)
+def test_a_file_that_fits_nothing_says_why(draft: Competition, ada: User, truth: bytes, words: str) -> None:
+    client = signed_in(ada)
+    assert fit(client, truth).status_code == 303
+    page = text_of(client.get("/host/pets/truth/"))
+    assert "cannot be published" in page
+    assert words in page
+    assert len(radios(page_of(client))) > 16
+
+
+def test_without_a_file_nothing_can_fit(draft: Competition, ada: User) -> None:
+    response = signed_in(ada).post("/host/pets/truth/", {"action": "fit", "public_percent": "30", "seed": "0"})
+    assert response.status_code == 422
+    assert "Choose the file with the answers" in text_of(response)
+
+
+def published(competition: Competition) -> list[dict[str, str]]:
+    competition.refresh_from_db()
+    assert competition.ground_truth is not None
+    text = path_of(competition.ground_truth.file_key).read_text()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_groups_stay_together_and_their_column_is_no_answer(draft: Competition, ada: User) -> None:  # 131
+    client = signed_in(ada)
+    fit(client, PATIENTS, group_column="patient")
+    made = TruthDraft.objects.get()
+    assert (made.metric, made.group_column, made.report["ok"]) == ("roc_auc", "patient", True)
+    assert made.report["submission_columns"] == ["id", "y"]
+    assert "groups of patient together" in text_of(client.get("/host/pets/truth/"))
+    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 303
+    rows = published(draft)
+    patient = {line.split(",")[0]: line.split(",")[1] for line in PATIENTS.decode().splitlines()[1:]}
+    where: dict[str, set[str]] = {}
+    for row in rows:
+        where.setdefault(patient[row["id"]], set()).add(row["Usage"])
+    assert all(len(parts) == 1 for parts in where.values())
+    assert list(rows[0]) == ["id", "y", "Usage"]
+
+
+def test_a_group_in_both_parts_of_a_given_split_is_told(draft: Competition, ada: User) -> None:  # 131
+    client = signed_in(ada)
+    fit(
+        client,
+        split_table("id,patient,y", lambda i, dice: f"p{i // 4},{dice.choice('01')}", 80),
+        group_column="patient",
+    )
+    page = text_of(client.get("/host/pets/truth/"))
+    assert "in both parts" in page
+    assert "can be published" in page
+    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 303
+    assert list(published(draft)[0]) == ["id", "y", "Usage"]
+
+
+def test_a_group_that_is_no_column_blocks(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    fit(client, PATIENTS, group_column="nurse")
+    page = text_of(client.get("/host/pets/truth/"))
+    assert 'no column "nurse"' in page
+    assert "cannot be published" in page
+
+
+def test_ids_are_compared_with_the_files_that_students_have(draft: Competition, ada: User) -> None:  # 129
+    ids = [line.split(",")[0] for line in YES_NO.decode().splitlines()[1:]]
+    sample = "id,y\n" + "".join(f"{name},0.5\n" for name in ids[1:])
+    test = "id,x\n" + "".join(f"{name},1\n" for name in [*ids[2:], "new"])
+    hosting.add_data_file(competition=draft, file_name="sample_submission.csv", chunks=[sample.encode()])
+    hosting.add_data_file(competition=draft, file_name="test.csv", chunks=[test.encode()])
+    client = signed_in(ada)
+    fit(client, YES_NO)
+    page = text_of(client.get("/host/pets/truth/"))
+    assert "The sample submission does not fit this truth: 1 id of 60 missing" in page
+    assert '2 ids of the truth missing from "test.csv"' in page
+    assert '1 id of "test.csv" missing from the truth: "new"' in page
+    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 409
+    good = "id,y\n" + "".join(f"{name},0.5\n" for name in ids)
+    hosting.add_data_file(competition=draft, file_name="sample_submission.csv", chunks=[good.encode()])
+    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 303
+
+
+def test_all_faults_are_told_also_where_the_system_would_make_the_split(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    check(client, "id,label\n1,a\n1,b\n,c\n4,\n5,d,e\n")
+    found = {finding["code"] for finding in TruthDraft.objects.get().report["findings"]}
+    assert found == {"row_width", "repeated_ids", "blank_id", "missing_value"}
+
+
+def test_blank_lines_before_the_header_do_not_hide_the_split(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    check(client, "\n \nid,label,Usage\n1,a,Public\n2,b,Private\n")
+    report = TruthDraft.objects.get().report
+    assert (report["ok"], report["is_split_by_system"]) == (True, False)
