@@ -52,12 +52,15 @@ class Lists:
 
 @dataclass(frozen=True)
 class Hits:
-    """The relevant labels in some lists: hit h is at ``rank[h]`` of list ``owner[h]`` and the ``nth`` hit there, all
-    from 1 on. ``relevant`` tells for each list how many labels were to be found."""
+    """The relevant labels in some lists: hit h is at ``rank[h]`` of list ``owner[h]`` and the ``nth`` hit there, both
+    from 1 on; ``which[h]`` is its place in the truth's tokens. Of each list, ``cell`` is the true cell and ``relevant``
+    how many labels were to be found."""
 
     owner: np.ndarray
     rank: np.ndarray
     nth: np.ndarray
+    which: np.ndarray
+    cell: np.ndarray
     relevant: np.ndarray
 
     def sum(self, values: np.ndarray | None = None) -> np.ndarray:
@@ -138,27 +141,35 @@ def found_in(true: Tokens, said: Lists, true_cells: np.ndarray, said_cells: np.n
         codes, cells = translated[said.codes[places]], true_cells[some]
         rank = _rank_within(owner) + 1
         able = np.flatnonzero(codes >= 0)
-        is_hit = able[_is_among((cells[owner[able]].astype(np.int64) << bits) + codes[able], sought)]
+        which = _places_among((cells[owner[able]].astype(np.int64) << bits) + codes[able], sought)
+        is_hit = able[which >= 0]
         owner = owner[is_hit]
-        yield Hits(owner, rank[is_hit], _rank_within(owner) + 1, true.counts[cells])
+        yield Hits(owner, rank[is_hit], _rank_within(owner) + 1, which[which >= 0], cells, true.counts[cells])
 
 
-def _is_among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Which keys are among the known ones, which are sorted."""
+def _places_among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Where each key is among the known ones, which are sorted; -1 if nowhere."""
     if not len(known):
-        return np.zeros(len(keys), bool)
-    found: np.ndarray = known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
+        return np.full(len(keys), -1)
+    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    found: np.ndarray = np.where(known[places] == keys, places, -1)
     return found
 
 
 def mean_over_lists(
-    truth: Coded, prediction: Coded, k: int, separator: str | None, value: Callable[[Hits], np.ndarray]
+    truth: Coded,
+    prediction: Coded,
+    k: int,
+    separator: str | None,
+    value: Callable[[Hits], np.ndarray],
+    relevant: Callable[[Coded, str | None], Tokens] = relevant_labels,
 ) -> Contributions:
     """For each row its hits, how many labels were to be found, its value, and 1 for the row.
 
     ``value`` is asked for lists with something to be found. Otherwise an empty list is worth 1 and any other 0.
+    ``relevant`` tells which labels are to be found.
     """
-    true, said = truth.once(relevant_labels, separator), prediction.once(ranked_labels, separator, k)
+    true, said = truth.once(relevant, separator), prediction.once(ranked_labels, separator, k)
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
     is_silent = (np.diff(said.starts) == 0)[said_cells]
     found = [np.zeros((0, 3))]

@@ -16,7 +16,8 @@ $$\\mathrm{mAP} = \\frac{1}{|C|} \\sum_{c \\in C} \\sum_{j} (R_c(j) - R_c(j - 1)
   box give 0.5.
 - Predictions of a class that the truth lacks (in this split) do not count. A class never predicted gives 0.
 - A picture without boxes is an empty cell; boxes predicted there are wrong. Of $m$ equal true boxes each can be found.
-- A wrong box below all right ones costs nothing; above the only right one it gives 0.5.
+- A wrong box below all right ones costs nothing; one wrong box above the only right one halves it.
+- Areas are width times height, without adding a pixel.
 
 Source: PASCAL VOC 2010 (area under all points); VinBigData Chest X-ray (`classes`, `corners`, `iou` 0.4).
 """

@@ -1,48 +1,96 @@
 """Discounted gain of a ranked list's first k labels, relative to the best order.
 
 A submission's cell holds labels, best first, separated by white space: `b x c`. What stands after the first `k` is cut
-and no error. A relevant label at rank $j$ earns $1 / \\log_2(j + 1)$; a perfect list earns the most
-that $m$ relevant labels can:
+and no error. A relevant label at rank $j$ earns its gain $g$ divided by $\\log_2(j + 1)$; the best list would earn
+$\\mathrm{IDCG}$:
 
-$$\\mathrm{NDCG@}k = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{\\sum_{j=1}^{k} \\mathrm{rel}_i(j) / \\log_2(j + 1)}
-{\\sum_{j=1}^{\\min(m_i, k)} 1 / \\log_2(j + 1)}$$
+$$\\mathrm{NDCG@}k = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{1}{\\mathrm{IDCG}_i}
+\\sum_{j=1}^{k} \\frac{g_i(j)}{\\log_2(j + 1)}$$
 
-All relevant labels are worth the same. With one per row, a hit at rank 1 gives 1, at rank 2 0.631, at rank 3 0.5. Truth
-`b c` gets for `b x c` $(1 + 0.5) / (1 + 0.631) = 0.920$.
+- `gain` = `binary` (default): the truth's cell lists the relevant labels, `b c`; each has gain 1.
+- `gain` = `linear`: the truth grades them, `b:3 c:1`, and the gain is the grade $r$, at most 50.
+- `gain` = `exponential`: graded too; the gain is $2^r - 1$. Grade 0 and labels not named are not relevant.
+
+Truth `b c` gets for `b x c` $(1 + 0.5) / (1 + 0.631) = 0.920$. With one relevant label per row, a hit at rank 1 gives
+1, at rank 2 0.631, at rank 3 0.5. Truth `b:3 c:1` gets for `c b` 0.797 linear and 0.710 exponential.
 
 A label that a list repeats counts at its first place only and keeps its other places: `x x b` finds `b` at rank 3. An
 empty list finds nothing. Where nothing is to be found (an empty truth), an empty list is worth 1 and any other 0.
 
-Source: Järvelin and Kekäläinen 2002; Airbnb New User Bookings (k = 5). Equals scikit-learn's `ndcg_score` with
-relevance 0 or 1.
+Source: Järvelin and Kekäläinen 2002; Airbnb New User Bookings (k = 5); Expedia Personalized Sort (k = 38, exponential).
+Equals scikit-learn's `ndcg_score`, where no scores are tied.
 """
 
 from __future__ import annotations
+
+from typing import Annotated, Literal
 
 import numpy as np
 
 from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, ratio
+from metrics._grades import best_first, graded_labels, ideal
 from metrics._inputs import LabelSet
-from metrics._lists import Hits, K, LabelList, Separator, mean_over_lists, perfect
+from metrics._lists import Hits, K, LabelList, Separator, mean_over_lists
+from metrics._lists import perfect as named_once
+
+Gain = Annotated[
+    Literal["binary", "linear", "exponential"],
+    "binary: the truth lists labels; linear, exponential: it grades them (label:3), and the gain is 3, or 2³ − 1.",
+]
 
 
-def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
+def rows(
+    truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None, gain: Gain = "binary"
+) -> Contributions:
     """Hits, labels to be found and relative gain of each row, and 1 for the row."""
     discount = 1 / np.log2(np.arange(k) + 2)
+    if gain != "binary":
+        return _graded(truth, prediction, k, separator, gain == "exponential", discount)
     most = np.cumsum(discount)
 
-    def gain(hits: Hits) -> np.ndarray:
+    def relative_gain(hits: Hits) -> np.ndarray:
         found: np.ndarray = hits.sum(discount[hits.rank - 1]) / most[hits.reachable(k) - 1]
         return found
 
-    return mean_over_lists(truth, prediction, k, separator, gain)
+    return mean_over_lists(truth, prediction, k, separator, relative_gain)
+
+
+def _graded(
+    truth: Coded, prediction: Coded, k: int, separator: str | None, exponential: bool, discount: np.ndarray
+) -> Contributions:
+    true = truth.once(graded_labels, separator)
+    gains = np.exp2(true.grades) - 1 if exponential else true.grades
+    most = ideal(true, gains, discount)
+
+    def relative_gain(hits: Hits) -> np.ndarray:
+        earned = hits.sum(gains[hits.which] * discount[hits.rank - 1])
+        found: np.ndarray = earned / np.where(hits.relevant, most[hits.cell], 1.0)
+        return found
+
+    return mean_over_lists(truth, prediction, k, separator, relative_gain, graded_labels)
 
 
 def total(sums: np.ndarray) -> float:
     """The mean over rows."""
-    *_, gain, count = sums
-    return ratio(gain, count)
+    *_, ndcg, count = sums
+    return ratio(ndcg, count)
+
+
+def unscorable(truth: Coded, *, separator: Separator = None, gain: Gain = "binary") -> str:
+    """Grades that cannot be read."""
+    if gain == "binary":
+        return ""
+    wrong = truth.once(graded_labels, separator).wrong
+    return next((f"{wrong[code]}." for code in np.unique(truth.codes).tolist() if code in wrong), "")
+
+
+def perfect(truth: Coded, *, separator: Separator = None, gain: Gain = "binary") -> list[list[str]]:
+    """The relevant labels, each once, the highest grade first."""
+    if gain == "binary":
+        return named_once(truth, separator=separator)
+    cells = truth.map(best_first, separator)
+    return [[cells.values[code] for code in cells.codes]]
 
 
 ndcg_at_k = Metric(
@@ -54,9 +102,10 @@ ndcg_at_k = Metric(
     submission=LabelList(),
     rows=rows,
     total=total,
-    parts=("hits", "relevant", "gain", "rows"),
-    last_line="{gain} / {rows}",
+    parts=("hits", "relevant", "ndcg", "rows"),
+    last_line="{ndcg} / {rows}",
     worst=0.0,
+    unscorable=unscorable,
     perfect=perfect,
     example=Example(
         truth="id,items\nu1,a\nu2,b c\nu3,d\n",

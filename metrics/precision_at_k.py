@@ -8,7 +8,8 @@ $$\\mathrm{P@}k = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{h_i}{\\min(m_i, k)}$$
 That is `divisor` = `reachable` (default): a perfect list gets 1 even where fewer than `k` labels are relevant. With
 `divisor` = `k` each row is divided by `k`, as textbooks do; then every row needs at least `k` relevant labels (or
 none), because otherwise nobody could reach 1: such a truth is refused at publication. Either way a list shorter than
-`k` counts as if wrong labels filled it up. With k = 3, truth `b c` gets for `b x y` 0.5, or 0.333 divided by `k`.
+`k` counts as if wrong labels filled it up. With k = 3, `b x y` gets 0.5 for the truth `b c`; divided by `k` it gets
+0.333 for the truth `b c d`.
 
 A label that a list repeats counts at its first place only and keeps its other places: `x x b` finds `b` at rank 3. An
 empty list finds nothing. Where nothing is to be found (an empty truth), an empty list is worth 1 and any other 0.

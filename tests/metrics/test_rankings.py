@@ -104,6 +104,42 @@ def test_ndcg_equals_scikit_learn(seed: int) -> None:
         assert score("ndcg_at_k", truth, lists, k=k) == pytest.approx(sk.ndcg_score(relevance, scores, k=k), rel=1e-12)
 
 
+@seeds
+@pytest.mark.parametrize("gain", ["linear", "exponential"])
+def test_graded_ndcg_equals_scikit_learn(seed: int, gain: str) -> None:
+    dice = np.random.default_rng(seed)
+    grades = dice.integers(0, 5, (30, 12))
+    grades[:, 0] = 3
+    order = np.array([dice.permutation(12) for _ in range(30)])
+    truth = [" ".join(f"{label}:{grade}" for label, grade in enumerate(row) if grade or label % 2) for row in grades]
+    lists = [" ".join(map(str, row)) for row in order]
+    scores = np.empty((30, 12))
+    np.put_along_axis(scores, order, np.arange(12, 0, -1.0), axis=1)
+    gains = grades if gain == "linear" else 2**grades - 1
+    for k in (1, 5, 12, 38):
+        expected = sk.ndcg_score(gains, scores, k=k)
+        assert score("ndcg_at_k", truth, lists, k=k, gain=gain) == pytest.approx(expected, rel=1e-12)
+    graded = metrics.prepare("ndcg_at_k", column([*truth, "", "7:0"]), {"gain": gain, "k": 3})
+    assert graded.evaluate(graded.perfect_submission()).overall == 1.0
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("b:3 c", '"c" is not "label:grade"'),
+        ("b:-1", '"b:-1" is not'),
+        ("b:51", "from 0.001 to 50"),
+        (":3", '":3" is not'),
+        ("b:1 b:2", '"b" has two grades'),
+        ("b:x", '"b:x" is not'),
+    ],
+)
+def test_ada_is_told_which_grade_is_wrong(cell: str, words: str) -> None:
+    with pytest.raises(metrics.GroundTruthError, match=words):
+        metrics.prepare("ndcg_at_k", column(["a:1", cell]), {"gain": "linear"})
+    metrics.prepare("ndcg_at_k", column(["a:1", cell]))
+
+
 def test_the_hit_rate_equals_the_top_k_accuracy_of_scikit_learn() -> None:
     dice = np.random.default_rng(4)
     truth, scores = dice.integers(0, 8, 50), dice.random((50, 8))
@@ -134,6 +170,11 @@ DOCUMENTED = [
     ("ndcg_at_k", "b", "x b", 0.6309297535714575, {}),
     ("ndcg_at_k", "b", "x y b", 0.5, {}),
     ("ndcg_at_k", "b c", "b x c", 0.9197207891481876, {}),
+    ("ndcg_at_k", "b:3 c:1", "c b", 0.7967075809905066, {"gain": "linear"}),
+    ("ndcg_at_k", "b:3 c:1", "c b", 0.7098097413968655, {"gain": "exponential"}),
+    ("ndcg_at_k", "b:0", "", 1.0, {"gain": "linear"}),
+    ("ndcg_at_k", "b:0", "b", 0.0, {"gain": "linear"}),
+    ("ndcg_at_k", "new b:1;c:2", "c;new b", 1.0, {"gain": "linear", "separator": ";"}),
     ("mrr_at_k", "b c", "b x c", 1.0, {}),
     ("mrr_at_k", "b c", "x y c", 1 / 3, {}),
     ("mrr_at_k", "b c", "x y", 0.0, {}),
