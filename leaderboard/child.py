@@ -28,7 +28,7 @@ AT_ONCE = 2
 SMALL_JOBS = frozenset({"explain"})
 """What every visitor may ask for. These jobs have places of their own, so that they and the hosts' long ones never
 keep each other waiting, and narrow limits: what they read was typed."""
-SMALL_TIME_LIMIT = 15
+SMALL_TIME_LIMIT, SMALL_PATIENCE = 15, 8
 SMALL_MEMORY_MB = 768
 MOST_FIGURE_CELLS = 400
 
@@ -197,7 +197,7 @@ def run(job: str, **arguments: Any) -> dict[str, Any]:
     is_small = job in SMALL_JOBS
     places, seconds = (_small_places, SMALL_TIME_LIMIT) if is_small else (_places, TIME_LIMIT)
     with waiting():
-        if not places.acquire(timeout=seconds / 4):
+        if not places.acquire(timeout=SMALL_PATIENCE if is_small else TIME_LIMIT / 4):
             raise ChildFailed(f"{job} found no place: {AT_ONCE} others are being done")
         try:
             return _run(job, arguments, seconds, is_small)

@@ -61,6 +61,9 @@ def test_the_gallery_shows_all_by_task(client: Client) -> None:
     for metric in metrics.catalogue():
         assert f'href="/metrics/{metric.key}/"' in text
         assert f">{metric.group}</h2>" in text
+    tasks = re.findall(r'<h2 id="[a-z-]+">(.*?)</h2>', text)
+    assert tasks[:2] == ["Labels", "Numbers"]
+    assert sorted(tasks) == sorted({metric.group for metric in metrics.catalogue()})
 
 
 @pytest.mark.parametrize(
@@ -338,6 +341,26 @@ def test_a_script_says_what_came_of_it(client: Client) -> None:
     address = "/metrics/accuracy/" + typed("id,label\n1,a", "id,label\n1,a")
     response = client.get(address, headers={"HX-Request": "true"})
     assert json.loads(response["HX-Trigger"]) == {"announce": "The score is 1."}
+
+
+@pytest.mark.slow
+def test_small_jobs_wait_for_their_own_places_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "SMALL_PATIENCE", 0.01)
+    example = metrics.get("accuracy").example
+    files = {"metric": "accuracy", "truth": example.truth, "submission": example.submission, "params": {}}
+    for _ in range(child.AT_ONCE):
+        assert child._places.acquire(blocking=False)
+    try:
+        assert child.run("explain", **files)["overall"] == 0.75
+    finally:
+        child._places.release(child.AT_ONCE)
+    for _ in range(child.AT_ONCE):
+        assert child._small_places.acquire(blocking=False)
+    try:
+        with pytest.raises(child.ChildFailed, match="found no place"):
+            child.run("explain", **files)
+    finally:
+        child._small_places.release(child.AT_ONCE)
 
 
 @pytest.mark.slow

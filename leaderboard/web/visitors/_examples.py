@@ -186,6 +186,11 @@ def _key(metric: metrics.Metric, truth: str, submission: str, params: Mapping[st
     return metric.key, metric.version, truth, submission, json.dumps(params, sort_keys=True)
 
 
+def _asked(metric: metrics.Metric) -> str:
+    """What to ask the library for: a metric from outside in this very version."""
+    return f"{metric.key}@{metric.version}"
+
+
 def _answer(
     shelf: Shelf, metric: metrics.Metric, truth: str, submission: str, params: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -195,7 +200,7 @@ def _answer(
         return kept
 
     def ask() -> dict[str, Any]:
-        return child.run("explain", metric=metric.key, truth=truth, submission=submission, params=dict(params))
+        return child.run("explain", metric=_asked(metric), truth=truth, submission=submission, params=dict(params))
 
     # Who waits for the one that asks must not hold the place that this one needs in order to go on.
     with waiting():
@@ -221,7 +226,7 @@ def with_params(metric: metrics.Metric, params: Mapping[str, Any]) -> Example | 
     roles = {name: metric.example.params.get(name, name) for name in metric.roles}
     for chosen, is_theirs in (({**params, **roles}, True), (metric.example.params, False)):
         try:
-            full = metrics.clean_params(metric.key, chosen)
+            full = metrics.clean_params(_asked(metric), chosen)
             answer = _answer(settled, metric, metric.example.truth, metric.example.submission, full)
         except metrics.ParameterError:
             continue

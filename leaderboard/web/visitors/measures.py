@@ -22,6 +22,8 @@ from ._search import matching
 from ._worked import Worked, end_of_scale
 
 DIRECTIONS = {"maximize": "Higher is better", "minimize": "Lower is better"}
+# The tasks that classes have most come first; what is not named here stands at the end.
+GROUPS = ("Labels", "Numbers", "Probabilities", "Rankings", "Text", "Masks and boxes", "Survival", "Clusterings")
 WINDOW = 60
 # A whole class may sit behind one address.
 CHANGES_PER_ADDRESS = 120
@@ -38,6 +40,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     text, direction = request.GET.get("q", "").strip()[:100], request.GET.get("direction", "")
     found = [m for m in matching(library.catalogue(), text) if direction not in DIRECTIONS or m.direction == direction]
     groups = [(name, slugify(name), list(members)) for name, members in groupby(found, key=lambda m: m.group)]
+    groups.sort(key=lambda group: GROUPS.index(group[0]) if group[0] in GROUPS else len(GROUPS))
     context = {
         "groups": groups,
         "q": text,

@@ -83,10 +83,10 @@ def measure_of(ruler: GroundTruth | None) -> Measure | None:
     if ruler is None:
         return None
     try:
-        metric = metrics.get(ruler.metric)
+        metric = metrics.get(ruler.metric_key)
         known = {parameter.name for parameter in metric.parameters}
         given = {name: value for name, value in ruler.params.items() if name in known}
-        return Measure(metric, metrics.clean_params(ruler.metric, given))
+        return Measure(metric, metrics.clean_params(ruler.metric_key, given))
     except (metrics.UnknownMetric, metrics.ParameterError):
         return None
 
