@@ -240,6 +240,39 @@ def iou_precision(true: str, said: str) -> float:
     return float(np.mean([overlap > threshold for threshold in np.arange(0.5, 1.0, 0.05).round(2)]))
 
 
+def boxes_in(cell: str, width: int) -> list[list[float]]:
+    numbers = list(map(float, cell.split()))
+    return [numbers[place : place + width] for place in range(0, len(numbers), width)]
+
+
+def overlap(one: list[float], other: list[float]) -> float:
+    across = min(one[0] + one[2], other[0] + other[2]) - max(one[0], other[0])
+    down = min(one[1] + one[3], other[1] + other[3]) - max(one[1], other[1])
+    common = max(across, 0.0) * max(down, 0.0)
+    return common / (one[2] * one[3] + other[2] * other[3] - common)
+
+
+def box_precision(levels: Sequence[float]) -> Callable[[str, str], float]:
+    """The most confident box chooses first; each true box is found once."""
+
+    def graded(true: str, said: str) -> float:
+        wanted, given = boxes_in(true, 4), sorted(boxes_in(said, 5), reverse=True)
+        if not wanted or not given:
+            return float(not wanted and not given)
+        found = []
+        for level in levels:
+            free = list(wanted)
+            for _, *box in given:
+                best = max(free, key=lambda other: overlap(box, other), default=None)
+                if best is not None and overlap(box, best) > level:
+                    free.remove(best)
+            hits = len(wanted) - len(free)
+            found.append(hits / (len(wanted) + len(given) - hits))
+        return float(np.mean(found))
+
+    return graded
+
+
 def haversine(truth: list[Row], sent: list[Row]) -> float:
     total = 0.0
     for true, said in zip(floats(truth), floats(sent), strict=True):
@@ -371,6 +404,21 @@ def coleridge(truth: list[Row], sent: list[Row]) -> float:
                 fn += 1
         fp += len(guesses) - len(taken)
     return 1.25 * tp / (1.25 * tp + 0.25 * fn + fp)
+
+
+def _boxes(dice: random.Random) -> Files:
+    """Pictures with up to three true boxes, some of them found a little beside, and some false ones."""
+    truth, sent = [], []
+    for _ in range(ROWS):
+        places = dice.sample(range(0, 400, 40), dice.randint(0, 3))
+        boxes = [[place, dice.randint(0, 99), dice.randint(20, 30), dice.randint(20, 30)] for place in places]
+        said = [[left + dice.randint(0, 5), top, width, height] for left, top, width, height in boxes]
+        said += [[500, 0, 10, 10]] * dice.randint(0, 1)
+        confidences = dice.sample(range(100, 1000), len(said))
+        truth.append([" ".join(str(value) for box in boxes for value in box)])
+        lines = (f"{c / 1000} {' '.join(map(str, box))}" for c, box in zip(confidences, said, strict=True))
+        sent.append([" ".join(lines)])
+    return ["y"], truth, ["y"], sent
 
 
 def _phrases(dice: random.Random) -> str:
@@ -801,6 +849,13 @@ GRADERS = [
         columns(each(runs), each(runs)),
         mean_of_rows(iou_precision),
         ("TGS Salt Identification", "Data Science Bowl 2018"),
+    ),
+    Grader(
+        "mean precision over thresholds of the overlap of boxes",
+        "mean_precision_at_iou_of_boxes",
+        _boxes,
+        mean_of_rows(box_precision((0.5, 0.55, 0.6, 0.65, 0.7, 0.75))),
+        ("Global Wheat Detection",),
     ),
 ]
 
