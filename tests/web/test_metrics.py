@@ -461,6 +461,18 @@ def test_its_competition_has_a_page_without_an_example(
     assert 'class="sum-line"' not in text
 
 
+def test_examples_at_pythons_prompt_are_code(
+    client: Client, outside: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "get", lambda key: outside)
+    monkeypatch.setattr(type(outside), "description", "Gap.\n\n    >>> 1 + 1 < 3\n    True\n\nMore.")
+    text = page(client, "/metrics/rmse/")
+    assert "<code>&gt;&gt;&gt; 1 + 1 &lt; 3\nTrue\n</code>" in text
+    assert "<p>More.</p>" in text
+    monkeypatch.setattr(type(outside), "description", "")
+    assert "says no more" in page(client, "/metrics/rmse/")
+
+
 def test_what_an_outside_metric_stumbles_over_is_told_to_nobody(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from itertools import groupby
 from shlex import quote
+from textwrap import dedent
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -31,6 +33,8 @@ TOO_OFTEN = "Many examples were computed for your address within a minute. Wait 
 NO_EXAMPLE = "This metric came without an example. Type two small files below to see what it makes of them."
 STUMBLED = "The code of this metric, which the operator of this site added, cannot score these files."
 NOT_NOW = "The example cannot be computed at this moment. Everything else on this page holds."
+
+DOCTEST = re.compile(r"^[ \t]*>>>.*(?:\n[ \t]*\S.*)*", re.MULTILINE)
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +68,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     outcome = _outcome(request, draft)
     context = {
         "metric": shown,
+        "description": _described(shown),
         "draft": draft,
         "settings": [(parameter, (draft.params or {}).get(parameter.name)) for parameter in shown.parameters],
         **outcome,
@@ -112,6 +117,11 @@ def _obstacle(request: HttpRequest, draft: Draft) -> str:
         return TOO_OFTEN
     count_try("explain", request.META.get("REMOTE_ADDR"), seconds=WINDOW)
     return ""
+
+
+def _described(metric: library.Metric) -> str:
+    """The description as Markdown; examples at Python's prompt, which files from outside have, are code."""
+    return DOCTEST.sub(lambda found: f"```\n{dedent(found[0])}\n```", metric.description)
 
 
 def _spoken(outcome: dict[str, Any]) -> str:
