@@ -243,29 +243,43 @@ def meetings(true: Boxes, said: Boxes, true_cells: np.ndarray, said_cells: np.nd
     )
 
 
-def matched(meet: Meetings, said: Boxes) -> Meetings:
-    """Who takes whom, predicted boxes choosing in the order of their confidence (ties: of their cell): each takes the
-    true box that overlaps it most among those still free (ties: the first of the cell)."""
+def in_turn(meet: Meetings, said: Boxes) -> Meetings:
+    """Sorted by who chooses first and what it likes best: by pair of cells, then predicted boxes in the order of their
+    confidence (ties: of their cell), each with the true box that overlaps it most first (ties: of their cell).
+
+    Boxes then have numbers of their own in each pair of cells.
+    """
     order = np.lexsort((meet.ours, -meet.iou, meet.theirs, -said.confidence[meet.theirs], meet.pair))
     meet = meet.take(order)
-    ours, theirs = _numbered(meet.pair, meet.ours), _numbered(meet.pair, meet.theirs)
-    # Most boxes meet one other that meets nobody else; only the rest has to queue.
-    is_matched = (np.bincount(ours) == 1)[ours] & (np.bincount(theirs) == 1)[theirs]
-    rest = np.flatnonzero(~is_matched)
-    taken, served = set(), set()
-    for place, mine, one in zip(rest.tolist(), ours[rest].tolist(), theirs[rest].tolist(), strict=True):
-        if mine not in taken and one not in served:
-            is_matched[place] = True
-            taken.add(mine)
-            served.add(one)
-    return meet.take(np.flatnonzero(is_matched))
+    return Meetings(meet.pair, _numbered(meet.pair, meet.ours), _numbered(meet.pair, meet.theirs), meet.iou)
 
 
 def _numbered(pair: np.ndarray, box: np.ndarray) -> np.ndarray:
-    """A number for each box of each pair of cells."""
     _, numbers = np.unique(pair * (int(box.max(initial=0)) + 1) + box, return_inverse=True)
     found: np.ndarray = numbers
     return found
+
+
+def matched(meet: Meetings) -> np.ndarray:
+    """Of pairs in turn the places at which a predicted box takes a true one: each takes the first that is still free.
+
+    What is first for both of its boxes is taken whatever the others do; when their other pairs are struck out, further
+    ones become first. A few rounds are enough, except where each box waits for the next.
+    """
+    first, is_taken = (
+        [np.zeros(int(boxes.max(initial=-1)) + 1, kind) for boxes in (meet.ours, meet.theirs)] for kind in (int, bool)
+    )
+    left, found = np.arange(len(meet.pair)), [np.zeros(0, np.int64)]
+    while len(left):
+        sides, places = (meet.ours[left], meet.theirs[left]), np.arange(len(left))
+        for side, start in zip(sides, first, strict=True):
+            start[side[::-1]] = places[::-1]
+        wins = (first[0][sides[0]] == places) & (first[1][sides[1]] == places)
+        for side, taken in zip(sides, is_taken, strict=True):
+            taken[side[wins]] = True
+        found.append(left[wins])
+        left = left[~(is_taken[0][sides[0]] | is_taken[1][sides[1]])]
+    return np.concatenate(found)
 
 
 def matrix(truth: Coded, prediction: Coded, layout: str, classes: bool, least: float, *, strict: bool) -> list[Figure]:

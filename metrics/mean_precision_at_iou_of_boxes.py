@@ -30,7 +30,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metrics._arrays import Coded
-from metrics._boxes import BoxList, Layout, boxes_of, matched, matrix, meetings, perfect, unscorable, verify
+from metrics._boxes import BoxList, Layout, boxes_of, in_turn, matched, matrix, meetings, perfect, unscorable, verify
 from metrics._contract import Contributions, Example, Metric, distinct_pairs
 from metrics._figures import Figure
 from metrics._iou import PARTS, Beta, Step, Stop, last_line, table_of, thresholds, total
@@ -55,10 +55,9 @@ def rows(
     true_boxes, said_boxes = truth.once(boxes_of, boxes, False, False), prediction.once(boxes_of, boxes, False, True)
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
     true, said = true_boxes.counts[true_cells], said_boxes.counts[said_cells]
-    met = meetings(true_boxes, said_boxes, true_cells, said_cells, start)
-    levels = thresholds(start, stop, step)
-    pairs = (matched(met.take(np.flatnonzero(met.iou > level)), said_boxes).pair for level in levels)
-    matches = [np.bincount(pair, minlength=len(true)) for pair in pairs]
+    met = in_turn(meetings(true_boxes, said_boxes, true_cells, said_cells, start), said_boxes)
+    enough = (met.take(np.flatnonzero(met.iou > level)) for level in thresholds(start, stop, step))
+    matches = [np.bincount(some.pair[matched(some)], minlength=len(true)) for some in enough]
     table = table_of(true, said, matches, beta)
     if empty == "left_out":
         table[true + said == 0] = 0.0

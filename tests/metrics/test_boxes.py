@@ -313,6 +313,14 @@ def test_a_picture_full_of_boxes_harms_nobody() -> None:
     assert metrics.evaluate(MAP, column([truth]), column([full])).overall == 1.0
 
 
+def test_a_chain_of_boxes_that_wait_for_each_other_ends() -> None:
+    """Each likes the true box on its left most, which the one before it, choosing first, likes a little less."""
+    truth = " ".join(f"{10 * number} 0 10 1" for number in range(501))
+    said = " ".join(f"{1 - number / 1000} {10 * number + 4.9} 0 10 1" for number in range(500))
+    params = {"start": 0.2, "stop": 0.2}
+    assert metrics.evaluate(PRECISION, column([truth]), column([said]), params).overall == 500 / 501
+
+
 def test_the_page_draws_which_boxes_meet_and_the_curve() -> None:
     example = metrics.get(MAP).example
     told = metrics.explain(MAP, example.truth.encode(), example.submission.encode())
