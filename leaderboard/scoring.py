@@ -23,12 +23,13 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
+from django.utils import timezone
 
 import metrics
 
 from . import ranking
 from .child import too_much_memory
-from .models import Competition, DailyAttempts, GroundTruth, Refusal, Score, Split, Submission, Uncertainty
+from .models import Competition, DailyAttempts, GroundTruth, Instrument, Refusal, Score, Split, Submission, Uncertainty
 from .storage import path_of
 
 log = logging.getLogger(__name__)
@@ -214,6 +215,8 @@ def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Re
     assert result.public is not None, "a published ruler has both splits"
     assert result.private is not None, "a published ruler has both splits"
     values = {Split.PUBLIC: result.public, Split.PRIVATE: result.private}
+    instrument = Instrument.at_hand(ruler.metric, metrics.get(ruler.metric_key).version)
+    now = timezone.now()
     scores = Score.objects.bulk_create(
         Score(
             submission=submission,
@@ -221,6 +224,8 @@ def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Re
             split=split,
             value=value,
             parts=dict(result.parts.get(split.value, {})),
+            measured_at=now,
+            instrument=instrument,
         )
         for split, value in values.items()
     )

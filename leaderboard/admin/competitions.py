@@ -14,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from .. import hosting
-from ..models import Competition, Membership, Score, Submission, Team
+from ..models import AuditEntry, Competition, Deed, Membership, Score, Submission, Team
 from ..web.hosts.forms import CompetitionForm
 from ._scope import Scoped, words_of
 
@@ -66,17 +66,23 @@ class CompetitionAdmin(Scoped):
         """Through the verbs, so that rules are counted and boards grow stale as on the host's pages."""
         fields = form.fields_for_verb
         if change:
-            hosting.change(competition=obj, **fields)
+            hosting.change(competition=obj, user=request.user, **fields)  # type: ignore[arg-type]
         else:
             made = hosting.create(user=request.user, **fields)  # type: ignore[arg-type]
             obj.pk, obj._state.adding, obj._state.db = made.pk, False, made._state.db
         obj.refresh_from_db()
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        competition, before = form.instance, set(form.instance.hosts.all())
         if "hosts" in form.cleaned_data:
             super().save_related(request, form, formsets, change)
-        if not form.instance.hosts.exists():
-            form.instance.hosts.add(request.user)
+        if not competition.hosts.exists():
+            competition.hosts.add(request.user)
+        after = set(competition.hosts.all())
+        changes = [*((Deed.HOST_ADDED, host) for host in after - before)]
+        changes += [(Deed.HOST_REMOVED, host) for host in before - after]
+        for deed, host in sorted(changes, key=lambda pair: pair[1].pk):
+            AuditEntry.append(deed, user=request.user, competition=competition, account=host)  # type: ignore[arg-type]
 
     @admin.display(description="state")
     def state(self, obj: Competition) -> str:
@@ -101,7 +107,7 @@ class CompetitionAdmin(Scoped):
     def launch(self, request: HttpRequest, queryset: QuerySet[Competition]) -> None:
         for competition in queryset:
             try:
-                hosting.launch(competition=competition)
+                hosting.launch(competition=competition, user=request.user)  # type: ignore[arg-type]
             except hosting.CannotHost as error:
                 self.message_user(request, f"“{competition}”: {' '.join(words_of(error))}", messages.ERROR)
             else:

@@ -70,11 +70,12 @@ class DataFileAdmin(Uploaded):
             file_name=filled["file"].name,
             chunks=filled["file"].chunks(),
             description=filled["description"],
+            user=request.user,  # type: ignore[arg-type]
         )
         obj.__dict__.update(added.__dict__)
 
     def delete_model(self, request: HttpRequest, obj: DataFile) -> None:
-        hosting.remove_data_file(data_file=obj)
+        hosting.remove_data_file(data_file=obj, user=request.user)  # type: ignore[arg-type]
 
 
 @admin.register(Baseline)
@@ -98,7 +99,7 @@ class BaselineAdmin(Uploaded):
         obj.__dict__.update(submission.baseline.__dict__)
 
     def delete_model(self, request: HttpRequest, obj: Baseline) -> None:
-        hosting.remove_baseline(baseline=obj)
+        hosting.remove_baseline(baseline=obj, user=request.user)  # type: ignore[arg-type]
 
     @admin.display(description="status")
     def status(self, obj: Baseline) -> str:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from .. import ranking, tasks
 from ..exports import safe_cell
-from ..models import Baseline, Competition, Split, Submission, User
+from ..models import AuditEntry, Baseline, Competition, Deed, Split, Submission, User
 from ..ranking.standings import final_standings
 from ..storage import clean_name, store
 from ..storage import remove as remove_file
@@ -30,6 +30,7 @@ def add_baseline(
     with transaction.atomic():
         earlier = Submission.objects.filter(baseline__competition=competition, baseline__name=name)
         replaced = list(earlier.values_list("file_key", flat=True))
+        hashes = list(earlier.values_list("sha256", flat=True))
         Baseline.objects.filter(competition=competition, name=name).delete()
         baseline = Baseline.objects.create(competition=competition, name=name)
         submission = Submission.objects.create(
@@ -45,22 +46,37 @@ def add_baseline(
         )
         competition.touch_board()
         tasks.ring_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
+        AuditEntry.append(
+            Deed.BASELINE_ADDED,
+            user=user,
+            competition=competition,
+            about=name,
+            before={"sha256": list(hashes)} if hashes else {},
+            after={"sha256": [stored.sha256]},
+        )
     for key in replaced:
         remove_file(key)
     return submission
 
 
-def remove_baseline(*, baseline: Baseline) -> None:
+def remove_baseline(*, baseline: Baseline, user: User | None = None) -> None:
     """Take a baseline from the board."""
-    keys = list(Submission.objects.filter(baseline=baseline).values_list("file_key", flat=True))
+    files = list(Submission.objects.filter(baseline=baseline))
     with transaction.atomic():
         baseline.competition.touch_board()
         baseline.delete()
-    for key in keys:
-        remove_file(key)
+        AuditEntry.append(
+            Deed.BASELINE_REMOVED,
+            user=user,
+            competition=baseline.competition,
+            about=baseline.name,
+            before={"sha256": [file.sha256 for file in files]},
+        )
+    for file in files:
+        remove_file(file.file_key)
 
 
-def reveal(*, competition: Competition) -> None:
+def reveal(*, competition: Competition, user: User | None = None) -> None:
     """Open the private board now; raises `CannotHost` before the deadline or while files wait for their score."""
     now = timezone.now()
     if competition.launched_at is None:
@@ -70,7 +86,7 @@ def reveal(*, competition: Competition) -> None:
     waiting = competition.submissions.filter(status=Submission.Status.PENDING, is_late=False).count()
     if waiting:
         raise CannotHost(f"{waiting} submissions received in time are still waiting for their score.")
-    if not ranking.reveal(competition, now):
+    if not ranking.reveal(competition, now, user=user):
         raise CannotHost("The private board is open already.")
 
 

@@ -14,7 +14,7 @@ from typing import IO
 
 from django.db import transaction
 
-from ..models import Competition, DataFile, GroundTruth
+from ..models import AuditEntry, Competition, DataFile, Deed, GroundTruth, User
 from ..storage import StoredFile, clean_name, path_of, store
 from ..storage import remove as remove_file
 from .setting_up import CannotHost
@@ -31,7 +31,12 @@ Answers = dict[str, dict[str, str]]
 
 
 def add_data_file(
-    *, competition: Competition, file_name: str, chunks: Iterable[bytes], description: str = ""
+    *,
+    competition: Competition,
+    file_name: str,
+    chunks: Iterable[bytes],
+    description: str = "",
+    user: User | None = None,
 ) -> DataFile:
     """Give students a file; the same name again replaces it.
 
@@ -56,6 +61,14 @@ def add_data_file(
                 rows=rows,
                 head=head,
             )
+            AuditEntry.append(
+                Deed.DATA_ADDED,
+                user=user,
+                competition=competition,
+                about=name,
+                before=_facts(earlier) if earlier else {},
+                after=_facts(added),
+            )
     except BaseException:
         remove_file(stored.key)
         raise
@@ -64,10 +77,22 @@ def add_data_file(
     return added
 
 
-def remove_data_file(*, data_file: DataFile) -> None:
+def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:
     """Take a file back from students."""
-    data_file.delete()
+    with transaction.atomic():
+        data_file.delete()
+        AuditEntry.append(
+            Deed.DATA_REMOVED,
+            user=user,
+            competition=data_file.competition,
+            about=data_file.name,
+            before=_facts(data_file),
+        )
     remove_file(data_file.file_key)
+
+
+def _facts(data_file: DataFile) -> dict[str, object]:
+    return {"sha256": data_file.sha256, "bytes": data_file.size}
 
 
 def leaks_of(competition: Competition, truth: bytes, id_column: str) -> list[str]:

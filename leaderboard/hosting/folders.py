@@ -57,12 +57,12 @@ def import_folder(folder: Path, *, user: User, launch: bool = False) -> Competit
         raise CannotHost("competition.toml cannot be used.", lines) from error
     try:
         _import_truth(folder, spec, competition, user)
-        _import_data(folder, spec, competition)
+        _import_data(folder, spec, competition, user)
         _import_baselines(folder, spec, competition, user)
         if launch:
-            setting_up.launch(competition=competition)
+            setting_up.launch(competition=competition, user=user)
     except BaseException:
-        setting_up.remove(competition=competition)
+        setting_up.remove(competition=competition, user=user)
         raise
     return competition
 
@@ -113,7 +113,7 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
         rulers.publish(competition=competition, user=user, is_confirmed=True)
 
 
-def _import_data(folder: Path, spec: dict[str, Any], competition: Competition) -> None:
+def _import_data(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
     words = {entry.get("name"): str(entry.get("description", "")) for entry in _tables(spec, "data")}
     here = {path.name for path in (folder / "data").glob("*") if path.is_file()}
     if missing := sorted(str(name) for name in words.keys() - here):
@@ -125,6 +125,7 @@ def _import_data(folder: Path, spec: dict[str, Any], competition: Competition) -
                 file_name=name,
                 chunks=_chunks(folder / "data" / name),
                 description=words.get(name, "")[:300],
+                user=user,
             )
 
 

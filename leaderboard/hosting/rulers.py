@@ -14,7 +14,19 @@ from django.db.models import Max
 import metrics
 
 from .. import child, ranking, scoring, tasks
-from ..models import Competition, GroundTruth, Refusal, Score, Split, Submission, Team, TruthDraft, User
+from ..models import (
+    AuditEntry,
+    Competition,
+    Deed,
+    GroundTruth,
+    Refusal,
+    Score,
+    Split,
+    Submission,
+    Team,
+    TruthDraft,
+    User,
+)
 from ..storage import StoredFile, path_of, store
 from ..storage import remove as remove_file
 from .data_files import leaks_of
@@ -127,7 +139,30 @@ def _number(
         ruler.save()
         _put_in_place(held, ruler)
         draft.delete()
+        after = {**_facts(ruler), "becomes": "candidate" if held.candidate_id else "current"}
+        _note(Deed.TRUTH_PUBLISHED, held, user, ruler, after=after)
     return ruler
+
+
+def _facts(ruler: GroundTruth | None) -> dict[str, Any]:
+    """What the audit trail tells of a ruler: its fingerprint and how it measures, no answer."""
+    if ruler is None:
+        return {}
+    names = ("number", "sha256", "metric", "metric_version", "params", "id_column")
+    return {name: getattr(ruler, name) for name in (*names, "public_rows", "private_rows", "ignored_rows", "note")}
+
+
+def _note(
+    deed: Deed,
+    competition: Competition,
+    user: User | None,
+    ruler: GroundTruth,
+    *,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+) -> None:
+    about = f"ground truth {ruler.number}"
+    AuditEntry.append(deed, user=user, competition=competition, about=about, before=before, after=after)
 
 
 def preview(competition: Competition) -> Preview | None:
@@ -159,7 +194,7 @@ def preview(competition: Competition) -> Preview | None:
     )
 
 
-def apply_candidate(*, competition: Competition) -> None:
+def apply_candidate(*, competition: Competition, user: User | None = None) -> None:
     """Switch to the candidate in one transaction; raises `CannotHost` while something is still unmeasured."""
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
@@ -169,18 +204,24 @@ def apply_candidate(*, competition: Competition) -> None:
         if scoring.unmeasured(candidate).exists():
             tasks.ring_after_commit(tasks.rescore, candidate.pk)
             raise CannotHost("Some submissions are still being measured with it; try again in a moment.")
+        before = _facts(held.ground_truth)
         held.ground_truth, held.candidate = candidate, None
         held.save(update_fields=["ground_truth", "candidate"])
         candidate.competition = held
         ranking.rebuild(candidate)
         for pk in held.submissions.filter(status=Submission.Status.PENDING).values_list("pk", flat=True):
             tasks.ring_after_commit(tasks.score_submission, pk, candidate.pk)
+        _note(Deed.TRUTH_APPLIED, held, user, candidate, before=before, after=_facts(candidate))
     competition.refresh_from_db()
 
 
-def discard_candidate(*, competition: Competition) -> None:
+def discard_candidate(*, competition: Competition, user: User | None = None) -> None:
     """Stay with the current ground truth; the candidate keeps its number in the history."""
-    Competition.objects.filter(pk=competition.pk).update(candidate=None)
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        if held.candidate is not None:
+            _note(Deed.TRUTH_DISCARDED, held, user, held.candidate, before=_facts(held.candidate))
+        Competition.objects.filter(pk=competition.pk).update(candidate=None)
     competition.refresh_from_db()
 
 

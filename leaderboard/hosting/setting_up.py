@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from .. import ranking
-from ..models import Competition, Submission, Team, TruthDraft, User
+from ..models import AuditEntry, Competition, Deed, Submission, Team, TruthDraft, User, plain
 from ..storage import remove as remove_file
 
 EDITABLE = (
@@ -52,15 +52,21 @@ def create(*, user: User, **fields: Any) -> Competition:
     with transaction.atomic():
         competition.save()
         competition.hosts.add(user)
+        known = {name: getattr(competition, name) for name in EDITABLE}
+        AuditEntry.append(Deed.CREATED, user=user, competition=competition, after=plain(known))
     return competition
 
 
-def change(*, competition: Competition, **fields: Any) -> Competition:
-    """Change what may be changed; new rules text asks members to accept again. Raises `ValidationError`."""
+def change(*, competition: Competition, user: User | None = None, **fields: Any) -> Competition:
+    """Change what may be changed; new rules text asks members to accept again. Raises `ValidationError`.
+
+    Here and below, `user` is who asks, for the audit trail; None is the site itself or a command.
+    """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
+        before = {name: getattr(held, name) for name in _known(fields)}
         had_rules, had_finals, had_deadline = held.rules, held.final_count, held.closes_at
-        for name, value in _known(fields).items():
+        for name, value in fields.items():
             setattr(held, name, value)
         if held.rules != had_rules:
             held.rules_version += 1
@@ -72,7 +78,21 @@ def change(*, competition: Competition, **fields: Any) -> Competition:
         if is_moved and held.ground_truth:
             ranking.rebuild(held.ground_truth)
         held.touch_board()
+        _note_changes(held, user, before)
     return held
+
+
+def _note_changes(competition: Competition, user: User | None, before: dict[str, Any]) -> None:
+    """Only what differs; saving a form unchanged is no deed."""
+    differing = [name for name, value in before.items() if getattr(competition, name) != value]
+    if differing:
+        AuditEntry.append(
+            Deed.CHANGED,
+            user=user,
+            competition=competition,
+            before=plain({name: before[name] for name in differing}),
+            after=plain({name: getattr(competition, name) for name in differing}),
+        )
 
 
 def _judge_lateness(competition: Competition) -> None:
@@ -82,7 +102,7 @@ def _judge_lateness(competition: Competition) -> None:
     files.filter(is_late=False, received_at__gte=competition.closes_at).update(is_late=True, is_selected=False)
 
 
-def add_host(*, competition: Competition, name: str) -> User:
+def add_host(*, competition: Competition, name: str, user: User | None = None) -> User:
     """Let another person host the competition, found by user name or confirmed e-mail address. Raises `CannotHost`.
 
     Anybody can sign up with somebody else's address, as address or as user name, so an unconfirmed one finds nobody.
@@ -99,21 +119,25 @@ def add_host(*, competition: Competition, name: str) -> User:
         raise CannotHost(f"{found.username} hosts this competition already.")
     if competition.memberships.filter(user=found).exists():
         raise CannotHost(f"{found.username} competes in this competition, and hosts see the private scores.")
-    competition.hosts.add(found)
+    with transaction.atomic():
+        competition.hosts.add(found)
+        AuditEntry.append(Deed.HOST_ADDED, user=user, competition=competition, account=found)
     return found
 
 
-def remove_host(*, competition: Competition, name: str) -> None:
+def remove_host(*, competition: Competition, name: str, user: User | None = None) -> None:
     """Take a person from the hosts; one always remains. Raises `CannotHost`."""
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if not held.hosts.exclude(username=name).exists():
             raise CannotHost("A competition needs a host; add another one first.")
-        held.hosts.remove(*held.hosts.filter(username=name))
+        for host in held.hosts.filter(username=name):
+            held.hosts.remove(host)
+            AuditEntry.append(Deed.HOST_REMOVED, user=user, competition=competition, account=host)
 
 
-def remove(*, competition: Competition) -> None:
-    """Delete a competition with all its rows and files."""
+def remove(*, competition: Competition, user: User | None = None) -> None:
+    """Delete a competition with all its rows and files; what was in it stays in the audit trail, in numbers."""
     truths = list(competition.ground_truths.values_list("file_key", flat=True))
     keys = [
         *truths,
@@ -122,6 +146,13 @@ def remove(*, competition: Competition) -> None:
         *competition.data_files.values_list("file_key", flat=True),
         *competition.submissions.values_list("file_key", flat=True),
     ]
+    last_words = {
+        **{name: getattr(competition, name) for name in ("slug", "title", "launched_at", "closes_at", "revealed_at")},
+        "teams": competition.teams.count(),
+        "submissions": competition.submissions.filter(team__isnull=False).count(),
+        "ground_truths": list(competition.ground_truths.values_list("sha256", flat=True)),
+    }
+    gone = Competition(pk=competition.pk)
     with transaction.atomic():
         # A ruler in use is protected; let go of it before everything falls.
         Competition.objects.filter(pk=competition.pk).update(
@@ -130,6 +161,7 @@ def remove(*, competition: Competition) -> None:
         Submission.objects.filter(competition=competition).delete()
         Team.objects.filter(competition=competition).delete()
         competition.delete()
+        AuditEntry.append(Deed.DELETED, user=user, competition=gone, before=plain(last_words))
     for key in keys:
         remove_file(key)
 
@@ -148,12 +180,15 @@ def launch_checklist(competition: Competition) -> list[tuple[str, bool]]:
     ]
 
 
-def launch(*, competition: Competition) -> None:
+def launch(*, competition: Competition, user: User | None = None) -> None:
     """Let students in. Raises `CannotHost` with what is missing."""
     missing = [text for text, is_there in launch_checklist(competition) if not is_there]
     if missing:
         raise CannotHost("The competition cannot be launched yet.", [f"Missing: {text}." for text in missing])
-    Competition.objects.filter(pk=competition.pk, launched_at=None).update(launched_at=timezone.now())
+    with transaction.atomic():
+        now = timezone.now()
+        if Competition.objects.filter(pk=competition.pk, launched_at=None).update(launched_at=now):
+            AuditEntry.append(Deed.LAUNCHED, user=user, competition=competition, after=plain({"launched_at": now}))
     competition.refresh_from_db()
 
 

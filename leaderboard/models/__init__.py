@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from .audit import AuditEntry, Deed, broken_links, plain
 from .competition import Competition, DataFile, GroundTruth, Immutable, Split, TruthDraft
+from .instrument import Instrument
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, Team
 from .user import ApiToken, SetupLink, User, Viewer
 
 __all__ = [
     "ApiToken",
+    "AuditEntry",
     "Baseline",
     "Competition",
     "DailyAttempts",
     "DataFile",
+    "Deed",
     "GroundTruth",
     "Immutable",
+    "Instrument",
     "Membership",
     "Refusal",
     "Score",
@@ -27,4 +32,6 @@ __all__ = [
     "Uncertainty",
     "User",
     "Viewer",
+    "broken_links",
+    "plain",
 ]

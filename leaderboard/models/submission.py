@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from .competition import Competition, GroundTruth, Split
+from .instrument import Instrument
 from .team import Team
 from .user import User, Viewer
 
@@ -130,6 +131,11 @@ class Score(models.Model):
     split = models.CharField(max_length=7, choices=Split.choices)
     value = models.FloatField()
     parts = models.JSONField(default=dict)
+    # Nothing for scores that are older than these two.
+    measured_at = models.DateTimeField(null=True, editable=False)
+    instrument = models.ForeignKey(
+        Instrument, null=True, on_delete=models.PROTECT, related_name="+", db_index=False, editable=False
+    )
 
     class Meta:
         constraints: ClassVar = [

@@ -7,13 +7,16 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from ..models import Competition, Submission
+from ..models import AuditEntry, Competition, Deed, Submission, User, plain
 from .standings import rebuild
 
 
 @transaction.atomic
-def reveal(competition: Competition, at: datetime) -> bool:
-    """Open the private board at `at`; False when it is open already or has no ruler. Rebuilds both boards."""
+def reveal(competition: Competition, at: datetime, *, user: User | None = None) -> bool:
+    """Open the private board at `at`; False when it is open already or has no ruler. Rebuilds both boards.
+
+    `user` asked for it; None where the deadline did.
+    """
     opened = Competition.objects.filter(
         pk=competition.pk, revealed_at=None, ground_truth__isnull=False, launched_at__isnull=False
     ).update(revealed_at=at)
@@ -22,6 +25,7 @@ def reveal(competition: Competition, at: datetime) -> bool:
     competition.refresh_from_db()
     assert competition.ground_truth is not None
     rebuild(competition.ground_truth)
+    AuditEntry.append(Deed.REVEALED, user=user, competition=competition, after=plain({"revealed_at": at}))
     return True
 
 

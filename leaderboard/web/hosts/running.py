@@ -27,7 +27,7 @@ def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
     competition = visit.competition
     if request.POST.get("action") == "remove":
         wanted = get_object_or_404(competition.data_files, name=request.POST.get("name", ""))
-        hosting.remove_data_file(data_file=wanted)
+        hosting.remove_data_file(data_file=wanted, user=person(visit.user))
         messages.success(request, f"“{wanted}” is removed.")
         return see_other("host_data", slug=competition.slug)
     form = DataFileForm(posted(request), request.FILES or None)
@@ -37,7 +37,11 @@ def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
         if request.method == "POST" and form.is_valid():
             file, words = form.cleaned_data["file"], form.cleaned_data["description"]
             added = hosting.add_data_file(
-                competition=competition, file_name=file.name, chunks=file.chunks(), description=words
+                competition=competition,
+                file_name=file.name,
+                chunks=file.chunks(),
+                description=words,
+                user=person(visit.user),
             )
             messages.success(request, f"“{added}” is there for students.")
             return see_other("host_data", slug=competition.slug)
@@ -80,7 +84,7 @@ def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
     competition = visit.competition
     if request.POST.get("action") == "remove":
         wanted = get_object_or_404(competition.baselines, name=request.POST.get("name", ""))
-        hosting.remove_baseline(baseline=wanted)
+        hosting.remove_baseline(baseline=wanted, user=person(visit.user))
         messages.success(request, f"“{wanted}” is removed from the board.")
         return see_other("host_baselines", slug=competition.slug)
     form = BaselineForm(posted(request), request.FILES or None)
@@ -114,7 +118,7 @@ def host_reveal(request: HttpRequest, visit: Visit) -> HttpResponse:
     status = 422 if request.method == "POST" else 200
     if request.method == "POST" and form.is_valid():
         try:
-            hosting.reveal(competition=visit.competition)
+            hosting.reveal(competition=visit.competition, user=person(visit.user))
         except hosting.CannotHost as error:
             status = add_refusal(form, error)
         else:

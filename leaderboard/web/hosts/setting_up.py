@@ -70,7 +70,7 @@ def host_settings(request: HttpRequest, visit: Visit) -> HttpResponse:
     form = CompetitionForm(posted(request), instance=copy)
     if request.method == "POST" and form.is_valid():
         try:
-            changed = hosting.change(competition=visit.competition, **form.fields_for_verb)
+            changed = hosting.change(competition=visit.competition, user=person(visit.user), **form.fields_for_verb)
         except ValidationError as error:
             form.add_error(None, error)
         else:
@@ -89,10 +89,10 @@ def host_people(request: HttpRequest, visit: Visit) -> HttpResponse:
     name = request.POST.get("name", "")
     try:
         if request.POST.get("action") == "remove":
-            hosting.remove_host(competition=competition, name=name)
+            hosting.remove_host(competition=competition, name=name, user=person(visit.user))
             messages.success(request, f"{name} no longer hosts this competition.")
         elif form.is_valid():
-            found = hosting.add_host(competition=competition, name=name)
+            found = hosting.add_host(competition=competition, name=name, user=person(visit.user))
             messages.success(request, f"{found.username} now hosts this competition too.")
     except hosting.CannotHost as error:
         form.is_valid()
@@ -108,7 +108,7 @@ def host_people(request: HttpRequest, visit: Visit) -> HttpResponse:
 def host_launch(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method == "POST":
         try:
-            hosting.launch(competition=visit.competition)
+            hosting.launch(competition=visit.competition, user=person(visit.user))
         except hosting.CannotHost as error:
             messages.error(request, " ".join([error.message, *error.details]))
         else:
@@ -121,7 +121,7 @@ def host_delete(request: HttpRequest, visit: Visit) -> HttpResponse:
     form = SlugForm(visit.competition.slug, posted(request))
     if request.method == "POST" and form.is_valid():
         title = str(visit.competition)
-        hosting.remove(competition=visit.competition)
+        hosting.remove(competition=visit.competition, user=person(visit.user))
         messages.success(request, f"“{title}” is deleted.")
         return see_other("host" if person(request.user).is_host else "competitions")
     context = {"visit": visit, "form": form, "numbers": _numbers(visit.competition)}

@@ -1,0 +1,50 @@
+"""With what a score was measured."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from django.db import models
+
+import metrics
+
+
+class Instrument(models.Model):
+    """With what scores were measured: the metric's file, the reader, the libraries. Few rows, each written once."""
+
+    digest = models.CharField(max_length=64, unique=True)
+    facts = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"{self.facts.get('metric')} {self.facts.get('metric_version')}"
+
+    @classmethod
+    def at_hand(cls, metric: str, metric_version: str) -> Instrument:
+        """The row of a metric's file as this process has it, with the libraries of this process."""
+        facts = {"metric": metric, "metric_version": metric_version, **software()}
+        digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+        return cls.objects.get_or_create(digest=digest, defaults={"facts": facts})[0]
+
+
+@cache
+def software() -> dict[str, str]:
+    """Versions of what reads and computes here. `reader` is the SHA-256 of the scorer's own files, metrics apart."""
+    folder = Path(metrics.__file__).parent
+    reader = hashlib.sha256()
+    for path in sorted(folder.glob("_*.py")):
+        reader.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
+    names = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn")
+    python = ".".join(map(str, sys.version_info[:3]))
+    return {"reader": reader.hexdigest(), "python": python, **{name: _version(name) for name in names}}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,215 @@
+"""The audit trail: every change a host or an operator makes, in a chain that shows where it was broken."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from importlib import import_module
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+
+from leaderboard import hosting, ranking
+from leaderboard.models import AuditEntry, Baseline, Competition, Deed, User, broken_links
+from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
+
+guards = import_module("leaderboard.migrations.0005_audit_trail")
+
+
+def deeds() -> list[str]:
+    return list(AuditEntry.objects.order_by("number").values_list("deed", flat=True))
+
+
+def last() -> AuditEntry:
+    return AuditEntry.objects.latest("number")
+
+
+def draft_again(competition: Competition, user: User) -> None:
+    """Publish a corrected truth."""
+    corrected = TRUTH.replace("1,cat", "1,dog").encode()
+    hosting.draft_truth(competition=competition, metric="accuracy", params={}, file_name="t2.csv", chunks=[corrected])
+    hosting.publish(competition=competition, user=user)
+
+
+@contextmanager
+def without_guards() -> Iterator[None]:
+    """What somebody with the database's password can do."""
+    with connection.cursor() as cursor:
+        for statement in guards.SQLITE_BACK if connection.vendor == "sqlite" else guards.POSTGRES_BACK:
+            cursor.execute(statement)
+        yield
+        for statement in guards.SQLITE if connection.vendor == "sqlite" else guards.POSTGRES:
+            cursor.execute(statement)
+
+
+def test_everything_ada_does_is_in_the_trail_with_her_name(
+    ada: User, bo: User, cy: User, work: Callable[[], int]
+) -> None:
+    pets = make_competition(ada)
+    assert deeds() == [Deed.CREATED, Deed.TRUTH_PUBLISHED, Deed.LAUNCHED]
+    pets = hosting.change(competition=pets, user=ada, daily_attempts=7)
+    hosting.add_host(competition=pets, name="cy", user=ada)
+    hosting.remove_host(competition=pets, name="cy", user=ada)
+    hosting.add_data_file(competition=pets, file_name="x.csv", chunks=[b"id,x\n1,2\n"], user=ada)
+    hosting.remove_data_file(data_file=pets.data_files.get(), user=ada)
+    hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers()])
+    hosting.remove_baseline(baseline=Baseline.objects.get(), user=ada)
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    draft_again(pets, ada)
+    hosting.discard_candidate(competition=pets, user=ada)
+    draft_again(pets, ada)
+    work()
+    hosting.apply_candidate(competition=pets, user=ada)
+    close(pets)
+    hosting.reveal(competition=pets, user=ada)
+    hosting.remove(competition=pets, user=ada)
+    assert deeds()[3:] == [
+        Deed.CHANGED,
+        Deed.HOST_ADDED,
+        Deed.HOST_REMOVED,
+        Deed.DATA_ADDED,
+        Deed.DATA_REMOVED,
+        Deed.BASELINE_ADDED,
+        Deed.BASELINE_REMOVED,
+        Deed.TRUTH_PUBLISHED,
+        Deed.TRUTH_DISCARDED,
+        Deed.TRUTH_PUBLISHED,
+        Deed.TRUTH_APPLIED,
+        Deed.REVEALED,
+        Deed.DELETED,
+    ]
+    assert [entry.number for entry in AuditEntry.objects.exclude(by=ada.pk)] == [3]  # launched without a person
+    assert broken_links() == []
+
+
+def test_an_entry_tells_what_was_and_what_is(pets: Competition, ada: User) -> None:
+    later = timezone.now() + timedelta(days=3)
+    hosting.change(competition=pets, user=ada, daily_attempts=7, closes_at=later, title=pets.title)
+    found = {name: (before, after) for name, before, after in last().changes}
+    assert found.keys() == {"daily attempts", "closes at"}
+    assert found["daily attempts"] == (5, 7)
+    assert found["closes at"][1] == later.isoformat()
+
+
+def test_saving_a_form_without_a_change_is_no_deed(pets: Competition, ada: User) -> None:
+    before = deeds()
+    hosting.change(competition=pets, user=ada, title=pets.title, daily_attempts=pets.daily_attempts)
+    assert deeds() == before
+
+
+def test_the_trail_of_a_new_truth_names_its_fingerprint_and_no_answer(
+    ada: User, bo: User, work: Callable[[], int]
+) -> None:
+    truth = "id,label,Usage\n" + "".join(
+        f"{i},{'truthcanary' if i % 2 else 'a'},{'Public' if i < 7 else 'Private'}\n" for i in range(1, 13)
+    )
+    pets = make_competition(ada, truth=truth)
+    code = pets.join_code
+    hosting.change(competition=pets, user=ada, join_code="NEWCODE9", rules="x" * 500, contact="ada@example.org")
+    hosting.remove(competition=pets, user=ada)
+    written = "".join(entry.before + entry.after + entry.about for entry in AuditEntry.objects.all())
+    assert hashlib.sha256(truth.encode()).hexdigest() in written
+    for secret in ("truthcanary", code, "NEWCODE9", "x" * 301, "ada@example.org"):
+        assert secret not in written
+
+
+def test_the_deadline_reveals_without_a_person(pets: Competition) -> None:
+    close(pets)
+    assert ranking.reveal_due(timezone.now()) == [pets]
+    assert (last().deed, last().by) == (Deed.REVEALED, None)
+
+
+def test_what_is_refused_leaves_no_entry(pets: Competition, ada: User, bo: User) -> None:
+    before = deeds()
+    enter(pets, bo)
+    with pytest.raises(hosting.CannotHost):
+        hosting.add_host(competition=pets, name="bo", user=ada)
+    with pytest.raises(hosting.CannotHost):
+        hosting.remove_host(competition=pets, name="ada", user=ada)
+    with pytest.raises(hosting.CannotHost):
+        hosting.reveal(competition=pets, user=ada)
+    assert deeds() == before
+
+
+def test_a_change_that_fails_takes_its_entry_back(pets: Competition, ada: User) -> None:
+    before = deeds()
+    with transaction.atomic():
+        hosting.change(competition=pets, user=ada, daily_attempts=9)
+        transaction.set_rollback(True)
+    pets.refresh_from_db()
+    assert (deeds(), pets.daily_attempts) == (before, 5)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE leaderboard_auditentry SET deed = 'nothing' WHERE number = 2",
+        "DELETE FROM leaderboard_auditentry WHERE number = 2",
+        "DELETE FROM leaderboard_auditentry",
+        "INSERT INTO leaderboard_auditentry SELECT number + 5, at, by, deed, competition, account, about, before,"
+        " after, previous, digest FROM leaderboard_auditentry WHERE number = 2",
+    ],
+)
+def test_the_database_refuses_to_rewrite_history(pets: Competition, statement: str) -> None:
+    before = list(AuditEntry.objects.values())
+    with pytest.raises(DatabaseError, match="audit trail"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+    assert list(AuditEntry.objects.values()) == before
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="a statement of SQLite")
+def test_replacing_an_entry_is_refused_too(pets: Competition) -> None:
+    with pytest.raises(DatabaseError, match="audit trail"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT OR REPLACE INTO leaderboard_auditentry SELECT number, at, by, 'nothing', competition, account,"
+            " about, before, after, previous, digest FROM leaderboard_auditentry WHERE number = 2"
+        )
+    assert "nothing" not in deeds()
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE leaderboard_auditentry SET deed = 'nothing' WHERE number = 2", "entry 2 was changed"),
+        ("UPDATE leaderboard_auditentry SET after = '{}' WHERE number = 2", "entry 2 was changed"),
+        ("UPDATE leaderboard_auditentry SET by = 99 WHERE number = 1", "entry 1 was changed"),
+        ("UPDATE leaderboard_auditentry SET at = '2020-01-01 00:00:00+00:00' WHERE number = 3", "entry 3 was changed"),
+        ("UPDATE leaderboard_auditentry SET number = 9 WHERE number = 3", "between 2 and 9 entries are missing"),
+        ("DELETE FROM leaderboard_auditentry WHERE number = 2", "between 1 and 3 entries are missing"),
+        ("DELETE FROM leaderboard_auditentry WHERE number = 1", "between 0 and 2 entries are missing"),
+    ],
+)
+def test_whoever_gets_round_the_guards_is_found_out(pets: Competition, statement: str, words: str) -> None:
+    assert broken_links() == []
+    with without_guards(), connection.cursor() as cursor:
+        cursor.execute(statement)
+    assert words in " ".join(broken_links())
+
+
+def test_an_entry_that_was_changed_and_hashed_again_breaks_the_next_link(pets: Competition) -> None:
+    forged = AuditEntry.objects.get(number=2)
+    forged.after = "{}"
+    with without_guards():
+        AuditEntry.objects.filter(number=2).update(after="{}", digest=forged.expected_digest())
+    assert broken_links() == ["audit trail: entry 3 does not follow the one before it"]
+
+
+def test_guards_that_were_taken_away_are_missed(pets: Competition) -> None:
+    with without_guards():
+        assert len(broken_links()) == 3
+    assert broken_links() == []
+
+
+def test_a_digest_can_be_worked_out_by_hand(pets: Competition) -> None:
+    """What an auditor without this program does: one line of JSON per entry, and its SHA-256."""
+    entry = AuditEntry.objects.get(number=2)
+    at = entry.at.isoformat(timespec="microseconds")
+    facts = [2, at, entry.by, entry.deed, entry.competition, entry.account, entry.about]
+    text = json.dumps([*facts, entry.before, entry.after, entry.previous], sort_keys=True, separators=(",", ":"))
+    assert hashlib.sha256(text.encode()).hexdigest() == entry.digest
+    assert entry.previous == AuditEntry.objects.get(number=1).digest
