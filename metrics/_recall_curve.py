@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrics._figures import Curve, Figure
+from metrics._ranks import Ranks, dense_ranks
 from metrics._sums import exact_sum
 
 
@@ -27,10 +28,13 @@ class Thresholds:
         return found
 
 
-def thresholds_of(truth: np.ndarray, scores: np.ndarray, padding: int = 0) -> Thresholds:
-    """Sort once; shapes (n,)."""
-    down = -scores if not padding else np.concatenate([-scores, [-1.0]])
-    _, places = np.unique(down, return_inverse=True)
+def thresholds_of(truth: np.ndarray, scores: np.ndarray | Ranks, padding: int = 0) -> Thresholds:
+    """Sort once; shapes (n,). Ranks are sorted already; padding needs the scores themselves."""
+    if isinstance(scores, Ranks):
+        ranks = scores.places
+    else:
+        ranks = dense_ranks(scores if not padding else np.concatenate([scores, [1.0]]))
+    places = ranks.max(initial=0) - ranks
     own = places[: len(truth)]
     hits = np.bincount(own, truth == 1, minlength=int(places.max(initial=0)) + 1)
     taken = np.bincount(own, minlength=len(hits)).astype(np.float64)
@@ -40,21 +44,21 @@ def thresholds_of(truth: np.ndarray, scores: np.ndarray, padding: int = 0) -> Th
     return Thresholds(own, hits, taken, padding)
 
 
-def precision_at_ones(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
+def precision_at_ones(truth: np.ndarray, scores: np.ndarray | Ranks) -> np.ndarray:
     """For each 1 the precision at its score, 0 for each 0; shape (n,)."""
     found = thresholds_of(truth, scores)
     precision: np.ndarray = np.where(truth == 1, found.precision[found.places], 0.0)
     return precision
 
 
-def average_precision_of(truth: np.ndarray, scores: np.ndarray, padding: int = 0) -> float:
+def average_precision_of(truth: np.ndarray, scores: np.ndarray | Ranks, padding: int = 0) -> float:
     """The mean precision at the 1s; ``padding`` so many further ones with score 1."""
     found = thresholds_of(truth, scores, padding)
     ones = found.hits.sum()
     return float(exact_sum(found.precision * found.hits)) / float(ones) if ones else 0.0
 
 
-def precision_influence(truth: np.ndarray, scores: np.ndarray, padding: int = 0) -> np.ndarray:
+def precision_influence(truth: np.ndarray, scores: np.ndarray | Ranks, padding: int = 0) -> np.ndarray:
     """The derivative of average precision by the weight of each row: what a 1 earns itself, and what any row does to
     the precision at all scores up to its own."""
     found = thresholds_of(truth, scores, padding)

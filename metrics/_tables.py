@@ -178,10 +178,7 @@ def _arrow(view: memoryview, width: int, has_quotes: bool) -> list[Any] | None:
         )
     except pa.ArrowInvalid:
         return None
-    arrays = [_one_chunk(column) for column in table.columns]
-    del table
-    release_memory()
-    return arrays
+    return [_one_chunk(column) for column in table.columns]
 
 
 def _one_chunk(column: Any) -> Any:

@@ -22,11 +22,11 @@ import numpy as np
 
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Binary, Score
-from metrics._ranks import one_class
+from metrics._ranks import Ranks, one_class, ranks_of
 from metrics._recall_curve import average_precision_of, precision_at_ones, precision_influence, recall_curve
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
     """For each 1 the precision at its score, and 1 for each 1."""
     return np.column_stack([precision_at_ones(truth, prediction), truth])
 
@@ -36,7 +36,7 @@ def total(sums: np.ndarray) -> float:
     return ratio(*sums)
 
 
-def score(truth: np.ndarray, prediction: np.ndarray) -> float:
+def score(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
     """Added by distinct scores, which are fewer than the rows."""
     return average_precision_of(truth, prediction)
 
@@ -56,6 +56,7 @@ average_precision = Metric(
     last_line="{precision} / {ones}",
     worst=0.0,
     influence=precision_influence,
+    ready=ranks_of,
     figures=recall_curve,
     unscorable=one_class,
     example=Example(

@@ -1,0 +1,67 @@
+"""Files for the benchmarks of the metrics: a truth with a split, and a submission in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+import numpy as np
+
+LABELS = ["scab", "healthy", "frog_eye_leaf_spot", "rust", "complex", "scab frog_eye_leaf_spot"]
+_DICE = np.random.default_rng(20)
+_WORDS = np.array([f"word{number}" for number in range(2000)])
+_TITLES = np.array([" ".join(_DICE.choice(_WORDS, _DICE.integers(2, 7))) for _ in range(150)])
+
+
+def _text(rows: int) -> list[str]:
+    """Eight words in each cell: hardly two cells are alike."""
+    return [" ".join(words) for words in _DICE.choice(_WORDS, (rows, 8)).tolist()]
+
+
+def _phrases(rows: int) -> list[str]:
+    """One to four of 150 titles in each cell."""
+    titles = _DICE.choice(_TITLES, (rows, 4)).tolist()
+    return ["|".join(some[:count]) for some, count in zip(titles, _DICE.integers(1, 5, rows).tolist(), strict=True)]
+
+
+def _dataset(rows: int) -> list[str]:
+    """One title in most cells, as in the competition's training data."""
+    titles = _DICE.choice(_TITLES, (rows, 3)).tolist()
+    counts = _DICE.choice([1, 1, 1, 1, 2, 3], rows).tolist()
+    return ["|".join(some[:count]) for some, count in zip(titles, counts, strict=True)]
+
+
+def _numbers(rows: int) -> list[str]:
+    return [f"{value:.6f}" for value in _DICE.random(rows).tolist()]
+
+
+def _long_numbers(rows: int) -> list[str]:
+    return list(map(repr, _DICE.random(rows).tolist()))
+
+
+CELLS: dict[str, Callable[[int], Iterable[str]]] = {
+    "label": lambda rows: _DICE.choice(LABELS, rows).tolist(),
+    "word": lambda rows: _DICE.choice(LABELS[:5], rows).tolist(),
+    "bit": lambda rows: _DICE.integers(0, 2, rows).astype(str).tolist(),
+    "number": _numbers,
+    "long number": _long_numbers,
+    "ranked": lambda rows: [
+        f"{word} {number}" for word, number in zip(CELLS["word"](rows), _numbers(rows), strict=True)
+    ],
+    "text": _text,
+    "phrases": _phrases,
+    "data set": _dataset,
+}
+
+
+@lru_cache(maxsize=1)
+def files(truth: str, submission: str, rows: int) -> tuple[bytes, bytes]:
+    """Two CSV files with the columns ``id``, ``y`` and, in the truth, ``Usage``."""
+    ids = np.array([f"img_{number:08d}" for number in _DICE.permutation(rows).tolist()])
+    usage = _DICE.choice(["Public", "Private"], rows).tolist()
+    answers = zip(ids.tolist(), CELLS[truth](rows), usage, strict=True)
+    sent = zip(_DICE.permutation(ids).tolist(), CELLS[submission](rows), strict=True)
+    return (
+        ("id,y,Usage\n" + "".join([f"{name},{cell},{used}\n" for name, cell, used in answers])).encode(),
+        ("id,y\n" + "".join([f"{name},{cell}\n" for name, cell in sent])).encode(),
+    )
