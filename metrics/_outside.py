@@ -201,11 +201,9 @@ def _inspect(key: str, data: bytes) -> dict[str, Any]:
 
 
 def _unfit(key: str, data: bytes) -> str:
-    from metrics._registry import built_in
-
     if not _KEY.fullmatch(key):
         return "Its name must begin with a letter and have at most 60 letters, digits, - and _."
-    if key in built_in():
+    if Path(__file__).with_name(f"{key}.py").exists():
         return f"A metric of this site is called {key}: rename the file."
     return f"It is longer than {_MOST_BYTES:,} bytes." if len(data) > _MOST_BYTES else ""
 

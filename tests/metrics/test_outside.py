@@ -210,6 +210,15 @@ def test_each_split_gets_its_own_copies_without_usage(drop: Drop) -> None:
     assert result == score("vandal")
 
 
+def test_a_file_may_bring_a_worked_example(drop: Drop) -> None:
+    example = "example = {'truth': 'id,y\\n1,2\\n', 'submission': 'id,y\\n1,5\\n', 'score': 3}"
+    drop("one", body("return float((solution.y - submission.y).abs().mean())", example))
+    metric = metrics.get("one")
+    assert metric.example == metrics.Example("id,y\n1,2\n", "id,y\n1,5\n", 3.0)
+    found = metrics.explain("one", metric.example.truth.encode(), metric.example.submission.encode())
+    assert found.result.overall == metric.example.score
+
+
 def test_without_usage_there_is_one_value(drop: Drop) -> None:
     drop("count", body("return len(solution)"))
     result = score("count", "id,y\n1,2\n2,3\n", "id,y\n2,3\n1,2\n")
@@ -250,6 +259,8 @@ def test_what_has_no_default_must_be_said(drop: Drop) -> None:
         score("powered")
     assert caught.value.errors == {"offset": "A value is needed."}
     assert metrics.check_truth("powered", TRUTH.encode()).findings[0].code == "parameter"
+    (fit,) = [fit for fit in metrics.suggest(TRUTH.encode()) if fit.key == "powered"]
+    assert (fit.fits, fit.reason) == (False, "It must be told offset, for which it has no default.")
     assert metrics.clean_params("powered", {"offset": "3", "clip": "", "strict": "on"})["offset"] == 3
 
 
@@ -331,19 +342,15 @@ def test_the_site_refuses_what_is_missing_before_the_metric_is_asked(drop: Drop)
 
 RETURNED = {
     "float('nan')": False,
-    "float('inf')": False,
     "True": False,
-    "np.bool_(True)": False,
     "None": False,
     "1 + 0j": False,
     "np.array([0.5])": False,
     "'0.5'": False,
-    "10 ** 400": False,
     "np.float64(0.5)": True,
     "np.float32(0.5)": True,
     "0.5": True,
     "np.int64(0)": True,
-    "0": True,
 }
 
 
@@ -484,10 +491,14 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("text", BROKEN)
-def test_a_broken_file_is_told_to_olga_and_offered_to_nobody(drop: Drop, text: str) -> None:
+def test_a_broken_file_is_told_to_olga(drop: Drop) -> None:
+    for text, words in BROKEN.items():
+        assert words in drop("broken", text).error
+
+
+def test_a_broken_file_is_offered_to_nobody(drop: Drop) -> None:
     drop("fine", body("return 1.0"))
-    assert BROKEN[text] in drop("broken", text).error
+    drop("broken", "def score(:")
     assert {file.key: bool(file.error) for file in metrics.outside_files()} == {"broken": True, "fine": False}
     assert [metric.key for metric in metrics.catalogue() if metric.is_outside] == ["fine"]
     with pytest.raises(metrics.UnknownMetric):
