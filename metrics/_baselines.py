@@ -36,6 +36,8 @@ _SEED = 7
 _RIGHT = 0.75
 _NORMAL = 1.959963984540054
 _TOKENS = 5
+_OFTEN = 0.05
+"""Share of the rows from which on the most frequent of many numbers is worth a try."""
 
 
 @dataclass(frozen=True)
@@ -179,10 +181,12 @@ def _constants(
     """Answers worth giving in each row, by name; none twice."""
     counts: Counter[tuple[str, ...]] = Counter(map(tuple, perfect))
     found = [("Sample submission", truth.dull_cells)]
-    commonest = min(counts.items(), key=lambda pair: (-pair[1], pair[0]))[0]
-    found.append(("Most frequent answer", list(commonest)))
+    commonest, times = min(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     numbers = [[to_decimal(cell) for cell in column] for column in columns]
-    if _takes_numbers(truth) and all(number is not None for column in numbers for number in column):
+    are_numbers = _takes_numbers(truth) and all(number is not None for column in numbers for number in column)
+    if not are_numbers or times > _OFTEN * len(perfect):
+        found.append(("Most frequent answer", list(commonest)))
+    if are_numbers:
         floats = [[float(number) for number in column if number is not None] for column in numbers]
         found.append(("Mean", [_text(fmean(column)) for column in floats]))
         found.append(("Median", [_text(median(column)) for column in floats]))

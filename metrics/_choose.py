@@ -92,7 +92,7 @@ class _File:
         try:
             truth = Truth(metric, params, self.table, layout_of(metric, self.table, self.id_column, params))
         except Refused as refused:
-            return Fit(metric.key, False, False, refused.problems[0].message, params)
+            return Fit(metric.key, False, False, _brief(refused.problems[0]), params)
         nature = self._nature(metric, params)
         is_usual = metric.group in nature.groups and _is_meant(metric, truth.target_columns)
         problems = [one for one in truth.problems if one.column != USAGE]
@@ -100,7 +100,7 @@ class _File:
             problems = unscorable_parts(truth) or _tried(truth)
         problems = problems or _against(truth, self.sample)
         if problems:
-            return Fit(metric.key, False, is_usual, problems[0].message, params)
+            return Fit(metric.key, False, is_usual, _brief(problems[0]), params)
         seen = "The answers are" if is_usual else "It can read the answers, though they are"
         roles = "".join(f", {name} from “{params[name]}”" for name in metric.roles)
         reason = f"{seen} {nature.words}{roles}; a submission has: {metric.submission.words}."
@@ -139,6 +139,12 @@ class _File:
             cells = [pick(self.table.column(name), rows).to_pylist() for name in targets]
             self._natures[targets] = nature_of(cells, targets)
         return self._natures[targets]
+
+
+def _brief(problem: Problem) -> str:
+    """A complaint with one example."""
+    first, more, _ = problem.message.partition(", line ")
+    return f"{first}." if more else first
 
 
 def _is_meant(metric: Metric, targets: Sequence[str]) -> bool:
