@@ -179,6 +179,12 @@ def test_each_row_shows_what_it_contributes_and_the_last_line_how_it_adds_up(cli
     assert cells
 
 
+def test_an_id_column_may_have_any_name(client: Client) -> None:
+    text = page(client, "/metrics/accuracy/" + typed("prediction id,truth x\n1,a", "prediction id,truth x\n1,a"))
+    assert '<td colspan="1"></td><th scope="colgroup" colspan="1" class="group">Truth</th>' in text
+    assert '<th scope="col">prediction id</th><th scope="col">truth x</th>' in text
+
+
 def test_figures_have_words_beside_their_colours(client: Client) -> None:
     matrix = page(client, "/metrics/binary_f1/")
     assert matrix.count('<span class="visually-hidden">marked:</span>') == 2
@@ -448,6 +454,16 @@ def test_a_metric_without_an_example_lets_one_be_typed(
         assert words in text
     changed = page(client, "/metrics/rmse/" + typed("id,y\n1,2\n2,4", "id,y\n1,2\n2,4"))
     assert "METRICS_DIR" in changed
+
+
+def test_a_group_that_outside_metrics_share_is_shown_once(
+    client: Client, outside: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue = (*metrics.catalogue(), dataclasses.replace(outside, title="From outside"))
+    monkeypatch.setattr(metrics, "catalogue", lambda: catalogue)
+    text = page(client, "/metrics/")
+    assert text.count('id="numbers"') == 1
+    assert "From outside" in text
 
 
 def test_its_competition_has_a_page_without_an_example(

@@ -34,8 +34,9 @@ class Worked:
     @cached_property
     def columns(self) -> list[tuple[str, str]]:
         """Of which file each column is, and its name; columns of neither have no file."""
-        found = []
-        for name in self.answer["header"]:
+        ids, *names = self.answer["header"]
+        found = [("", ids)]
+        for name in names:
             side, _, column = name.partition(" ")
             found.append((side.capitalize(), column) if side in ("truth", "prediction") and column else ("", name))
         return found + [("Contributes", name) for name in self.answer["parts"]]

@@ -43,6 +43,8 @@ log = logging.getLogger(__name__)
 def metrics(request: HttpRequest) -> HttpResponse:
     text, direction = request.GET.get("q", "").strip()[:100], request.GET.get("direction", "")
     found = [m for m in matching(library.catalogue(), text) if direction not in DIRECTIONS or m.direction == direction]
+    # Metrics from outside stand at the end of the catalogue, whatever their group.
+    found.sort(key=lambda m: m.group)
     groups = [(name, slugify(name), list(members)) for name, members in groupby(found, key=lambda m: m.group)]
     groups.sort(key=lambda group: GROUPS.index(group[0]) if group[0] in GROUPS else len(GROUPS))
     context = {
