@@ -182,8 +182,11 @@ def _hash(data: bytes) -> str:
 def _inspected(key: str, data: bytes, again: bool = False) -> dict[str, Any]:
     mark = (key, _hash(data))
     with _lock:
-        if again or mark not in _facts:
-            _facts[mark] = (None if again else _recalled(*mark)) or _inspect(key, data)
+        known = None if again else _facts.get(mark)
+        if not again and (known is None or "error" in known):
+            # What another process found out since counts: a missing library may be there by now.
+            known = _recalled(*mark) or known
+        _facts[mark] = known or _inspect(key, data)
         return _facts[mark]
 
 
@@ -247,7 +250,7 @@ def _remember(key: str, data: bytes, facts: dict[str, Any]) -> None:
         return
     name = f"{key}-{_hash(data)}"
     with suppress(OSError):
-        kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kept.mkdir(parents=True, exist_ok=True)
         if "error" not in facts:
             _write(kept / f"{name}.py", data)
         _write(kept / f"{name}.json", json.dumps({"stamp": _stamp(), "facts": facts}).encode())

@@ -113,22 +113,17 @@ def kaggle(request: dict[str, Any]) -> dict[str, Any]:
     solution, submission = (_frame(Path(name), as_text) for name in ("solution.csv", "submission.csv"))
     parts = {name: np.fromfile(f"{name}.rows", np.int64) for name in request["parts"]}
     module = load(request["key"])
-    values: dict[str, list[float]] = {}
+    values = {}
     for name, rows in parts.items():
-        values[name] = []
-        for some in rows.reshape(-1, request["parts"][name]):
-            # A metric that draws numbers draws the same ones each time.
-            random.seed(0)
-            np.random.seed(0)
-            try:
-                found = module.score(_cut(solution, some), _cut(submission, some), id_column, **request["params"])
-                values[name].append(finite(found))
-            except BaseException as error:
-                if values[name]:  # a resample
-                    values[name].append(math.nan)
-                    continue
-                return {"error": {**told(error, request["key"]), "part": name}}
-    return {"values": {name: [None if math.isnan(v) else v for v in found] for name, found in values.items()}}
+        # A metric that draws numbers draws the same ones each time.
+        random.seed(0)
+        np.random.seed(0)
+        try:
+            found = module.score(_cut(solution, rows), _cut(submission, rows), id_column, **request["params"])
+            values[name] = finite(found)
+        except BaseException as error:
+            return {"error": {**told(error, request["key"]), "part": name}}
+    return {"values": values}
 
 
 def _frame(path: Path, kinds: dict[str, type]) -> Any:
@@ -173,7 +168,7 @@ def ours(request: dict[str, Any]) -> dict[str, Any]:
     except metrics.SubmissionError as error:
         return {"problems": sorted({problem.code for problem in error.problems})}
     return {
-        "values": {name: [getattr(result, name)] for name in request["parts"]},
+        "values": {name: getattr(result, name) for name in request["parts"]},
         "parts": {name: dict(part) for name, part in result.parts.items()},
     }
 
@@ -189,8 +184,9 @@ def told(error: BaseException, key: str) -> dict[str, Any]:
         words = str(error)
     except Exception:
         words = ""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(f"{key}.py")]
-    line = frames[-1].lineno if frames else getattr(error, "lineno", None)
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).name == f"{key}.py"]
+    line = lines[-1] if lines else getattr(error, "lineno", None)
     kind = "participant" if for_participants else "unfit" if name == "Unfit" else "host"
     return {"kind": kind, "class": name[:100], "words": words[:MOST_WORDS], "line": line}
 

@@ -25,16 +25,27 @@ class Columns:
     def __len__(self) -> int:
         return len(next(iter(self.arrays.values()), ()))
 
+    def beside(self, names: Sequence[str]) -> list[Any]:
+        """The answers that stand beside a submission's columns: those of the same name, for the others the rest in its
+        order. Without names, all."""
+        rest = [name for name in self.arrays if name not in names] or list(self.arrays)
+        places = enumerate(names or self.arrays)
+        return [self.arrays[name if name in self.arrays else rest[place % len(rest)]] for place, name in places]
+
     def take(self, rows: np.ndarray) -> Columns:
         """The given rows."""
         return Columns({name: pick(array, rows) for name, array in self.arrays.items()})
 
 
 class AnyColumns(Kind):
-    """All columns as texts. A column is one of numbers where each cell that is not empty is a number."""
+    """All columns as texts. A column is one of numbers where each cell that is not empty is a number. ``names`` are a
+    submission's columns, where they are not called as the truth's."""
 
     words = "columns as the metric's file asks for"
     many = True
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        self.names = tuple(names)
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Columns:
         for cells in columns:
@@ -48,13 +59,13 @@ class AnyColumns(Kind):
         return take(values, places)
 
     def sample(self, truth: Any) -> str | list[str]:
-        return [_dull(array, len(truth.arrays)) for array in truth.arrays.values()]
+        beside = truth.beside(self.names)
+        return [_dull(array, len(beside)) for array in beside]
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         if truth is None:
             return [str(dice.randint(0, 1)) for _ in range(width)]
-        arrays = list(truth.arrays.values())
-        return [arrays[place % len(arrays)][dice.randrange(len(truth))].as_py() for place in range(width)]
+        return [array[dice.randrange(len(truth))].as_py() for array in truth.beside(self.names)]
 
 
 def _check_truth(cells: Cells) -> None:

@@ -74,7 +74,10 @@ def _extras(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[st
     arguments = list(inspect.signature(function).parameters.values())
     if [argument.name for argument in arguments[:3]] != FIRST_THREE:
         raise Unfit(f"Its function score must begin with the parameters {', '.join(FIRST_THREE)}.")
-    hints = typing.get_type_hints(function, include_extras=True)
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+    except Exception:  # an annotation that only a type checker can read
+        hints = {}
     told = _told_of(function)
     found: list[dict[str, Any]] = []
     notes: list[str] = []
@@ -95,7 +98,7 @@ def _extra(argument: inspect.Parameter, hints: dict[str, Any]) -> Parameter | No
     """The parameter that a form can ask for, or ``None``."""
     default = argument.default
     is_required = default is argument.empty
-    hint = hints.get(argument.name, str if is_required else type(default))
+    hint = hints.get(argument.name, None if is_required else type(default))
     if not (is_required or default is None or isinstance(default, str | int | float)):
         return None
     if isinstance(default, float) and not math.isfinite(default):

@@ -49,7 +49,9 @@ class OutsideMetric(Metric):
     def _documentation(self) -> tuple[str, str]:
         head, _, rest = str(self.file.facts["doc"]).strip().partition("\n")
         head = head.strip() or f"A metric that was added to this site as {self.key}.py."
-        return head if len(head) <= 100 else head[:99].rstrip() + "…", rest.strip() if len(head) <= 100 else head + rest
+        if len(head) <= 100:
+            return head, rest.strip()
+        return head[:99].rstrip() + "…", f"{head}\n{rest}"
 
     @property
     def columns(self) -> str:
@@ -84,7 +86,7 @@ def metric_of(file: OutsideFile) -> OutsideMetric:
         truth, submission = _kind(facts["truth"]), _kind(facts["submission"])
         roles = {name: Role(_kind(role["kind"]), role["help"]) for name, role in facts["roles"].items()}
     else:
-        truth = submission = AnyColumns()
+        truth, submission = AnyColumns(), AnyColumns(columns)
         named = [parameter for parameter in facts["parameters"] if parameter["kind"] == "column"]
         roles = {parameter["name"]: Role(AnyColumns(), parameter["help"]) for parameter in named}
     return OutsideMetric(
@@ -139,22 +141,20 @@ def _number(value: Any, otherwise: Any) -> Any:
 def _kind(facts: Mapping[str, Any]) -> Kind:
     """A kind of column of this library, as the metric's file made it."""
     home, name = str(facts["module"]), str(facts["class"])
-    assert home.startswith("metrics._"), "the inspection takes no other"
-    kind = getattr(import_module(home), name)
-    assert issubclass(kind, Kind), "only kinds of column are made here"
+    kind = getattr(import_module(home), name) if home.startswith("metrics._") else None
+    if not (isinstance(kind, type) and issubclass(kind, Kind)):
+        raise TypeError(f"{home}.{name} is no kind of column")
     made: Kind = object.__new__(kind)
     vars(made).update(facts["state"])
     return made
 
 
 def _perfect_of(columns: Sequence[str]) -> Callable[..., list[list[str]]]:
-    """The answers under the names that the submission's columns have: those of the same name, else in their order."""
+    """The answers under the names that the submission's columns have."""
 
     def perfect(truth: Any) -> list[list[str]]:
-        answers = (truth.answer if isinstance(truth, Answers) else truth).arrays
-        rest = [name for name in answers if name not in columns] or list(answers)
-        chosen = [name if name in answers else rest[place % len(rest)] for place, name in enumerate(columns)]
-        return [answers[name].to_pylist() for name in chosen]
+        answers = truth.answer if isinstance(truth, Answers) else truth
+        return [array.to_pylist() for array in answers.beside(columns)]
 
     return perfect
 
@@ -171,7 +171,7 @@ def _score(truth: Truth, table: Table, places: np.ndarray) -> Result:
         "id_column": truth.id_column,
         "ids_are_text": not truth.ids.are_integers,
         "params": truth.params,
-        "parts": {name: len(rows) for name, rows in parts.items()},
+        "parts": list(parts),
     }
 
     def write(folder: Path) -> None:
@@ -219,8 +219,8 @@ def _complain(metric: OutsideMetric, answer: Mapping[str, Any], first: str) -> N
 
 def _value(metric: OutsideMetric, answer: Mapping[str, Any], name: str) -> float:
     try:
-        value = float(answer["values"][name][0])
-    except (KeyError, IndexError, TypeError, ValueError):
+        value = float(answer["values"][name])
+    except (KeyError, TypeError, ValueError):
         value = math.nan
     if not math.isfinite(value):
         raise MetricFailed(metric.key, "gave an answer that cannot be read")

@@ -168,8 +168,11 @@ class _Server:
             start_new_session=True,
             bufsize=0,
         )
-        if self._word(_START) != "ready":
-            raise _Gone
+        try:
+            self._word(_START)  # "ready"
+        except BaseException:
+            self.close()
+            raise
 
     def fork(self, folder: Path, load: Sequence[str]) -> int:
         """Have the work of a folder done; how its process ended. Raises ``_Gone``."""

@@ -279,7 +279,11 @@ def test_parameters_reach_the_function_in_their_types(drop: Drop) -> None:
 
 @pytest.mark.parametrize(
     ("extras", "words"),
-    [(", labels: list", "labels has neither a default nor a type"), (", *, x: dict", "x has neither")],
+    [
+        (", labels: list", "labels has neither a default nor a type"),
+        (", *, x: dict", "x has neither"),
+        (", x", "x has neither"),
+    ],
 )
 def test_a_parameter_that_no_form_can_ask_for_is_told_to_olga(drop: Drop, extras: str, words: str) -> None:
     assert words in drop("asking", body("return 1.0", extras=extras)).error
@@ -551,6 +555,23 @@ def test_olga_says_what_the_file_does_not(drop: Drop, tmp_path: Path) -> None:
     assert report.ok
     assert report.submission_columns == ("id", "guess")
     assert (report.self_test["public"], report.self_test["best"]) == (0.0, 0.0)
+
+
+def test_submissions_may_have_more_columns_than_the_truth(drop: Drop) -> None:
+    lines = "return float(((submission.low <= solution.y) & (solution.y <= submission.high)).mean())"
+    drop("inside", body(lines, "submission_columns = ['low', 'high']\nbest = 1"))
+    truth = metrics.prepare("inside", TRUTH.encode())
+    assert truth.submission_columns == ("id", "low", "high")
+    assert truth.perfect_submission().decode().splitlines()[:3] == ["id,low,high", "1,1,1", "2,2,2"]
+    assert truth.sample_submission().decode().splitlines()[:2] == ["id,low,high", "1,0,0"]
+    assert metrics.check_truth("inside", TRUTH.encode()).ok
+
+
+def test_a_library_that_was_installed_since_is_found(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = drop("late", "import nothing_of_this_name").path
+    monkeypatch.setattr(_outside, "run", lambda *_: {"format": "kaggle", "said": {}, "doc": "", "words": ""})
+    assert metrics.outside_file(path).error
+    assert not metrics.outside_file(path, again=True).error
 
 
 def test_a_perfect_file_is_scored_at_publication_where_nobody_knows_the_best_value(drop: Drop) -> None:

@@ -50,7 +50,8 @@ class Command(BaseCommand):
         self.stdout.write(f"Added. Hosts can choose {file.key} now.")
 
     def _list(self) -> None:
-        files = metrics.outside_files()
+        # What is broken is looked at once more: a library may have been installed since.
+        files = [metrics.outside_file(f.path, again=True) if f.error else f for f in metrics.outside_files()]
         for file in files:
             self._tell(file)
             self.stdout.write("")
