@@ -171,7 +171,7 @@ def _lease_kept(submission_id: uuid.UUID | str, claim: uuid.UUID) -> Iterator[No
 @transaction.atomic
 def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcome: Outcome) -> str:
     """Write what became of the file, if the claim still holds and the ruler is still the current one."""
-    held = Competition.objects.select_for_update().only("ground_truth_id", "revealed_at")
+    held = Competition.objects.select_for_update().only("ground_truth_id", "revealed_at", "board_mode", "board_step")
     competition = held.get(pk=ruler.competition_id)
     mine = Submission.objects.filter(pk=submission.pk, claim=claim, status=Submission.Status.PENDING)
     if competition.ground_truth_id != ruler.pk:

@@ -15,7 +15,7 @@ from ninja.files import UploadedFile
 from ninja.security import HttpBearer
 
 from .. import ranking, submitting
-from ..models import ApiToken, Membership, Split, Submission, User
+from ..models import ApiToken, Competition, Membership, Split, Submission, User
 from ..storage import TooLarge
 from .errors import ApiError, refuse
 from .reading import (
@@ -24,6 +24,7 @@ from .reading import (
     line_of,
     metric_of,
     page_of,
+    shown_to,
     submission_out,
     submissions_of,
     unscored,
@@ -36,6 +37,7 @@ from .schemas import (
     CompetitionOut,
     CompetitionPage,
     Errors,
+    Mode,
     SubmissionOut,
     SubmissionPage,
 )
@@ -110,6 +112,8 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
         scored_by=metric_of(ruler) if ruler else None,
         submission_columns=list(ruler.submission_columns) if ruler else [],
         public_share=ruler.public_share if ruler else None,
+        board_mode=cast(Mode, competition.board_mode),
+        board_step=_step_of(competition),
         attempts_left=left,
     )
 
@@ -217,9 +221,12 @@ def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> S
     if not (competition.is_member or competition.is_hosted_by(user)):
         raise Http404("You are not a member of this competition.")
     items, pages, total = page_of(submissions_of(user).filter(competition=competition), page)
-    sees_private = competition.private_is_visible_to(user, timezone.now())
-    shown = [submission_out(item, sees_private=sees_private) for item in items]
-    return SubmissionPage(page=page, pages=pages, total=total, items=shown)
+    at = timezone.now()
+    sees_private = competition.private_is_visible_to(user, at)
+    # Who does not see exact scores is no host, so all items are of one team.
+    shown = shown_to(user, items[0].team_id if items else None, competition, at)
+    found = [submission_out(item, sees_private=sees_private, shown=shown) for item in items]
+    return SubmissionPage(page=page, pages=pages, total=total, items=found)
 
 
 @api.get(
@@ -244,9 +251,16 @@ def _user(request: HttpRequest) -> User:
     return cast(User, request.auth)  # type: ignore[attr-defined]
 
 
+def _step_of(competition: Competition) -> float | None:
+    ladder = ranking.ladder_of(competition.ground_truth) if competition.ground_truth else None
+    return ladder.step if ladder and not ladder.is_hidden else None
+
+
 def _shown(submission: Submission, user: User) -> SubmissionOut:
-    sees_private = submission.competition.private_is_visible_to(user, timezone.now())
-    return submission_out(submission, sees_private=sees_private)
+    at = timezone.now()
+    sees_private = submission.competition.private_is_visible_to(user, at)
+    shown = shown_to(user, submission.team_id, submission.competition, at)
+    return submission_out(submission, sees_private=sees_private, shown=shown)
 
 
 def _refusal(refused: submitting.Refused) -> ApiError:

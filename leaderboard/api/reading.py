@@ -78,12 +78,25 @@ def unscored(submission: Submission) -> Submission:
     return submission
 
 
-def submission_out(submission: Submission, *, sees_private: bool) -> SubmissionOut:
-    """One of `submissions_of`; `sees_private` is the answer of the competition's `private_is_visible_to`."""
+def shown_to(user: User, team_id: int | None, competition: Competition, at: datetime) -> dict[str, float] | None:
+    """What a steady or hidden board says of a team's files, by id; None for who may see exact scores."""
+    if competition.exact_is_visible_to(user, at):
+        return None
+    return ranking.shown_scores(team_id, competition.ground_truth)
+
+
+def submission_out(
+    submission: Submission, *, sees_private: bool, shown: dict[str, float] | None = None
+) -> SubmissionOut:
+    """One of `submissions_of`; `sees_private` is the answer of the competition's `private_is_visible_to`, `shown` that
+    of `shown_to`."""
     competition = submission.competition
     scores = {score.split: score.value for score in submission.current_scores}  # type: ignore[attr-defined]
+    ruler = competition.ground_truth.number if scores and competition.ground_truth else None
     if not sees_private:
         scores.pop(Split.PRIVATE, None)
+    if shown is not None:
+        scores = {Split.PUBLIC: shown[str(submission.pk)]} if str(submission.pk) in shown else {}
     names = ("id", "file_name", "size", "sha256", "note", "status", "received_at", "finished_at", "is_late")
     return SubmissionOut(
         **{name: getattr(submission, name) for name in names},
@@ -92,7 +105,7 @@ def submission_out(submission: Submission, *, sees_private: bool) -> SubmissionO
         team=submission.team.name if submission.team else None,
         baseline=submission.baseline.name if submission.baseline else None,
         uploaded_by=submission.user.get_username() if submission.user else None,
-        ground_truth=competition.ground_truth.number if scores and competition.ground_truth else None,
+        ground_truth=ruler,
         public_score=scores.get(Split.PUBLIC),
         private_score=scores.get(Split.PRIVATE),
         errors=_errors(submission),

@@ -10,6 +10,7 @@ from ninja import Schema
 from pydantic import Field
 
 State = Literal["draft", "upcoming", "live", "closed", "revealed"]
+Mode = Literal["plain", "steady", "hidden"]
 
 
 class Problem(Schema):
@@ -60,6 +61,8 @@ class CompetitionOut(CompetitionLine):
     scored_by: MetricOut | None
     submission_columns: list[str]
     public_share: Annotated[float | None, Field(description="Share of the ranked rows on the public board, 0–1.")]
+    board_mode: Annotated[Mode, Field(description="What the public board shows until the private one opens.")]
+    board_step: Annotated[float | None, Field(description="A steady board's step; null where scores are exact.")]
     daily_attempts: int
     attempts_left: Annotated[int | None, Field(description="Of your team today (UTC); null for who has no team.")]
     final_count: int
@@ -84,16 +87,19 @@ class SubmissionOut(Schema):
     is_late: bool
     is_selected: bool
     ground_truth: Annotated[int | None, Field(description="Number of the ground truth behind the scores.")]
-    public_score: float | None
+    public_score: Annotated[
+        float | None,
+        Field(description="Null on a hidden board, and on a steady one unless the file set the team's shown score."),
+    ]
     private_score: Annotated[float | None, Field(description="Null until the private board is open to you.")]
     errors: Annotated[list[Problem], Field(description="Why the file was not scored.")]
 
 
 class BoardRow(Schema):
-    rank: Annotated[int | None, Field(description="Null for a baseline, which is never ranked.")]
+    rank: Annotated[int | None, Field(description="Null for a baseline, which is never ranked, and on a hidden board.")]
     team: str
     is_baseline: bool
-    score: float
+    score: Annotated[float | None, Field(description="As the board shows it: rounded to the step, null if hidden.")]
     movement: Annotated[int | None, Field(description="Ranks gained, negative when lost.")]
     submissions: int
     received_at: datetime

@@ -90,27 +90,32 @@ def reveal(*, competition: Competition, user: User | None = None) -> None:
         raise CannotHost("The private board is open already.")
 
 
-def board_csv(competition: Competition, split: Split) -> str:
-    """A board as CSV, scores with all their digits. Callers ask `private_is_visible_to` before the private one.
+def board_csv(competition: Competition, split: Split, *, is_exact: bool = False) -> str:
+    """A board as CSV, scores with all the digits that it shows. Callers ask `private_is_visible_to` before the private
+    one, and `exact_is_visible_to` before an exact one.
 
     Before the reveal there is no private board; its rows are then what the reveal would show now.
     """
-    is_early = split == Split.PRIVATE and competition.revealed_at is None
+    is_live = competition.revealed_at is None
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["rank", "team", "score", "submissions", "received_at"])
-    for row in _at_reveal(competition) if is_early else ranking.lines(competition, split):
-        received_at = row.received_at.isoformat()
-        writer.writerow([row.rank, safe_cell(row.name), repr(row.value), row.attempts, received_at])
+    rows = _now(competition, split) if is_live and (is_exact or split == Split.PRIVATE) else None
+    for row in ranking.lines(competition, split) if rows is None else rows:
+        value = "" if row.value is None else repr(row.value)
+        writer.writerow([row.rank, safe_cell(row.name), value, row.attempts, row.received_at.isoformat()])
     return text.getvalue()
 
 
-def _at_reveal(competition: Competition) -> Iterator[ranking.Row]:
-    """The private rows that a reveal at this moment would make."""
+def _now(competition: Competition, split: Split) -> Iterator[ranking.Row]:
+    """The exact rows before the reveal: the best public files, or the private rows that a reveal would make now."""
     ruler = competition.ground_truth
     if ruler is None:
         return
-    found = {best.team_id: best for split, best in final_standings(ruler) if split == Split.PRIVATE}
+    if split == Split.PUBLIC:
+        found = {best.team_id: best for best in ranking.bests(ruler, split)}
+    else:
+        found = {best.team_id: best for its, best in final_standings(ruler) if its == split}
     ranks = ranking.ranks_of(found.values())
     teams = competition.teams.annotate(
         files=Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))

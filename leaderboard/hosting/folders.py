@@ -31,6 +31,8 @@ PLAIN_FIELDS = (
     "needs_code",
     "zone",
     "reveals_itself",
+    "board_mode",
+    "board_step",
     "daily_attempts",
     "final_count",
     "team_size",
@@ -75,7 +77,8 @@ def export_folder(competition: Competition, folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CannotHost(f"{folder} is not an empty folder.")
     folder.mkdir(parents=True, exist_ok=True)
-    spec: dict[str, Any] = {name: getattr(competition, name) for name in PLAIN_FIELDS}
+    plain = {name: getattr(competition, name) for name in PLAIN_FIELDS}
+    spec: dict[str, Any] = {name: value for name, value in plain.items() if value is not None}
     spec |= {name: getattr(competition, name).astimezone(UTC).isoformat() for name in TIMES}
     lines = _toml_lines(spec)
     if competition.ground_truth is not None:

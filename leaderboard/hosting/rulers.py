@@ -133,6 +133,7 @@ def _number(
             private_rows=report["private_rows"],
             ignored_rows=report["ignored_rows"],
             findings=report["findings"],
+            step=_one_digit(report.get("apart", {}).get("public")),
             note=note,
             published_by=user,
         )
@@ -163,6 +164,11 @@ def _note(
 ) -> None:
     about = f"ground truth {ruler.number}"
     AuditEntry.append(deed, user=user, competition=competition, about=about, before=before, after=after)
+
+
+def _one_digit(number: float | None) -> float | None:
+    """A step that people can say: 0.0287 becomes 0.03."""
+    return float(f"{number:.0e}") if number else None
 
 
 def preview(competition: Competition) -> Preview | None:

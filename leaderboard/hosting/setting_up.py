@@ -28,6 +28,8 @@ EDITABLE = (
     "closes_at",
     "zone",
     "reveals_itself",
+    "board_mode",
+    "board_step",
     "daily_attempts",
     "final_count",
     "team_size",
@@ -65,7 +67,7 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         before = {name: getattr(held, name) for name in _known(fields)}
-        had_rules, had_finals, had_deadline = held.rules, held.final_count, held.closes_at
+        had_rules, had_deadline, stood_on = held.rules, held.closes_at, _stands_on(held)
         for name, value in fields.items():
             setattr(held, name, value)
         if held.rules != had_rules:
@@ -74,12 +76,17 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
         held.save()
         if held.closes_at != had_deadline:
             _judge_lateness(held)
-        is_moved = held.closes_at != had_deadline or (held.final_count != had_finals and held.revealed_at is not None)
-        if is_moved and held.ground_truth:
+        if _stands_on(held) != stood_on and held.ground_truth:
             ranking.rebuild(held.ground_truth)
         held.touch_board()
         _note_changes(held, user, before)
     return held
+
+
+def _stands_on(competition: Competition) -> tuple[object, ...]:
+    """The settings that standings follow from."""
+    finals = competition.final_count if competition.revealed_at is not None else None
+    return competition.closes_at, finals, competition.board_mode, competition.board_step
 
 
 def _note_changes(competition: Competition, user: User | None, before: dict[str, Any]) -> None:
@@ -173,11 +180,16 @@ def sample_key(truth_key: str) -> str:
 
 def launch_checklist(competition: Competition) -> list[tuple[str, bool]]:
     """What a launch needs, each with whether it is there."""
-    return [
+    needs = [
         ("A ground truth is published", competition.ground_truth_id is not None),
         ("The overview says what the question is", bool(competition.overview.strip())),
         ("The deadline lies in the future", competition.closes_at > timezone.now()),
     ]
+    ruler = competition.ground_truth
+    if ruler and competition.board_mode == Competition.BoardMode.STEADY:
+        has_step = ranking.step_of(competition, ruler) != ranking.NO_RUNGS
+        needs.append(("The steady public board has a step", has_step))
+    return needs
 
 
 def launch(*, competition: Competition, user: User | None = None) -> None:

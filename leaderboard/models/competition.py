@@ -63,6 +63,13 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
 class Competition(models.Model):
     """A question with a deadline. Draft until `launched_at`, then upcoming, live, closed, revealed."""
 
+    class BoardMode(models.TextChoices):
+        """What the public board shows until the reveal (docs/ranking.md)."""
+
+        PLAIN = "plain", "Plain: all digits of every score"
+        STEADY = "steady", "Steady: a score moves only when a file is clearly better"
+        HIDDEN = "hidden", "Hidden: no scores and no ranks until the private board opens"
+
     slug = models.SlugField(max_length=60, unique=True)
     title = models.CharField(max_length=120)
     subtitle = models.CharField(max_length=200, blank=True)
@@ -88,6 +95,11 @@ class Competition(models.Model):
         "reveal at the deadline",
         default=True,
         help_text="Open the private board by itself after the deadline.",
+    )
+
+    board_mode = models.CharField("public board", max_length=6, choices=BoardMode.choices, default=BoardMode.PLAIN)
+    board_step = models.FloatField(
+        "step", null=True, blank=True, validators=[MinValueValidator(1e-15), MaxValueValidator(1e15)]
     )
 
     daily_attempts = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1), MaxValueValidator(1000)])
@@ -141,6 +153,12 @@ class Competition(models.Model):
                 name="competition_limits_are_positive",
                 condition=Q(daily_attempts__gte=1, final_count__gte=1, team_size__gte=1, max_bytes__gte=1),
             ),
+            models.CheckConstraint(
+                name="competition_board_mode_known", condition=Q(board_mode__in=["plain", "steady", "hidden"])
+            ),
+            models.CheckConstraint(
+                name="competition_step_is_positive", condition=Q(board_step__isnull=True) | Q(board_step__gt=0)
+            ),
         ]
 
     def __str__(self) -> str:
@@ -154,6 +172,13 @@ class Competition(models.Model):
                 {"closes_at": "The private board is open, so the deadline cannot move into the future."}
             )
         self.join_code = normal_code(self.join_code)
+        if self.board_mode == self.BoardMode.STEADY and self.board_step is None and self._has_no_step():
+            raise ValidationError(
+                {"board_step": "Nobody can work out a step for this ground truth; write one for the steady board."}
+            )
+
+    def _has_no_step(self) -> bool:
+        return self.ground_truth is not None and self.ground_truth.step is None
 
     def is_hosted_by(self, user: Viewer) -> bool:
         if user.is_anonymous or not user.is_active:
@@ -176,6 +201,15 @@ class Competition(models.Model):
     def private_is_visible_to(self, user: Viewer, at: datetime) -> bool:
         """The only door to private scores: after the reveal for everybody, before it for hosts alone."""
         return self.is_revealed(at) or self.is_hosted_by(user)
+
+    @property
+    def board_is_exact(self) -> bool:
+        """Whether the public board shows exact scores to everybody: on a plain board, and after the reveal."""
+        return self.board_mode == Competition.BoardMode.PLAIN or self.revealed_at is not None
+
+    def exact_is_visible_to(self, user: Viewer, at: datetime) -> bool:
+        """The only door to exact public scores of single files."""
+        return self.board_mode == Competition.BoardMode.PLAIN or self.private_is_visible_to(user, at)
 
     def is_revealed(self, at: datetime) -> bool:
         return self.revealed_at is not None and self.revealed_at <= at
@@ -217,6 +251,8 @@ class GroundTruth(models.Model):
     private_rows = models.PositiveIntegerField()
     ignored_rows = models.PositiveIntegerField(default=0)
     findings = models.JSONField(default=list)
+    # How far two good files must be apart on the public board to differ by more than chance; empty where unknown.
+    step = models.FloatField(null=True)
     note = models.CharField(max_length=300, blank=True)
     published_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     published_at = models.DateTimeField(default=timezone.now)

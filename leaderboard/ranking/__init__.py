@@ -20,15 +20,20 @@ from .boards import (
     rank_of,
     ranks_of,
 )
+from .ladder import NO_RUNGS, Answer, Ladder, answers_to, ladder_of, ranked_scores, shown_scores, sign_of, step_of
 from .revealing import reveal, reveal_due
-from .standings import Best, bests, differences, expected, finals, note_score, rebuild, sign_of
+from .standings import Best, bests, differences, expected, finals, note_score, rebuild
 
 __all__ = [
+    "NO_RUNGS",
     "PAGE_SIZE",
+    "Answer",
     "Best",
     "Board",
+    "Ladder",
     "Placing",
     "Row",
+    "answers_to",
     "baselines",
     "bests",
     "board",
@@ -37,13 +42,17 @@ __all__ = [
     "finals",
     "find",
     "in_order",
+    "ladder_of",
     "lines",
     "note_score",
     "placing",
     "rank_of",
+    "ranked_scores",
     "ranks_of",
     "rebuild",
     "reveal",
     "reveal_due",
+    "shown_scores",
     "sign_of",
+    "step_of",
 ]

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from django.db.models import Count, Max, Q, QuerySet
 
 from ..models import Baseline, Competition, GroundTruth, Membership, Score, Split, Standing, Submission, Team
-from .standings import Best, bests, sign_of
+from .ladder import Ladder, ladder_of, sign_of
+from .standings import Best, shown_bests
 
 PAGE_SIZE = 100
 TREND_POINTS = 20
@@ -18,12 +19,13 @@ TREND_POINTS = 20
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a board. A baseline has no rank, team id 0 and no history."""
+    """One line of a board. A baseline has no rank, team id 0 and no history; on a hidden board nobody has a rank, a
+    value, a movement or a trend."""
 
     rank: int | None
     name: str
     team_id: int
-    value: float
+    value: float | None
     movement: int | None
     """Ranks gained, negative when lost (see `movements`); None for a team that was not on the board before."""
     submission_id: str
@@ -46,6 +48,8 @@ class Board:
     page: int
     pages: int
     total: int
+    ladder: Ladder | None = None
+    """How scores are shown; None where they are exact."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,17 @@ def board(competition: Competition, split: Split, *, page: int = 1, at: datetime
     standings = list(ordered.select_related("team")[first : first + PAGE_SIZE])
     rows = _rows(ruler, split, standings, first, at)
     merged = merge(rows, baselines(ruler, split), sign_of(ruler), is_first=page == 1, is_last=page == pages)
-    return Board(ruler, split, tuple(merged), page, pages, total)
+    return Board(ruler, split, tuple(merged), page, pages, total, ladder_on(ruler, split))
+
+
+def ladder_on(ground_truth: GroundTruth, split: Split) -> Ladder | None:
+    """How a board shows scores; None where it shows them exactly."""
+    return ladder_of(ground_truth) if split == Split.PUBLIC else None
+
+
+def is_hidden(ground_truth: GroundTruth, split: Split) -> bool:
+    ladder = ladder_on(ground_truth, split)
+    return ladder is not None and ladder.is_hidden
 
 
 def find(competition: Competition, split: Split, text: str, *, limit: int = 50, at: datetime) -> tuple[Row, ...]:
@@ -100,7 +114,9 @@ def rank_of(standing: Standing) -> int:
 
 
 def placing(team: Team, ground_truth: GroundTruth, split: Split) -> Placing | None:
-    """Where a team stands; None before its first score."""
+    """Where a team stands; None before its first score, and on a hidden board."""
+    if is_hidden(ground_truth, split):
+        return None
     standing = (
         Standing.objects.select_related("ground_truth")
         .filter(ground_truth=ground_truth, team=team, split=split)
@@ -132,15 +148,15 @@ def ranks_of(found: Iterable[Best]) -> dict[int, int]:
     return dict(zip((best.team_id for best in ordered), shared_ranks([best.order for best in ordered]), strict=True))
 
 
-_earlier: dict[tuple[int, datetime], dict[int, int]] = {}
+_earlier: dict[tuple[int, Ladder | None, datetime], dict[int, int]] = {}
 
 
 def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
     """Public ranks at the last UTC midnight. They do not change during a day, so each process works them out once."""
     midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    key = (ground_truth.pk, midnight)
+    key = (ground_truth.pk, ladder_of(ground_truth), midnight)
     if key not in _earlier:
-        ranks = ranks_of(bests(ground_truth, Split.PUBLIC, before=midnight))
+        ranks = ranks_of(shown_bests(ground_truth, before=midnight))
         while len(_earlier) >= 64:
             _earlier.pop(next(iter(_earlier)))
         _earlier[key] = ranks
@@ -154,7 +170,7 @@ def movements(
     if split == Split.PRIVATE:
         public = list(in_order(ground_truth, Split.PUBLIC).values_list("team_id", "sort_key", "received_at"))
         earlier = dict(zip((row[0] for row in public), shared_ranks([row[1:] for row in public]), strict=True))
-    elif ground_truth.competition.revealed_at is not None:
+    elif ground_truth.competition.revealed_at is not None or is_hidden(ground_truth, split):
         return {}
     else:
         earlier = earlier_ranks(ground_truth, at)
@@ -183,22 +199,23 @@ def _ranked_rows(
 ) -> list[Row]:
     moved = movements(ground_truth, split, standings, ranks, at)
     histories = _histories(ground_truth, standings)
+    hides = is_hidden(ground_truth, split)
     members = _members(standings)
     rows = []
     for standing, rank in zip(standings, ranks, strict=True):
         last_at, history = histories.get(standing.team_id, (None, []))
         rows.append(
             Row(
-                rank=rank,
+                rank=None if hides else rank,
                 name=standing.team.name,
                 team_id=standing.team_id,
-                value=standing.value,
+                value=None if hides else standing.value,
                 movement=moved.get(standing.team_id),
                 submission_id=str(standing.submission_id),
                 received_at=standing.received_at,
                 attempts=len(history),
                 last_at=last_at,
-                trend=tuple(history[-TREND_POINTS:]),
+                trend=() if hides else tuple(history[-TREND_POINTS:]),
                 members=tuple(members.get(standing.team_id, [])),
                 is_picked_by_system=standing.is_picked_by_system,
             )
@@ -207,7 +224,7 @@ def _ranked_rows(
 
 
 def _histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict[int, tuple[datetime, list[float]]]:
-    """Team → receipt of its last ranked file, and the public scores of all of them in order of receipt.
+    """Team → receipt of its last ranked file, and the public scores of all of them in order of receipt, as shown.
 
     The files of these few teams are named in a subquery: a plain join is planned the other way round, through every
     score of the ruler. Times are aggregated in the database, because reading a time costs more than reading a score.
@@ -219,12 +236,14 @@ def _histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict
         submission__in=files.order_by().values("pk"), ground_truth=ground_truth, split=Split.PUBLIC
     ).order_by()
     values: dict[int, list[float]] = defaultdict(list)
-    in_order_of_receipt = scores.order_by("submission__received_at", "value")
+    in_order_of_receipt = scores.order_by("submission__received_at", "submission_id")
     for team_id, value in in_order_of_receipt.values_list("submission__team_id", "value"):
         assert team_id is not None
         values[team_id].append(value)
+    if ladder := ladder_of(ground_truth):
+        values = {team_id: [shown for shown, _ in ladder.climb(exact)] for team_id, exact in values.items()}
     lasts = files.order_by().values_list("team_id").annotate(last=Max("received_at"))
-    return {team_id: (last, values[team_id]) for team_id, last in lasts if team_id is not None}
+    return {team_id: (last, values.get(team_id, [])) for team_id, last in lasts if team_id is not None}
 
 
 def _members(standings: Sequence[Standing]) -> dict[int, list[str]]:
@@ -237,8 +256,8 @@ def _members(standings: Sequence[Standing]) -> dict[int, list[str]]:
 
 
 def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
-    """The host's reference submissions, best first."""
-    sign = sign_of(ground_truth)
+    """The host's reference submissions, best first; rounded or without a score like the teams beside them."""
+    sign, ladder = sign_of(ground_truth), ladder_on(ground_truth, split)
     files = Submission.objects.filter(
         baseline__in=list(Baseline.objects.filter(competition=ground_truth.competition_id)),
         status=Submission.Status.SCORED,
@@ -251,7 +270,7 @@ def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
             rank=None,
             name=score.submission.baseline.name,
             team_id=0,
-            value=score.value,
+            value=_shown(score.value, ladder),
             movement=None,
             submission_id=str(score.submission_id),
             received_at=score.submission.received_at,
@@ -260,16 +279,28 @@ def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
         for score in scores
         if score.submission.baseline is not None
     ]
-    return sorted(rows, key=lambda row: (sign * row.value, row.name))
+    return sorted(rows, key=lambda row: (_key(row, sign), row.name))
+
+
+def _shown(value: float, ladder: Ladder | None) -> float | None:
+    """A score that never moves, on a board."""
+    if ladder is None:
+        return value
+    return None if ladder.is_hidden else ladder.rounded(value)
+
+
+def _key(row: Row, sign: float) -> float:
+    """Where a row belongs; on a hidden board all are equal."""
+    return sign * row.value if row.value is not None else 0.0
 
 
 def merge(rows: Sequence[Row], references: Sequence[Row], sign: float, *, is_first: bool, is_last: bool) -> list[Row]:
     """Put the baselines among the rows of one page; a team that equals a baseline stands above it."""
     if not rows:
         return list(references) if is_first else []
-    low, high = sign * rows[0].value, sign * rows[-1].value
-    here = [row for row in references if (is_first or low <= sign * row.value) and (is_last or sign * row.value < high)]
-    return sorted([*rows, *here], key=lambda row: (sign * row.value, row.is_baseline, row.rank or 0))
+    low, high = _key(rows[0], sign), _key(rows[-1], sign)
+    here = [row for row in references if (is_first or low <= _key(row, sign)) and (is_last or _key(row, sign) < high)]
+    return sorted([*rows, *here], key=lambda row: (_key(row, sign), row.is_baseline, row.rank or 0))
 
 
 def lines(competition: Competition, split: Split) -> Iterator[Row]:
@@ -277,6 +308,7 @@ def lines(competition: Competition, split: Split) -> Iterator[Row]:
     ruler = competition.ground_truth
     if ruler is None:
         return
+    hides = is_hidden(ruler, split)
     standings = list(in_order(ruler, split).select_related("team"))
     ranks = shared_ranks([(standing.sort_key, standing.received_at) for standing in standings])
     counts = dict(
@@ -287,10 +319,10 @@ def lines(competition: Competition, split: Split) -> Iterator[Row]:
     )
     for standing, rank in zip(standings, ranks, strict=True):
         yield Row(
-            rank=rank,
+            rank=None if hides else rank,
             name=standing.team.name,
             team_id=standing.team_id,
-            value=standing.value,
+            value=None if hides else standing.value,
             movement=None,
             submission_id=str(standing.submission_id),
             received_at=standing.received_at,

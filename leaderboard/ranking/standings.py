@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -13,9 +12,8 @@ from django.db import transaction
 from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 
-import metrics
-
 from ..models import GroundTruth, Score, Split, Standing, Submission, Team
+from .ladder import Answer, Ladder, answers, answers_to, ladder_of, ranked_scores, sign_of
 
 
 @dataclass(frozen=True)
@@ -34,25 +32,9 @@ class Best:
         return (self.sort_key, self.received_at)
 
 
-def sign_of(ground_truth: GroundTruth) -> float:
-    """+1 where a lower value is better, −1 where a higher one is."""
-    try:
-        return 1.0 if metrics.get(ground_truth.metric_key).direction == "minimize" else -1.0
-    except metrics.UnknownMetric:
-        # A metric's file from outside is gone, and every copy of it: the board stays as it was.
-        known = Standing.objects.filter(ground_truth=ground_truth).exclude(value=0.0).first()
-        return math.copysign(1.0, known.sort_key / known.value) if known else -1.0
-
-
 def bests(ground_truth: GroundTruth, split: Split, *, before: datetime | None = None) -> Iterator[Best]:
     """Each team's best submission on a split, from the scores alone; optionally as it was at a moment."""
-    scores = Score.objects.filter(
-        ground_truth=ground_truth,
-        split=split,
-        submission__team__isnull=False,
-        submission__status=Submission.Status.SCORED,
-        submission__is_late=False,
-    )
+    scores = ranked_scores(ground_truth, split)
     if before is not None:
         scores = scores.filter(submission__received_at__lt=before)
     sign = sign_of(ground_truth)
@@ -70,6 +52,21 @@ def bests(ground_truth: GroundTruth, split: Split, *, before: datetime | None = 
         yield Best(team_id, submission_id, value, sign * value, received_at)
 
 
+def shown_bests(ground_truth: GroundTruth, *, before: datetime | None = None) -> Iterator[Best]:
+    """What the public board shows of each team until the reveal; optionally as it was at a moment."""
+    ladder = ladder_of(ground_truth)
+    if ladder is None:
+        return bests(ground_truth, Split.PUBLIC, before=before)
+    return (_top(ladder, team_id, told) for team_id, told in answers(ground_truth, ladder, before=before))
+
+
+def _top(ladder: Ladder, team_id: int, told: Sequence[Answer]) -> Best:
+    """A team's last clear improvement, on a hidden board its first file, without its score."""
+    last = next(answer for answer in reversed(told) if answer.is_new)
+    shown = last.shown or 0.0
+    return Best(team_id, last.submission_id, shown, ladder.sign * shown, last.received_at)
+
+
 def finals(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, list[Best]]:
     """Each team's final submissions, scored on the public split: the selected ones, else its best public ones.
 
@@ -77,13 +74,7 @@ def finals(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, 
     """
     competition = ground_truth.competition
     sign = sign_of(ground_truth)
-    scores = Score.objects.filter(
-        ground_truth=ground_truth,
-        split=Split.PUBLIC,
-        submission__team__isnull=False,
-        submission__status=Submission.Status.SCORED,
-        submission__is_late=False,
-    )
+    scores = ranked_scores(ground_truth, Split.PUBLIC)
     if team is not None:
         scores = scores.filter(submission__team=team)
     rows = scores.values_list(
@@ -125,14 +116,16 @@ def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]
     if ground_truth.competition.revealed_at is not None:
         yield from final_standings(ground_truth)
     else:
-        for best in bests(ground_truth, Split.PUBLIC):
+        for best in shown_bests(ground_truth):
             yield Split.PUBLIC, best
 
 
 def expected(ground_truth: GroundTruth) -> Iterator[Best]:
-    """What decides under a ground truth now: best public submissions, after the reveal best private finals."""
-    decisive = Split.PUBLIC if ground_truth.competition.revealed_at is None else Split.PRIVATE
-    return (best for split, best in expected_standings(ground_truth) if split == decisive)
+    """What decides under a ground truth now, exactly, whatever the board shows: best public submissions, after the
+    reveal best private finals."""
+    if ground_truth.competition.revealed_at is None:
+        return bests(ground_truth, Split.PUBLIC)
+    return (best for split, best in final_standings(ground_truth) if split == Split.PRIVATE)
 
 
 @transaction.atomic
@@ -175,6 +168,9 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
     if ground_truth.competition.revealed_at is not None:
         rebuild(ground_truth)
         return True
+    if ladder := ladder_of(ground_truth):
+        _climb_again(submission.team_id, ground_truth, ladder)
+        return True
     value = sign_of(ground_truth) * public
     best = Best(submission.team_id, submission.pk, public, value, submission.received_at)
     held = Standing.objects.filter(ground_truth=ground_truth, team_id=submission.team_id, split=Split.PUBLIC).first()
@@ -185,6 +181,15 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
             submission=submission, value=public, sort_key=value, received_at=submission.received_at
         )
     return True
+
+
+def _climb_again(team_id: int, ground_truth: GroundTruth, ladder: Ladder) -> None:
+    """Follow the ladder from a team's first file on: the new score may belong to a file received before others."""
+    best = _top(ladder, team_id, answers_to(team_id, ground_truth, ladder))
+    made = _standing(ground_truth, Split.PUBLIC, best)
+    held = Standing.objects.filter(ground_truth=ground_truth, team_id=team_id, split=Split.PUBLIC)
+    made.pk = held.values_list("pk", flat=True).first()
+    made.save()
 
 
 def _standing(ground_truth: GroundTruth, split: Split, best: Best) -> Standing:

@@ -79,12 +79,19 @@ def score_filter(value: float | None) -> str:
     return score_text(value)
 
 
+@register.filter
+def short(value: float | None) -> str:
+    """A number that somebody chose or that was rounded to such a one: without digits that mean nothing."""
+    return "–" if value is None else f"{value:.12g}"
+
+
 @register.simple_tag
-def score(value: float | None) -> SafeString:
-    """A score with five decimals that shows all its digits on hover."""
+def score(value: float | None, ladder: object = None) -> SafeString:
+    """A score with five decimals that shows all its digits on hover; that of a `ladder` has no more digits than it."""
     if value is None:
         return format_html('<span class="score">{}</span>', "–")
-    return format_html('<span class="score" title="{}">{}</span>', repr(value), score_text(value))
+    text = score_text(value) if ladder is None else short(value)
+    return format_html('<span class="score" title="{}">{}</span>', repr(value), text)
 
 
 @register.filter

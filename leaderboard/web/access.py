@@ -28,6 +28,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
 
+from .. import ranking
 from ..models import Competition, Membership, Viewer
 
 View = Callable[..., HttpResponseBase]
@@ -73,6 +74,17 @@ class Visit:
         return self.competition.private_is_visible_to(self.user, self.at)
 
     @property
+    def sees_exact(self) -> bool:
+        """Whether public scores are shown with all digits, and not as a steady or hidden board has them."""
+        return self.competition.exact_is_visible_to(self.user, self.at)
+
+    @cached_property
+    def ladder(self) -> ranking.Ladder | None:
+        """How the public board shows scores to everybody; None where it shows them exactly."""
+        ruler = self.competition.ground_truth
+        return ranking.ladder_of(ruler) if ruler else None
+
+    @property
     def has_data(self) -> bool:
         """Data files are for hosts, and for members who accepted the rules once the competition has opened."""
         if self.is_host:
@@ -111,6 +123,8 @@ def _with_visit(
         if user.is_anonymous and audience is not Audience.VISITORS:
             return redirect_to_login(request.get_full_path())
         raise Http404("No competition of this name is open to you.")
+    if competition.ground_truth is not None:
+        competition.ground_truth.competition = competition  # which board shows its scores: asked for without a query
     visit = Visit(competition, user, timezone.now())
     if audience is not Audience.VISITORS and user.is_anonymous:
         return redirect_to_login(request.get_full_path())

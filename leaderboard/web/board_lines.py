@@ -31,11 +31,17 @@ class Line:
     trend: SafeString
 
 
-def lines_of(rows: Iterable[ranking.Row], split: Split) -> list[Line]:
-    return [_line(row, split) for row in rows]
+def lines_of(rows: Iterable[ranking.Row], split: Split, ladder: ranking.Ladder | None = None) -> list[Line]:
+    """`ladder` is that of a public board that does not show exact scores."""
+    return [_line(row, split, ladder) for row in rows]
 
 
-def _line(row: ranking.Row, split: Split) -> Line:
+def _score_text(value: float, ladder: ranking.Ladder | None) -> str:
+    """Without digits that a rounded score does not have."""
+    return number_text(value) if ladder is None else f"{value:.12g}"
+
+
+def _line(row: ranking.Row, split: Split, ladder: ranking.Ladder | None) -> Line:
     medal, words = MEDALS.get(row.rank or 0, ("", ""))
     arrow, kind, arrow_words = ("", "", "") if row.is_baseline else movement(row.movement, split)
     return Line(
@@ -43,8 +49,8 @@ def _line(row: ranking.Row, split: Split) -> Line:
         initials="◆" if row.is_baseline else initials(row.name),
         medal=medal,
         medal_words=words,
-        score=number_text(row.value),
-        digits=repr(row.value),
+        score="–" if row.value is None else _score_text(row.value, ladder),
+        digits="" if row.value is None else repr(row.value),
         arrow=arrow,
         arrow_kind=kind,
         arrow_words=arrow_words,

@@ -105,9 +105,10 @@ def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 @open_to(Audience.HOSTS)
 def host_board_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """A board as a file; the private one before the reveal as it would be revealed now."""
+    """A board as a file, exact whatever students see; the private one before the reveal as it would be revealed now."""
     split = Split.PRIVATE if request.GET.get("board") == "private" else Split.PUBLIC
-    response = HttpResponse(hosting.board_csv(visit.competition, split), content_type="text/csv; charset=utf-8")
+    text = hosting.board_csv(visit.competition, split, is_exact=True)
+    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{visit.competition.slug}-{split}.csv"'
     return response
 

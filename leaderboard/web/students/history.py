@@ -16,7 +16,7 @@ from django.shortcuts import redirect, render
 
 from ... import ranking, submitting
 from ...exports import safe_cell
-from ...models import Refusal, Submission
+from ...models import Refusal, Split, Submission
 from ..access import Audience, Visit, open_to
 from ..answers import as_download, person, see_other
 from ._answers import own_submission
@@ -53,6 +53,7 @@ def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
         "picks": picks,
         "can_pick": visit.membership is not None and visit.at < visit.competition.closes_at,
         "sees_private": visit.sees_private,
+        "is_told_at_once": visit.sees_exact,
         "chart": score_chart(_history(visit)),
     }
     return render(request, "students/submissions.html", context)
@@ -127,13 +128,20 @@ def _row(
 
 
 def _picks(visit: Visit) -> dict[str, bool]:
-    """What decides as things stand: submission → whether the system picked it."""
+    """What decides as things stand: submission → whether the system picked it.
+
+    The system picks by exact scores, so where these are not shown, only a team's own picks are.
+    """
     ruler = visit.competition.ground_truth
     if ruler is None or visit.membership is None:
         return {}
     team = visit.membership.team
     found = ranking.finals(ruler, team=team).get(team.pk, [])
-    return {str(best.submission_id): best.is_picked_by_system for best in found}
+    return {
+        str(best.submission_id): best.is_picked_by_system
+        for best in found
+        if visit.sees_exact or not best.is_picked_by_system
+    }
 
 
 def _shown(mine: QuerySet[Submission], show: str, picks: dict[str, bool]) -> QuerySet[Submission]:
@@ -147,16 +155,15 @@ def _shown(mine: QuerySet[Submission], show: str, picks: dict[str, bool]) -> Que
 
 
 def _history(visit: Visit) -> list[tuple[datetime, float]]:
-    """Receipt and public score of the team's ranked files, oldest first."""
-    if visit.membership is None:
+    """Receipt and public score of the team's ranked files as the board shows them, oldest first."""
+    ruler = visit.competition.ground_truth
+    if visit.membership is None or ruler is None:
         return []
-    scored = Submission.objects.filter(
-        team=visit.membership.team_id,
-        is_late=False,
-        scores__ground_truth=visit.competition.ground_truth_id,
-        scores__split="public",
-    )
-    return list(scored.order_by("received_at").values_list("received_at", "scores__value"))
+    if visit.ladder is not None and not visit.sees_exact:
+        told = ranking.answers_to(visit.membership.team_id, ruler, visit.ladder)
+        return [(answer.received_at, answer.shown) for answer in told if answer.shown is not None]
+    scores = ranking.ranked_scores(ruler, Split.PUBLIC).filter(submission__team=visit.membership.team_id)
+    return list(scores.order_by("submission__received_at").values_list("submission__received_at", "value"))
 
 
 def _cell(value: object) -> str:

@@ -18,6 +18,11 @@ from ..access import Visit
 from ..charts import number_text
 
 PATIENCE = timedelta(seconds=60)
+UNTOLD = {
+    "hidden": "valid; scores are hidden until the end",
+    "late": "late; its score is shown after the end",
+    "unclear": "no clear improvement",
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,15 @@ class Step:
 
     label: str
     state: str
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The team's best among the files received before one: exact, or as its board shows it."""
+
+    value: float
+    received_at: datetime
+    submission_id: UUID
 
 
 @dataclass
@@ -120,21 +134,62 @@ class Progress:
         return self.scores.get("public")
 
     @cached_property
-    def earlier_best(self) -> Score | None:
+    def ladder(self) -> ranking.Ladder | None:
+        """How the board answers; None where the viewer sees exact scores."""
+        return None if self.visit.sees_exact else self.visit.ladder
+
+    @cached_property
+    def told(self) -> list[ranking.Answer]:
+        """The board's answers to the team's files up to this one; none where exact scores are seen."""
+        ruler, team_id = self.visit.competition.ground_truth, self.submission.team_id
+        if ruler is None or team_id is None or self.ladder is None:
+            return []
+        told = ranking.answers_to(team_id, ruler, self.ladder)
+        here = [place for place, answer in enumerate(told) if answer.submission_id == self.submission.pk]
+        return told[: here[0] + 1] if here else []
+
+    @property
+    def untold(self) -> str:
+        """Why a scored file has no public score to see: `hidden`, `late`, `unclear`; "" where it has or never had."""
+        if self.ladder is None or self.submission.status != Submission.Status.SCORED:
+            return ""
+        if self.ladder.is_hidden:
+            return "hidden"
+        if self.submission.is_late:
+            return "late"
+        return "unclear" if self.told and not self.told[-1].is_new else ""
+
+    @property
+    def shown(self) -> float | None:
+        """The team's score on a steady board after this file."""
+        return self.told[-1].shown if self.told else None
+
+    @property
+    def bar(self) -> float | None:
+        """What a file must beat to change that."""
+        return self.ladder.bar_above(self.shown) if self.ladder and self.shown is not None else None
+
+    @property
+    def needs(self) -> str:
+        """By how much, with the direction in which the metric is better."""
+        return f"{'−' if self.ladder.sign > 0 else '+'}{self.ladder.step:.12g}" if self.ladder else ""
+
+    @cached_property
+    def earlier_best(self) -> Earlier | None:
         """The team's best public score among files received before this one."""
+        if self.ladder is not None:
+            found = [answer for answer in self.told[:-1] if answer.is_new and answer.shown is not None]
+            last = found[-1] if found else None
+            return Earlier(last.shown or 0.0, last.received_at, last.submission_id) if last else None
         ruler = self.visit.competition.ground_truth
         if ruler is None or self.submission.team_id is None:
             return None
-        scores = Score.objects.filter(
-            ground_truth=ruler,
-            split=Split.PUBLIC,
-            submission__team=self.submission.team_id,
-            submission__is_late=False,
-            submission__status=Submission.Status.SCORED,
-            submission__received_at__lt=self.submission.received_at,
-        ).select_related("submission")
+        scores = ranking.ranked_scores(ruler, Split.PUBLIC).filter(
+            submission__team=self.submission.team_id, submission__received_at__lt=self.submission.received_at
+        )
         best_first = "value" if ranking.sign_of(ruler) > 0 else "-value"
-        return scores.order_by(best_first, "submission__received_at").first()
+        best = scores.select_related("submission").order_by(best_first, "submission__received_at").first()
+        return Earlier(best.value, best.submission.received_at, best.submission_id) if best else None
 
     @property
     def difference(self) -> float | None:
@@ -146,7 +201,9 @@ class Progress:
 
     @cached_property
     def doubt(self) -> Uncertainty | None:
-        """How sure the public score is."""
+        """How sure the public score is. It follows from the exact score, so it is told beside that alone."""
+        if self.ladder is not None:
+            return None
         return _doubt_of(self.submission.pk, self.visit)
 
     @property
@@ -202,11 +259,18 @@ class Progress:
         if status == Submission.Status.SCORED and self.public_score is not None:
             rank = f", rank {self.placing.rank} of {self.placing.total}" if self.placing else ""
             return f"{name} scored {number_text(self.public_score)}{rank}."
+        if self.untold:
+            return f"{name}: {UNTOLD[self.untold]}."
         return f"{name}: {status}."
 
 
 def scores_of(submissions: Sequence[Submission], visit: Visit) -> dict[str, dict[str, float]]:
-    """Submission → split → value under the current ground truth. Private values are not even read before the reveal."""
+    """Submission → split → value under the current ground truth, as the visitor may see it.
+
+    Private values are not even read before the reveal, and public ones not where the board shows something else.
+    """
+    if not visit.sees_exact:
+        return _shown_scores(submissions, visit)
     splits = [Split.PUBLIC, Split.PRIVATE] if visit.sees_private else [Split.PUBLIC]
     rows = Score.objects.filter(
         submission__in=[submission.pk for submission in submissions],
@@ -216,6 +280,14 @@ def scores_of(submissions: Sequence[Submission], visit: Visit) -> dict[str, dict
     found: dict[str, dict[str, float]] = {}
     for submission_id, split, value in rows:
         found.setdefault(str(submission_id), {})[split] = value
+    return found
+
+
+def _shown_scores(submissions: Sequence[Submission], visit: Visit) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for team_id in {submission.team_id for submission in submissions}:
+        for key, shown in (ranking.shown_scores(team_id, visit.competition.ground_truth) or {}).items():
+            found[key] = {Split.PUBLIC.value: shown}
     return found
 
 
@@ -233,8 +305,8 @@ def _somebody_scores(at: datetime) -> bool:
     return Submission.objects.filter(finished | Q(lease_until__gte=at)).exists()
 
 
-def _rank_with(ruler: GroundTruth, best: Score, team_id: int | None) -> int:
-    value, received_at = ranking.sign_of(ruler) * best.value, best.submission.received_at
+def _rank_with(ruler: GroundTruth, best: Earlier, team_id: int | None) -> int:
+    value, received_at = ranking.sign_of(ruler) * best.value, best.received_at
     better = Q(sort_key__lt=value) | Q(sort_key=value, received_at__lt=received_at)
     others = Standing.objects.filter(ground_truth=ruler, split=Split.PUBLIC).exclude(team=team_id)
     return 1 + others.filter(better).count()

@@ -7,7 +7,7 @@ Private standings are asked for only behind `visit.sees_private`, and their keys
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from functools import cached_property
@@ -85,16 +85,23 @@ class Wish:
 
         def make() -> Table:
             board = ranking.board(competition, self.split, page=self.page, at=at)
-            context = {"lines": lines_of(board.rows, self.split), "split": self.split.value}
-            html = render_to_string("visitors/board_table.html", context)
+            html = self._html(board.rows)
             return Table(html, board.page, board.pages, board.total)
 
         return board_cache.shelf.get(("table", *self.key), make)
 
     def search(self) -> Table:
         rows = ranking.find(self.visit.competition, self.split, self.text, at=self.visit.at)
-        context = {"lines": lines_of(rows, self.split), "split": self.split.value}
-        return Table(render_to_string("visitors/board_table.html", context), 1, 1, len(rows))
+        return Table(self._html(rows), 1, 1, len(rows))
+
+    def _html(self, rows: Sequence[ranking.Row]) -> str:
+        ladder = self.visit.ladder if self.split == Split.PUBLIC else None
+        context = {
+            "lines": lines_of(rows, self.split, ladder),
+            "split": self.split.value,
+            "is_hidden": ladder is not None and ladder.is_hidden,
+        }
+        return render_to_string("visitors/board_table.html", context)
 
     def placing(self) -> ranking.Placing | None:
         """Where the visitor's own team stands."""

@@ -1,0 +1,167 @@
+"""What the public board says of a team's scores before the reveal: all digits, clear improvements, or nothing.
+
+A steady board is the Ladder of Blum and Hardt (2015): each file is answered by the score that its team is shown after
+it. Who asks often learns little, because all files that are no clear improvement get the same answer. A hidden board is
+a ladder without rungs: the first file is answered by “valid”, and so is every other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+import metrics
+
+from ..models import Competition, GroundTruth, Score, Split, Standing, Submission, Team
+
+NO_RUNGS = math.inf
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """How a board answers. `sign` is +1 where lower is better; `best` is the end of the scale, which rounding never
+    passes."""
+
+    step: float
+    sign: float
+    best: float | None = None
+
+    @property
+    def is_hidden(self) -> bool:
+        return self.step == NO_RUNGS
+
+    def climb(self, scores: Iterable[float]) -> Iterator[tuple[float, bool]]:
+        """For each exact score in order of receipt: the score shown after it, and whether it is a new one."""
+        shown, bar = 0.0, math.inf
+        for score in scores:
+            is_new = self.sign * score < bar
+            if is_new:
+                shown = self.rounded(score)
+                bar = self.sign * self.bar_above(shown)
+            yield shown, is_new
+
+    def rounded(self, score: float) -> float:
+        """The nearest multiple of the step; 0 on a hidden board."""
+        if self.is_hidden:
+            return 0.0
+        try:
+            found = float(round(Fraction(score) / self._rung) * self._rung)
+        except OverflowError:  # the largest numbers there are
+            return score
+        return self.best if self.best is not None and self.sign * (found - self.best) < 0 else found
+
+    def bar_above(self, shown: float) -> float:
+        """What the next score must be better than. Exact to the last digit, so that 0.87 is 0.03 more than 0.84."""
+        if self.is_hidden:
+            return -self.sign * math.inf
+        try:
+            return float(Fraction(repr(shown)) - int(self.sign) * self._rung)
+        except OverflowError:
+            return -self.sign * math.inf
+
+    @property
+    def _rung(self) -> Fraction:
+        # The decimal number that somebody wrote, not the binary one beside it.
+        return Fraction(repr(self.step))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a team is told about one of its files. `shown` is the team's score after it, None on a hidden board."""
+
+    submission_id: UUID
+    received_at: datetime
+    shown: float | None
+    is_new: bool
+
+
+def sign_of(ground_truth: GroundTruth) -> float:
+    """+1 where a lower value is better, −1 where a higher one is."""
+    try:
+        return 1.0 if metrics.get(ground_truth.metric_key).direction == "minimize" else -1.0
+    except metrics.UnknownMetric:
+        # A metric's file from outside is gone, and every copy of it: the board stays as it was.
+        known = Standing.objects.filter(ground_truth=ground_truth).exclude(value=0.0).first()
+        return math.copysign(1.0, known.sort_key / known.value) if known else -1.0
+
+
+def ladder_of(ground_truth: GroundTruth) -> Ladder | None:
+    """How the public board answers now; None while it shows exact scores: on a plain board, and after the reveal."""
+    competition = ground_truth.competition
+    if competition.board_is_exact:
+        return None
+    return Ladder(step_of(competition, ground_truth), sign_of(ground_truth), _best_of(ground_truth))
+
+
+def _best_of(ground_truth: GroundTruth) -> float | None:
+    try:
+        best = metrics.get(ground_truth.metric_key).best_with(ground_truth.params)
+    except metrics.UnknownMetric:
+        return None
+    return best if math.isfinite(best) else None
+
+
+def step_of(competition: Competition, ground_truth: GroundTruth) -> float:
+    """What the host wrote, else what the ruler proposes. A steady board that has neither shows nothing, so that it
+    never shows too much."""
+    if competition.board_mode == Competition.BoardMode.HIDDEN:
+        return NO_RUNGS
+    return competition.board_step or ground_truth.step or NO_RUNGS
+
+
+def answers(
+    ground_truth: GroundTruth, ladder: Ladder, *, teams: Iterable[int] | None = None, before: datetime | None = None
+) -> Iterator[tuple[int, list[Answer]]]:
+    """Team → its answers in order of receipt. Follows from scores and receipts alone, whenever a file was scored."""
+    rows = ranked_scores(ground_truth, Split.PUBLIC)
+    if teams is not None:
+        rows = rows.filter(submission__team__in=list(teams))
+    if before is not None:
+        rows = rows.filter(submission__received_at__lt=before)
+    ordered = rows.order_by("submission__team_id", "submission__received_at", "submission_id")
+    found = ordered.values_list("submission__team_id", "submission_id", "submission__received_at", "value")
+    for team_id, files in groupby(found.iterator(chunk_size=5000), key=itemgetter(0)):
+        mine = list(files)
+        told = zip(mine, ladder.climb(value for *_, value in mine), strict=True)
+        yield (
+            team_id,
+            [
+                Answer(submission_id, received_at, None if ladder.is_hidden else shown, is_new)
+                for (_, submission_id, received_at, _), (shown, is_new) in told
+            ],
+        )
+
+
+def answers_to(team: Team | int, ground_truth: GroundTruth, ladder: Ladder) -> list[Answer]:
+    """One team's answers in order of receipt."""
+    key = team if isinstance(team, int) else team.pk
+    return next((found for _, found in answers(ground_truth, ladder, teams=[key])), [])
+
+
+def shown_scores(team: Team | int | None, ground_truth: GroundTruth | None) -> dict[str, float] | None:
+    """Submission → the public score that its team may be shown for it, where it set one; None where exact scores are
+    shown. Whoever shows a public score to a student asks here first."""
+    ladder = ladder_of(ground_truth) if ground_truth else None
+    if ground_truth is None or ladder is None:
+        return None
+    told = answers_to(team, ground_truth, ladder) if team is not None else []
+    return {str(one.submission_id): one.shown for one in told if one.is_new and one.shown is not None}
+
+
+def ranked_scores(ground_truth: GroundTruth, split: Split) -> QuerySet[Score]:
+    """The scores that can stand on a board: of teams, and received in time."""
+    return Score.objects.filter(
+        ground_truth=ground_truth,
+        split=split,
+        submission__team__isnull=False,
+        submission__status=Submission.Status.SCORED,
+        submission__is_late=False,
+    )
