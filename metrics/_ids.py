@@ -52,6 +52,10 @@ class Ids:
     def _index(self) -> Index:
         return Index(self.array)
 
+    def make_index(self) -> None:
+        """Prepare to find ids, before a submission needs the memory; otherwise it is done when first needed."""
+        assert self._index
+
     def find(self, ids: Any) -> np.ndarray:
         """The truth row of each given id, -1 where it is unknown."""
         found = self._index.find(ids)

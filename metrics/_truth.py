@@ -157,6 +157,9 @@ class Truth:
         try:
             if self.metric.elsewhere is not None:
                 return self.metric.elsewhere(self, table, places)
+            # What was read is in the prediction; the ids alone are needed for a message.
+            table.keep_cells_of(self.id_column)
+            release_memory()
             return measure(self, prediction, uncertainty=uncertainty)
         except TooLarge as error:
             raise SubmissionError([_too_large(table, self.id_column, places[error.rows])]) from None
@@ -259,6 +262,7 @@ def prepare(key: str, truth: Source, params: Mapping[str, Any] | None = None, id
     # The process of a metric from outside gets the whole table.
     prepared.table.let_go((USAGE,) if prepared.has_split and not metric.is_outside else ())
     release_memory()
+    prepared.ids.make_index()
     return prepared
 
 
