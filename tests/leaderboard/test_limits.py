@@ -49,7 +49,7 @@ def test_a_file_that_needs_too_much_memory_is_the_files_fault_and_counts_as_refu
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    monkeypatch.setattr(metrics.Truth, "evaluate", lambda *_: bytearray(1 << 60))
+    monkeypatch.setattr(metrics.Truth, "evaluate", lambda *_, **__: bytearray(1 << 60))
     submission = hand_in(pets, bo, answers())
     assert submission.status == Submission.Status.INVALID
     assert "memory" in submission.problems[0]["message"]
