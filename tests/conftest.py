@@ -12,6 +12,7 @@ import pytest
 from django.conf import LazySettings
 from django.core.cache import cache
 from django.db import connection
+from django.db.backends.base.operations import BaseDatabaseOperations
 from django.utils import timezone
 
 from leaderboard import child, hosting, joining, scoring, submitting, tasks
@@ -38,18 +39,20 @@ def answers(**wrong: int) -> bytes:
 def emptied_trail() -> Iterator[None]:
     """A test with real transactions empties all tables afterwards; for that moment alone the audit trail lets it."""
     guards = import_module("leaderboard.migrations.0005_audit_trail")
-    empty = connection.ops.execute_sql_flush
+    # Of all connections: the event loop of a browser has one of its own.
+    operations = type(connection.ops)
+    empty = operations.execute_sql_flush
 
-    def flush(sql_list: Iterable[str]) -> None:
-        with connection.schema_editor() as editor:
+    def flush(self: BaseDatabaseOperations, sql_list: Iterable[str]) -> None:
+        with self.connection.schema_editor() as editor:
             guards.unguard(None, editor)
-        empty(sql_list)
-        with connection.schema_editor() as editor:
+        empty(self, sql_list)
+        with self.connection.schema_editor() as editor:
             guards.guard(None, editor)
 
-    connection.ops.execute_sql_flush = flush  # type: ignore[method-assign]
+    operations.execute_sql_flush = flush  # type: ignore[method-assign]
     yield
-    connection.ops.execute_sql_flush = empty  # type: ignore[method-assign]
+    operations.execute_sql_flush = empty  # type: ignore[method-assign]
 
 
 @pytest.fixture(autouse=True)
