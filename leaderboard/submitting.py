@@ -155,7 +155,7 @@ def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes])
             return problems
         answer = child.run(
             "check_submission",
-            metric=ruler.metric,
+            metric=ruler.metric_key,
             truth=str(path_of(ruler.file_key)),
             params=ruler.params,
             id_column=ruler.id_column,
@@ -197,7 +197,7 @@ def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[
 def _may_be_empty(ruler: GroundTruth | None) -> bool:
     """Whether a header without rows is a submission; a metric whose file is gone is the scorer's affair."""
     try:
-        return ruler is not None and metrics.get(ruler.metric).may_miss_ids
+        return ruler is not None and metrics.get(ruler.metric_key).may_miss_ids
     except metrics.UnknownMetric:
         return False
 

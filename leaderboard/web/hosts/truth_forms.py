@@ -124,7 +124,8 @@ def _hint(parameter: metrics.Parameter) -> str:
     ]
     default = "empty" if parameter.default is None else parameter.default
     limits = f" {' and '.join(bounds).capitalize()}." if bounds else ""
-    return f"{parameter.help}{limits} Default: {default}."
+    said = f"{parameter.help}{limits}"
+    return f"{said} It must be given." if parameter.required else f"{said} Default: {default}."
 
 
 class PublishForm(forms.Form):
