@@ -77,9 +77,9 @@ def check_truth(
         table = read_table(read_bytes(truth), check_truth_header)
     except Refused as refused:
         return TruthReport([_blocking(problem) for problem in refused.problems])
-    table, findings = _without_group(
-        table, id_column, group or full.get("group"), [full[name] for name in metric.roles]
-    )
+    roles = [full[name] for name in metric.roles]
+    named = group or (full["group"] if "group" in metric.roles else None)
+    table, findings = _without_group(table, id_column, named, roles)
     prepared, problems = judge_table(metric, table, full, id_column)
     findings = [_blocking(problem) for problem in problems] + findings
     if prepared is None:

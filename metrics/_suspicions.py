@@ -77,7 +77,8 @@ def _odd_labels(truth: Truth, column: _Column) -> list[Finding]:
     if labels is None or len(labels) > MOST_COMPARED:
         return []
     found = []
-    if pairs := twins(labels, same_letters):
+    pairs = twins(labels, same_letters) if 2 * len(labels) <= len(column.codes) else []
+    if pairs:
         examples = [f"{shown(one)} and {shown(other)}" for one, other in pairs[:EXAMPLES]]
         message = f"{counted(len(pairs), 'pair')} of answers that look alike: {listed(examples, len(pairs))}."
         why = "They count as different answers: who writes the one where the other is true is wrong."
