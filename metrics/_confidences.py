@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from metrics._arrays import Coded, Ranked
-from metrics._ranks import closed_up, dense_ranks
+from metrics._ranks import closed_up, counts_by_place, dense_ranks
 
 
 def has_answer(truth: Coded) -> np.ndarray:
@@ -67,7 +67,8 @@ def _ranking(truth: Coded, prediction: Sorted) -> Ranking:
     right = sought & (prediction.codes >= 0) & (prediction.codes == truth.codes)
     ranks = prediction.confidence[given]
     places = ranks.max(initial=0) - ranks
-    hits, answers = np.bincount(places, right[given]), np.bincount(places)
+    _, wrong, hits = counts_by_place(right[given], places)
+    answers = hits + wrong
     precision = np.cumsum(hits) / np.maximum(np.cumsum(answers), 1)
     return Ranking(sought, right, given, places, hits, answers, precision)
 

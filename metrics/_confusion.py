@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._contract import ratio
+from metrics._contract import Contributions, ratio, sums_of
 from metrics._errors import counted
 from metrics._figures import Figure, Grid
 
@@ -14,15 +14,19 @@ Positive = Annotated[Literal[1, 0], "Which of the two values counts as found."]
 PARTS = ("tp", "tn", "fp", "fn")
 
 
-def confusion(truth: np.ndarray, prediction: np.ndarray, positive: int) -> np.ndarray:
-    """tp, tn, fp, fn of each row, shape (n, 4)."""
-    true, said = truth == positive, prediction == positive
-    return np.column_stack([true & said, ~true & ~said, ~true & said, true & ~said]).astype(np.float64)
+_CELLS = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]], np.float64)
+"""Contributions of rows that neither are positive nor are said to be, that are only said to be, only are, both."""
+
+
+def confusion(truth: np.ndarray, prediction: np.ndarray, positive: int) -> Contributions:
+    """tp, tn, fp, fn of each row."""
+    cells = (truth == positive).view(np.int8) * np.int8(2) + (prediction == positive)
+    return Contributions(_CELLS, cells)
 
 
 def two_by_two(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> list[Figure]:
     """The table itself: rows by truth, columns by prediction."""
-    tp, tn, fp, fn = (int(count) for count in confusion(truth, prediction, positive).sum(axis=0))
+    tp, tn, fp, fn = (int(count) for count in sums_of(confusion(truth, prediction, positive), None))
     values = (f"{positive}", f"{1 - positive}")
     return [
         Grid(

@@ -116,10 +116,16 @@ class _Classes:
         return found
 
 
-def _classes(positive: np.ndarray, places: np.ndarray) -> _Classes:
+def counts_by_place(positive: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each row its place and class in one number, and of each place how many negative and positive rows it has."""
     keys = 2 * places + positive
     counts = np.bincount(keys, minlength=2 * (int(keys.max(initial=0)) // 2 + 1)).reshape(-1, 2).T
     down, up = np.ascontiguousarray(counts)
+    return keys, down, up
+
+
+def _classes(positive: np.ndarray, places: np.ndarray) -> _Classes:
+    keys, down, up = counts_by_place(positive, places)
     return _Classes(keys, up, down)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrics._figures import Curve, Figure
-from metrics._ranks import Ranks, dense_ranks
+from metrics._ranks import Ranks, counts_by_place, dense_ranks
 from metrics._sums import exact_sum
 
 
@@ -36,11 +36,12 @@ def thresholds_of(truth: np.ndarray, scores: np.ndarray | Ranks, padding: int = 
         ranks = dense_ranks(scores if not padding else np.concatenate([scores, [1.0]]))
     places = ranks.max(initial=0) - ranks
     own = places[: len(truth)]
-    hits = np.bincount(own, truth == 1, minlength=int(places.max(initial=0)) + 1)
-    taken = np.bincount(own, minlength=len(hits)).astype(np.float64)
+    _, down, hits = counts_by_place(truth == 1, own)
     if padding:
+        more = max(0, int(places[-1]) + 1 - len(hits))
+        hits, down = np.pad(hits, (0, more)), np.pad(down, (0, more))
         hits[places[-1]] += padding
-        taken[places[-1]] += padding
+    taken = (hits + down).astype(np.float64)
     return Thresholds(own, hits, taken, padding)
 
 

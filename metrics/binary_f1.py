@@ -15,12 +15,12 @@ from __future__ import annotations
 import numpy as np
 
 from metrics._confusion import PARTS, Positive, confusion, two_by_two
-from metrics._contract import Example, Metric
+from metrics._contract import Contributions, Example, Metric
 from metrics._fscore import f_beta
 from metrics._inputs import Binary
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> np.ndarray:
+def rows(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> Contributions:
     """The cell of the two by two table that each row falls into."""
     return confusion(truth, prediction, positive)
 
