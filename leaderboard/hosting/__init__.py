@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .boards import add_baseline, board_csv, remove_baseline, reveal
 from .data_files import add_data_file, remove_data_file
-from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth
+from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth, proposed
 from .folders import export_folder, import_folder
 from .rulers import (
     Move,
@@ -50,6 +50,7 @@ __all__ = [
     "launch",
     "launch_checklist",
     "preview",
+    "proposed",
     "publish",
     "remove",
     "remove_baseline",

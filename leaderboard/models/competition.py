@@ -70,6 +70,9 @@ class Competition(models.Model):
         STEADY = "steady", "Steady: a score moves only when a file is clearly better"
         HIDDEN = "hidden", "Hidden: no scores and no ranks until the private board opens"
 
+    # A board on fewer public rows is better steady: we propose it.
+    FEW_PUBLIC_ROWS = 2000
+
     slug = models.SlugField(max_length=60, unique=True)
     title = models.CharField(max_length=120)
     subtitle = models.CharField(max_length=200, blank=True)

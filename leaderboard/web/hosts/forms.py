@@ -86,6 +86,8 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "zone",
             "reveals_itself",
             "allows_late",
+            "board_mode",
+            "board_step",
             "daily_attempts",
             "final_count",
             "team_size",
@@ -102,6 +104,8 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "final_count": "Final picks",
             "team_size": "Largest team",
             "allows_late": "Take late files",
+            "board_mode": "What it shows until the private board opens",
+            "board_step": "Step of a steady board",
             "reveals_itself": "Open the private board at the deadline",
             "is_listed": "Listed on the front page",
             "needs_code": "Joining needs the code",
@@ -123,6 +127,8 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         widgets: ClassVar = {
             "overview": forms.Textarea(attrs={"rows": 12}),
             "rules": forms.Textarea(attrs={"rows": 8}),
+            "board_mode": forms.RadioSelect,
+            "board_step": forms.NumberInput(attrs={"step": "any", "min": "0", "autocomplete": "off"}),
             "join_code": forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
         }
 
@@ -135,6 +141,10 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         self.fields["zone"].choices = [(zone, zone.replace("_", " ")) for zone in known]  # type: ignore[attr-defined]
         largest = self.fields["max_megabytes"]
         largest.help_text = f"At most {settings.MAX_UPLOAD_BYTES // MEGABYTE}, the limit of this site."
+        self.fields["board_mode"].required = False
+        self.fields["board_mode"].help_text, self.fields["board_step"].help_text = board_hints(held)
+        if not held.pk:
+            self.initial["board_mode"] = Competition.BoardMode.STEADY
         if held.pk:
             self.initial["max_megabytes"] = -(-held.max_bytes // MEGABYTE)
             for name in ("opens_at", "closes_at"):
@@ -154,6 +164,11 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         if code and (len(code) < 6 or not code.isascii() or not code.isalnum()):
             raise ValidationError("At least six letters and digits, so that nobody finds it by trying.")
         return code or self.instance.join_code
+
+    def clean_board_mode(self) -> str:
+        """A program that fills the form in need not know about boards."""
+        mode: str = self.cleaned_data["board_mode"] or self.instance.board_mode
+        return mode
 
     def clean_max_megabytes(self) -> int:
         size: int = self.cleaned_data["max_megabytes"]
@@ -189,6 +204,30 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
     def fields_for_verb(self) -> dict[str, Any]:
         """What `hosting.create` and `hosting.change` take."""
         return {name: value for name, value in self.cleaned_data.items() if name not in ("max_megabytes", "hosts")}
+
+
+def board_hints(competition: Competition) -> tuple[str, str]:
+    """What we propose for the public board, and which step it would have; both follow from the ground truth."""
+    ruler, few = competition.ground_truth, Competition.FEW_PUBLIC_ROWS
+    why = (
+        "Many exact scores tell a team the answers of single rows; a step prevents that, and costs honest teams little."
+    )
+    if ruler is None:
+        return (
+            f"{why} Steady is proposed for fewer than {few:,} public rows.",
+            "A number, or empty: then it follows from the ground truth, once there is one.",
+        )
+    if ruler.public_rows < few:
+        proposal = f"Steady is proposed: this ground truth has {ruler.public_rows:,} public rows, fewer than {few:,}."
+    else:
+        proposal = f"With {ruler.public_rows:,} public rows a plain board does little harm."
+    if ruler.step is None:
+        return f"{why} {proposal}", "Write a number: nobody can work one out for this ground truth."
+    found = f"{ruler.step:.12g}"
+    return (
+        f"{why} {proposal}",
+        f"A number, or empty for {found}: so far apart, two good files differ by more than chance.",
+    )
 
 
 class DataFileForm(forms.Form):

@@ -149,8 +149,8 @@ def _numbers(competition: Competition) -> dict[str, Any]:
 
 def _checklist(competition: Competition) -> list[dict[str, Any]]:
     """What a launch needs, each with the page where it is done, in the order of `hosting.launch_checklist`."""
-    pages = ("host_truth", "host_settings", "host_settings")
     needs = hosting.launch_checklist(competition)
     return [
-        {"text": text, "is_there": is_there, "page": page} for (text, is_there), page in zip(needs, pages, strict=True)
+        {"text": text, "is_there": is_there, "page": "host_settings" if number else "host_truth"}
+        for number, (text, is_there) in enumerate(needs)
     ]

@@ -94,7 +94,7 @@ def _look(request: HttpRequest, visit: Visit, *, is_metric_chosen: bool) -> Http
     form = TruthForm(request.POST, request.FILES, has_file=has_file, needs_metric=is_metric_chosen)
     key = _chosen_metric(request, visit.competition, draft)
     columns = _columns(request, visit.competition)
-    parameters = _parameters(request, form, key, columns) if is_metric_chosen else ParameterForm(key, columns=columns)
+    parameters = _parameters(request, form, key, columns) if is_metric_chosen else _proposed_form(key, columns)
     status = 422
     try:
         refuse_too_large(request)
@@ -125,8 +125,12 @@ def _parameters(request: HttpRequest, form: TruthForm, key: str, columns: list[s
     metric = metrics.get(key)
     if metric.parameters and request.POST.get("parameters_of") != key:
         form.add_error("metric", f"{metric.title} has parameters: look at them, then check the file.")
-        return ParameterForm(key, columns=columns)
+        return _proposed_form(key, columns)
     return ParameterForm(key, request.POST, columns=columns)
+
+
+def _proposed_form(key: str, columns: list[str]) -> ParameterForm:
+    return ParameterForm(key, values=hosting.proposed(key), columns=columns)
 
 
 def _choose(request: HttpRequest, visit: Visit) -> HttpResponse:
@@ -283,7 +287,8 @@ def _known_values(competition: Competition, draft: TruthDraft | None, key: str) 
     if held and held.metric == key:
         return dict(held.params)
     fits: list[dict[str, Any]] = draft.report.get("fits", []) if draft else []
-    return next((dict(fit["params"]) for fit in fits if fit["key"] == key), {})
+    fit = next((dict(fit["params"]) for fit in fits if fit["key"] == key), {})
+    return {**hosting.proposed(key), **fit}
 
 
 def _known_parameters(competition: Competition, draft: TruthDraft | None, key: str) -> ParameterForm:
