@@ -102,7 +102,7 @@ class _File:
         if problems:
             return Fit(metric.key, False, is_usual, _brief(problems[0]), params)
         seen = "The answers are" if is_usual else "It can read the answers, though they are"
-        roles = "".join(f", {name} from “{params[name]}”" for name in metric.roles)
+        roles = "".join(f", {name} from “{params[name]}”" for name in metric.roles if params[name] is not None)
         reason = f"{seen} {nature.words}{roles}; a submission has: {metric.submission.words}."
         return Fit(metric.key, True, is_usual, reason, params)
 

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 import metrics
-from leaderboard import hosting, ranking, scoring
+from leaderboard import hosting, ranking, scoring, submitting
 from leaderboard.models import Competition, DailyAttempts, Refusal, Score, Split, Submission, User
 from metrics import _outside, _outside_run
 from tests.conftest import enter, hand_in, make_competition
@@ -126,6 +126,14 @@ def test_one_that_never_ends_gives_the_attempt_back(
     assert mine.status == "failed"
     assert "1 s" in mine.told_to_host
     assert used(bo) == 0
+
+
+def test_a_check_of_a_file_asks_the_metric_and_costs_nothing(gaps: Competition, shelf: Path, bo: User) -> None:
+    (shelf / "gap.py").write_text(GAP.replace("Gaps need", "A later version needs"))
+    found = submitting.check_only(competition=gaps, user=bo, chunks=[MINE.replace(b"\n1,2", b"\n1,-2")])
+    assert [problem["message"] for problem in found] == ["Gaps need numbers from 0 on."]
+    assert submitting.check_only(competition=gaps, user=bo, chunks=[MINE]) == []
+    assert (used(bo), Submission.objects.count()) == (0, 0)
 
 
 def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_with(

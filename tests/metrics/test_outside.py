@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -406,14 +407,10 @@ def test_what_it_starts_ends_with_it(drop: Drop, tmp_path: Path) -> None:
     )
     drop("forking", body(lines))
     started = int(score("forking", "id,y\n1,1\n", "id,y\n1,1\n").overall)
-    if started:  # for root the system knows no limit of processes
-        deadline = time.monotonic() + 5
-        while Path(f"/proc/{started}/stat").exists() and time.monotonic() < deadline:
-            if Path(f"/proc/{started}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                break
-            time.sleep(0.01)
-        else:
-            assert not Path(f"/proc/{started}/stat").exists()
+    until = time.monotonic() + 5
+    while started and _lives(started) and time.monotonic() < until:  # for root the system knows no limit of processes
+        time.sleep(0.01)
+    assert not (started and _lives(started))
 
 
 def test_a_large_file_is_not_written_and_small_ones_go_with_it(drop: Drop) -> None:
@@ -470,6 +467,35 @@ def test_one_that_kills_the_waiting_process_harms_nobody(drop: Drop, monkeypatch
     with suppress(metrics.MetricFailed):
         score("patricide")
     assert score("count").overall == 12.0
+
+
+@pytest.mark.slow
+def test_it_ends_with_the_process_that_asked(drop: Drop) -> None:
+    home = drop("endless", body("while True: pass")).path.parent
+    code = "import metrics\nmetrics.evaluate('endless', b'id,y\\n1,1\\n', b'id,y\\n1,1\\n')"
+    asking = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "METRICS_DIR": str(home)})
+    until = time.monotonic() + 60
+    while len(started := _below(asking.pid)) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    asking.kill()
+    asking.wait()
+    while any(map(_lives, started)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert [len(started), *map(_lives, started)] == [2, False, False]
+
+
+def _below(parent: int) -> list[int]:
+    """The processes that a process started, and those that they started."""
+    found = subprocess.run(["pgrep", "-P", str(parent)], capture_output=True, text=True, check=False).stdout.split()
+    return [one for child in map(int, found) for one in (child, *_below(child))]
+
+
+def _lives(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
 
 
 def test_nothing_of_it_is_loaded_here(drop: Drop) -> None:
