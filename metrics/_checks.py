@@ -17,7 +17,7 @@ from metrics._layout import USAGE, check_truth_header, id_column_of
 from metrics._parameters import complete
 from metrics._registry import get
 from metrics._splits import refuse_group
-from metrics._suspicions import suspicions
+from metrics._suspicions import Share, balance, suspicions
 from metrics._tables import Source, Table, read_bytes, read_table
 from metrics._truth import Truth, judge_table
 
@@ -27,7 +27,7 @@ class TruthReport:
     """What ``check_truth`` found. Row counts are 0 and names empty where the file could not be read that far.
 
     ``baselines`` are files that know nothing and the perfect one, measured on ``measured_rows`` rows; ``apart`` tells
-    per split by how much two files must differ to mean anything.
+    per split by how much two files must differ to mean anything, ``balance`` how often each of few classes is in it.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -42,6 +42,7 @@ class TruthReport:
     baselines: list[Baseline] = field(default_factory=list)
     measured_rows: int = 0
     apart: dict[str, float] = field(default_factory=dict)
+    balance: list[Share] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -85,10 +86,11 @@ def check_truth(
     if prepared is None:
         return TruthReport(findings)
     self_test: dict[str, Any] = {}
+    shares: list[Share] = []
     measured = Baselines([], 0, {})
     if not any(finding.blocking for finding in findings):
         self_test, failed = _self_test(prepared)
-        measured = measured if is_quick else baselines_of(prepared)
+        measured, shares = measured if is_quick else baselines_of(prepared), balance(prepared)
         findings = failed + _files(prepared, sample, tests or {}) + findings
         findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
     return TruthReport(
@@ -104,6 +106,7 @@ def check_truth(
         baselines=measured.files,
         measured_rows=measured.rows,
         apart=measured.apart,
+        balance=shares,
     )
 
 

@@ -32,6 +32,8 @@ _SURE = 3.3
 """Standard errors beyond which a difference between the parts is no chance (one case in a thousand)."""
 
 _FAR = 20.0
+_MOST_CLASSES = 12
+_MOST_COLUMNS = 3
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,34 @@ def suspicions(truth: Truth) -> list[Finding]:
         column = _column(truth, name)
         for look in (_odd_labels, _odd_numbers, _missing_classes, _gap, _sorted_by_answer, _told_by_id):
             found += look(truth, column)
+    return found
+
+
+@dataclass(frozen=True)
+class Share:
+    """How often one answer is in each part: ``shares`` (0–1) by the part's name."""
+
+    column: str
+    answer: str
+    shares: dict[str, float]
+
+
+def balance(truth: Truth) -> list[Share]:
+    """The shares of the answers in each part, for columns of few classes."""
+    found = []
+    for name in truth.target_columns[:_MOST_COLUMNS] if truth.parts else ():
+        column = _column(truth, name)
+        labels = column.labels or []
+        if not 2 <= len(labels) <= _MOST_CLASSES:
+            continue
+        counts = {
+            part: np.bincount(column.codes[rows].astype(np.int64), minlength=len(labels)) / len(rows)
+            for part, rows in truth.parts.items()
+        }
+        found += [
+            Share(name, label, {part: float(share[place]) for part, share in counts.items()})
+            for place, label in enumerate(labels)
+        ]
     return found
 
 

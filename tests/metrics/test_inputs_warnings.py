@@ -70,6 +70,16 @@ def test_parts_with_other_answers_are_told_and_parts_like_each_other_are_not(key
     assert "distribution_gap" not in warned(key, split_table("id,y", lambda i, dice: row(1, dice)))
 
 
+def test_the_shares_of_few_classes_are_told_for_each_part() -> None:
+    data = split_table("id,y", lambda i, dice: "a" if i % 3 == 0 else dice.choice("ab"), 300)
+    shares = {one.answer: one.shares for one in metrics.check_truth("accuracy", data, is_quick=True).balance}
+    assert shares["a"]["public"] == 1.0
+    assert shares["b"]["public"] == 0.0
+    assert shares["a"]["private"] == pytest.approx(0.5, abs=0.1)
+    assert shares["a"]["private"] + shares["b"]["private"] == 1.0
+    assert metrics.check_truth("rmse", split_table("id,y", lambda i, dice: f"{dice.random()}")).balance == []
+
+
 def test_rows_in_free_text_are_told() -> None:  # 39
     data = b'id,y\n1,"a\n2,b\n3,c"\n4,d\n'
     assert set(warned("word_jaccard", data)) == {"swallowed_rows"}

@@ -70,6 +70,8 @@ def test_files_that_know_nothing_are_scored_before_anything_is_published(draft: 
         assert name in page
     assert "0.50000" in page
     assert "Differences that count, public" in page
+    shares = {one["answer"]: one["shares"] for one in TruthDraft.objects.get().report["balance"]}
+    assert f"{100 * shares['1']['public']:.1f} %" in page
     check(client, None, "log_loss", **{"param-clip": "1e-15"})
     page = text_of(client.get("/host/pets/truth/"))
     for name in ("Sample submission", "Most frequent answer", "Mean"):
