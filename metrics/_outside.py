@@ -15,7 +15,7 @@ import re
 import sys
 import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -33,7 +33,14 @@ _LOSSES = re.compile(
     r"(?![a-z])",
     re.IGNORECASE,
 )
-_SETTINGS = ("title", "group", "direction", "best", "worst", "submission_columns")
+_SETTINGS: dict[str, Callable[[Any], bool]] = {
+    "title": lambda value: isinstance(value, str),
+    "group": lambda value: isinstance(value, str),
+    "direction": lambda value: value in ("maximize", "minimize"),
+    "best": lambda value: isinstance(value, int | float),
+    "worst": lambda value: isinstance(value, int | float),
+    "submission_columns": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
+}
 _lock = threading.RLock()
 _facts: dict[tuple[str, str], dict[str, Any]] = {}
 _read: dict[tuple[str, int, int, int], bytes] = {}
@@ -157,7 +164,8 @@ def read_settings(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {name: found[name] for name in _SETTINGS if name in found} if isinstance(found, dict) else {}
+    known = found if isinstance(found, dict) else {}
+    return {name: known[name] for name, fits in _SETTINGS.items() if name in known and fits(known[name])}
 
 
 def _text(path: Path) -> bytes:
@@ -221,8 +229,10 @@ def in_words(error: Mapping[str, Any]) -> str:
 
 @cache
 def _stamp() -> str:
-    """What an inspection depends on beside the file: how we inspect, and with which Python."""
-    return _hash(Path(__file__).with_name("_outside_child.py").read_bytes() + sys.version.encode())[:16]
+    """What an inspection depends on beside the file: how we inspect, the kinds of column, and Python."""
+    names = ("_outside_child", "_outside_inspect", "_parameters", "_cells", "_inputs")
+    sources = b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in names)
+    return _hash(sources + sys.version.encode())[:16]
 
 
 def _cache() -> Path | None:

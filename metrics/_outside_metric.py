@@ -112,7 +112,8 @@ def metric_of(file: OutsideFile) -> OutsideMetric:
 
 def usable() -> list[OutsideMetric]:
     """The metrics of ``METRICS_DIR`` that can be offered."""
-    return [_made(file) for file in outside_files() if not file.error]
+    made = (_made(file) for file in outside_files() if not file.error)
+    return [metric for metric in made if metric is not None]
 
 
 def find(key: str, version: str = "") -> OutsideMetric | None:
@@ -126,11 +127,17 @@ def find(key: str, version: str = "") -> OutsideMetric | None:
 _metrics: dict[tuple[str, str, str], OutsideMetric] = {}
 
 
-def _made(file: OutsideFile) -> OutsideMetric:
-    """The metric, made once for each version of its file and of what the operator says about it."""
+def _made(file: OutsideFile) -> OutsideMetric | None:
+    """The metric, made once for each version of its file and of what the operator says about it; ``None`` where what
+    was kept about the file was spoiled, which must not take the other metrics along."""
     mark = (file.key, file.version, json.dumps(file.settings, sort_keys=True))
     if mark not in _metrics:
-        _metrics[mark] = metric_of(file)
+        try:
+            made = metric_of(file)
+            list(made.parameters)  # read here, so that no page stumbles over them
+            _metrics[mark] = made
+        except (AttributeError, ImportError, KeyError, TypeError, ValueError):
+            return None
     return _metrics[mark]
 
 

@@ -19,7 +19,7 @@ import pytest
 
 import metrics
 from metrics import _kaggle_metric_utilities as stand_in
-from metrics import _outside, _outside_run
+from metrics import _outside, _outside_metric, _outside_run
 from metrics.__main__ import main
 
 Drop = Callable[[str, str], metrics.OutsideFile]
@@ -109,6 +109,7 @@ def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Drop:
     folder.mkdir()
     monkeypatch.setenv("METRICS_DIR", str(folder))
     _outside._facts.clear()
+    _outside_metric._metrics.clear()
 
     def put(key: str, text: str) -> metrics.OutsideFile:
         path = folder / f"{key}.py"
@@ -679,6 +680,24 @@ def test_a_spoiled_memory_is_made_anew(drop: Drop, tmp_path: Path, text: str) ->
         path.write_text(text)
     _outside._facts.clear()
     assert metrics.get("one").title == "One"
+
+
+def test_what_is_spoiled_takes_no_other_metric_along(drop: Drop, tmp_path: Path) -> None:
+    drop("one", body("return 1.0"))
+    drop("two", body("return 2.0"))
+    kept = tmp_path / "metrics" / ".inspected"
+    (path,) = kept.glob("one-*.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "facts": {"format": "ours", "said": {}}}))
+    (tmp_path / "metrics" / "two.json").write_text(
+        json.dumps(
+            {"best": "high", "title": 5, "direction": "up", "submission_columns": 5, "group": "Numbers", "more": 1}
+        )
+    )
+    _outside._facts.clear()
+    assert [(metric.key, metric.group) for metric in metrics.catalogue() if metric.is_outside] == [("two", "Numbers")]
+    assert (metrics.get("two").title, metrics.get("two").has_best) == ("Two", False)
+    with pytest.raises(metrics.UnknownMetric):
+        metrics.get("one")
 
 
 def test_a_folder_that_cannot_be_written_costs_only_time(
