@@ -1,8 +1,9 @@
 """How fast files are scored, each figure beside its goal and a baseline of the same run: ``python -m bench.metrics``.
 
-Figures are medians of five as ratios, because machines differ; what is compared takes turns, because machines are busy
-at times. "Floor" is pyarrow reading the submission and looking its ids up among the truth's. The baselines are in
-``bench.metrics_baselines``, the files in ``bench.metrics_data``.
+Figures are medians of five as ratios, because machines differ; what is compared takes turns and is measured in
+processor time, because machines are busy at times. Nothing here uses more than one thread. "Floor" is pyarrow reading
+the submission and looking its ids up among the truth's. The baselines are in ``bench.metrics_baselines``, the files in
+``bench.metrics_data``.
 
 ``python -m bench.metrics 100000`` uses fewer rows than a million, ``python -m bench.metrics 1000000 floor memory``
 prints these tables only.
@@ -50,14 +51,14 @@ CASES = [
 
 
 def race(*runs: Callable[[], object], times: int = 5) -> list[float]:
-    """The median seconds of each, run in turns after one run that does not count."""
+    """The median processor seconds of each, run in turns after one run that does not count."""
     taken: list[list[float]] = [[] for _ in runs]
     for turn in range(times + 1):
         for place, run in enumerate(runs):
-            start = time.perf_counter()
+            start = time.process_time()
             run()
             if turn:
-                taken[place].append(time.perf_counter() - start)
+                taken[place].append(time.process_time() - start)
     return [statistics.median(one) for one in taken]
 
 

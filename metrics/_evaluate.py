@@ -106,11 +106,19 @@ def _sums(truth: Truth, parts: dict[str, Part]) -> tuple[Any, dict[str, list[Fra
         return None, {name: sums_of(contributions, None) for name, contributions in apart.items()}
     whole = parts[OVERALL]
     contributions = _checked(row_contributions(metric, whole.answers, whole.prediction, truth.params), None)
+    contributions = _by_column(contributions)
     sums = {name: sums_of(contributions, rows) for name, rows in truth.parts.items()}
     # Every scored row is public or private, and the sums are exact: adding them is summing all rows.
     added = [sum(pair, Fraction(0)) for pair in zip(*sums.values(), strict=True)]
     sums[OVERALL] = added or sums_of(contributions, None)
     return contributions, sums
+
+
+def _by_column(contributions: Any) -> Any:
+    """The same, each column in one piece of memory: they are added one after the other."""
+    if isinstance(contributions, Contributions):
+        return Contributions(np.asfortranarray(contributions.table), contributions.of_row)
+    return np.asfortranarray(contributions)
 
 
 def _checked(contributions: Any, rows: np.ndarray | None) -> Any:
