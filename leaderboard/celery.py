@@ -6,6 +6,7 @@ import os
 
 import django
 from celery import Celery
+from celery.schedules import crontab
 from celery.signals import beat_init, import_modules, task_postrun, task_prerun, worker_process_init, worker_ready
 from django.db import close_old_connections
 
@@ -27,6 +28,10 @@ def _set_up_django(**_: object) -> None:
 # back, which took four times as long as scoring a file; connections are kept here as they are between web requests.
 app = Celery("leaderboard", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.beat_schedule = {
+    **app.conf.beat_schedule,
+    "promises": {"task": "leaderboard.tasks.check_invariants", "schedule": crontab(hour=3, minute=20)},
+}
 if lifeline.part() != "worker":
     # Who only rings waits less for a frozen broker: it is asked twice, and an upload is answered within 3 s. A worker
     # listens for a second at a time and needs more than that.

@@ -128,7 +128,14 @@ def leave(*, membership: Membership) -> Membership:
         membership.save(update_fields=["team"])
         # Whoever leaves takes what the team used today along: leaving must not buy attempts.
         for count in team.daily_attempts.filter(day=timezone.now().date()):
-            DailyAttempts.objects.create(team=membership.team, day=count.day, used=count.used, refused=count.refused)
+            DailyAttempts.objects.create(
+                team=membership.team,
+                day=count.day,
+                used=count.used,
+                refused=count.refused,
+                carried=count.used,
+                limit=count.limit,
+            )
         if team.captain_id == membership.user_id:
             heir = team.memberships.order_by("joined_at").first()
             Team.objects.filter(pk=team.pk).update(captain=heir.user_id if heir else None)

@@ -8,41 +8,38 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import threading
 import time
 import uuid
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from itertools import chain, zip_longest
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
 import metrics
 
-from . import ranking
+from . import claims, ranking
 from .child import too_much_memory
-from .models import Competition, DailyAttempts, GroundTruth, Instrument, Refusal, Score, Split, Submission, Uncertainty
+from .claims import OUR_FAULT
+from .models import Competition, GroundTruth, Instrument, Refusal, Score, Split, Submission, Uncertainty
 from .storage import path_of
 
 log = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=30)
-MOST_TRIES = 5
+# A database may be away for a minute; the hard limit of a task ends what takes longer.
+FINISH_WITHIN, FIRST_PAUSE, LONGEST_PAUSE = 90.0, 0.2, 5.0
 PREPARED_AT_MOST = 8
 RESCORE_BATCH = 200
 RESCORE_SECONDS = 2.0
 MOST_TOLD = 2000
 
 DAMAGED = "The stored file is damaged. The host has been told, and your attempt was given back."
-OUR_FAULT = "Scoring failed through no fault of your file. The host has been told, and your attempt was given back."
 
 
 class Damaged(Exception):
@@ -63,21 +60,24 @@ class Outcome:
 # --- one submission ---------------------------------------------------------------------------------------------
 
 
-def score(submission_id: uuid.UUID | str) -> str:
+def score(submission_id: uuid.UUID | str, bell: str | None = None) -> str:
     """Measure a pending submission with its competition's current ground truth.
 
-    Returns the status it ended with, `busy` when somebody else holds it or it is final, and `stale` when the ruler
-    was exchanged meanwhile: then it is pending again and the caller rings once more.
+    Returns the status it ended with, `busy` when somebody else holds it or it is final or gone, and `stale` when the
+    ruler was exchanged meanwhile: then it is pending again and the caller rings once more. `bell` names what woke this
+    worker, for `claims.note_death`.
     """
-    claim = uuid.uuid4()
-    if not _claim(submission_id, claim):
+    claim = claims.take(submission_id, bell)
+    submission = (
+        Submission.objects.select_related("competition__ground_truth").filter(pk=submission_id, claim=claim).first()
+    )
+    if claim is None or submission is None:
         return "busy"
-    submission = Submission.objects.select_related("competition__ground_truth").get(pk=submission_id)
     ruler = submission.competition.ground_truth
     assert ruler is not None, "a competition without a ruler takes no submissions"
-    with _lease_kept(submission_id, claim):
+    with claims.lease_kept(submission.pk, claim):
         outcome = measure(submission, ruler)
-    return _finish(submission, ruler, claim, outcome)
+    return _finish_patiently(lambda: _finish(submission, ruler, claim, outcome))
 
 
 def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
@@ -135,45 +135,32 @@ def _whole_file(submission: Submission) -> bytes:
     return data
 
 
-def _free() -> Q:
-    """Rows whose measuring nobody has in hand, by the database's clock."""
-    return Q(status=Submission.Status.PENDING) & (Q(lease_until=None) | Q(lease_until__lt=Now()))
+def _finish_patiently(finish: Callable[[], str]) -> str:
+    """Write what was measured; while the database is away, try again instead of losing it.
 
-
-def _claim(submission_id: uuid.UUID | str, claim: uuid.UUID) -> bool:
-    free = Submission.objects.filter(_free(), pk=submission_id, tries__lt=MOST_TRIES)
-    return bool(free.update(claim=claim, lease_until=Now() + LEASE, tries=F("tries") + 1))
-
-
-@contextmanager
-def _lease_kept(submission_id: uuid.UUID | str, claim: uuid.UUID) -> Iterator[None]:
-    """Extend the lease in the background for as long as the block runs."""
-    done = threading.Event()
-
-    def extend() -> None:
-        while not done.wait(LEASE.total_seconds() / 3):
-            try:
-                Submission.objects.filter(pk=submission_id, claim=claim).update(lease_until=Now() + LEASE)
-            except Exception:
-                log.exception("the lease of submission %s could not be extended", submission_id)
-            finally:
-                connection.close()
-
-    keeper = threading.Thread(target=extend, daemon=True)
-    keeper.start()
-    try:
-        yield
-    finally:
-        done.set()
-        keeper.join()
+    Waiting is safe also beyond the lease: whoever claims the row meanwhile makes this result worthless.
+    """
+    enough, pause = time.monotonic() + FINISH_WITHIN, FIRST_PAUSE
+    while True:
+        try:
+            return finish()
+        except (OperationalError, InterfaceError) as error:
+            if time.monotonic() + pause > enough:
+                raise
+            log.warning("a result could not be written (%s); trying again in %g s", error, pause)
+            connection.close_if_unusable_or_obsolete()
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
 
 
 @transaction.atomic
 def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcome: Outcome) -> str:
     """Write what became of the file, if the claim still holds and the ruler is still the current one."""
     held = Competition.objects.select_for_update().only("ground_truth_id", "revealed_at", "board_mode", "board_step")
-    competition = held.get(pk=ruler.competition_id)
+    competition = held.filter(pk=ruler.competition_id).first()
     mine = Submission.objects.filter(pk=submission.pk, claim=claim, status=Submission.Status.PENDING)
+    if competition is None:
+        return "busy"  # it was deleted while its file was measured
     if competition.ground_truth_id != ruler.pk:
         mine.update(claim=None, lease_until=None, tries=F("tries") - 1)
         return "stale"
@@ -190,7 +177,7 @@ def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcom
     if not changed:
         return "busy"
     if outcome.result is None:
-        _give_back(submission, refused=bool(outcome.problems))
+        claims.settle(submission, refused=bool(outcome.problems))
         return status
     public = _write_scores(submission, ruler, outcome.result)
     ruler.competition = competition
@@ -203,11 +190,6 @@ def _status_of(outcome: Outcome) -> str:
     if outcome.result is not None:
         return Submission.Status.SCORED.value
     return (Submission.Status.INVALID if outcome.problems else Submission.Status.FAILED).value
-
-
-def _give_back(submission: Submission, *, refused: bool) -> None:
-    if submission.team_id is not None:
-        DailyAttempts.give_back(submission.team_id, submission.received_at.date(), refused=refused)
 
 
 def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Result) -> float:
@@ -287,29 +269,17 @@ def _rescore_one(submission: Submission, ruler: GroundTruth) -> None:
 def sweep(at_most: int = 200) -> tuple[list[tuple[str, int]], list[int]]:
     """What to ring for again: (submission, ground truth) without a live lease, and candidates still to measure.
 
-    Gives up on rows that were tried too often: *failed*, attempt given back.
+    Gives up on rows that were tried too often: *failed*, attempt given back. Any number of sweeps may run at once.
     """
-    for submission in Submission.objects.filter(_free(), tries__gte=MOST_TRIES)[:at_most]:
-        _give_up(submission)
-    waiting = (
-        Submission.objects.filter(_free(), tries__lt=MOST_TRIES)
-        .order_by("received_at")
-        .values_list("competition", "pk", "competition__ground_truth")[:at_most]
-    )
+    claims.give_up_the_spent(at_most)
+    rows = claims.waiting().order_by("received_at")
     by_competition: dict[int, list[tuple[str, int]]] = defaultdict(list)
-    for competition_id, submission_id, ruler_id in waiting:
-        if ruler_id is not None:
-            by_competition[competition_id].append((str(submission_id), ruler_id))
+    for competition_id, submission_id, ruler_id in rows.values_list("competition", "pk", "competition__ground_truth")[
+        :at_most
+    ]:
+        by_competition[competition_id].append((str(submission_id), ruler_id))
     # Oldest first within a competition, one of each in turn, so that no class waits behind another's burst.
     fair = [pair for pair in chain.from_iterable(zip_longest(*by_competition.values())) if pair is not None]
     candidates = Competition.objects.filter(candidate__isnull=False).select_related("candidate")
     rulers = [c.candidate.pk for c in candidates if c.candidate and unmeasured(c.candidate).exists()]
     return fair, rulers
-
-
-@transaction.atomic
-def _give_up(submission: Submission) -> None:
-    log.error("submission %s was tried %s times without an end; it failed", submission.pk, MOST_TRIES)
-    gone = Submission.objects.filter(_free(), pk=submission.pk, tries__gte=MOST_TRIES)
-    if gone.update(status=Submission.Status.FAILED, failure=OUR_FAULT, claim=None, lease_until=None, finished_at=Now()):
-        _give_back(submission, refused=False)

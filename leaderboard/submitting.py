@@ -15,6 +15,7 @@ import metrics
 
 from . import child, tasks
 from .models import Competition, DailyAttempts, GroundTruth, Membership, Submission, User
+from .models.clock import database_now
 from .storage import StoredFile, clean_name, path_of, remove, store
 
 REFUSED_FILES_PER_DAY = 20
@@ -102,7 +103,7 @@ def submit(
 def _receive(
     competition: Competition, membership: Membership, stored: StoredFile, key: str, file_name: str, note: str
 ) -> Submission:
-    received_at = timezone.now()
+    received_at = database_now()
     is_late = received_at >= competition.closes_at
     if is_late and not competition.allows_late:
         raise Refused("closed", "The deadline passed before your file had arrived.")

@@ -1,60 +1,140 @@
 """Names the work for the queue: ids in, rung after commit, safe to repeat.
 
-A message is only a wake-up. When the broker does not take it, the sweep finds the row in the database.
+A message is only a wake-up: whoever hears it takes the file whose turn it is. When the broker does not take it, the
+sweep finds the row in the database.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
-from celery.signals import worker_process_init
+from celery.exceptions import TimeLimitExceeded, WorkerLostError
+from celery.signals import task_failure, worker_process_init
 from django.conf import settings
-from django.db import transaction
+from django.db import close_old_connections, connection, transaction
 from django.utils import timezone
 
 import metrics
 
-from . import child, ranking, scoring
+from . import child, claims, ranking, scoring, watching
 from .celery import app
 
 log = logging.getLogger(__name__)
 
 # Seconds that a swept message lives: the next sweeps ring again, so a long queue does not fill with repetitions.
 SWEPT_FOR = 20
+SWEEP_EVERY = 5.0
+# What a message looks like. Workers refuse a number they do not know and leave the row to those who do.
+SCHEMA = 1
+LOST_LEASE = 75
+LOOKS = 5
+
+
+# --- a worker's processes ---------------------------------------------------------------------------------------
 
 
 @worker_process_init.connect
-def _load_readers(**_: object) -> None:
+def _begin_to_score(**_: object) -> None:
     """Load the table reader before the first file comes, so that nobody waits for imports; then hold the memory."""
     child.limit_memory(settings.SCORING_MEMORY_MB)
+    claims.when_lost = lambda: os._exit(LOST_LEASE)
     example = metrics.get("accuracy").example
     metrics.prepare("accuracy", example.truth.encode()).evaluate(example.submission.encode(), uncertainty=True)
+    threading.Thread(target=_keep_watch, daemon=True).start()
 
 
-@app.task(name="leaderboard.tasks.score_submission")
-def score_submission(submission_id: str, ground_truth_id: int) -> None:
-    """Measure one submission. The ground truth in the message is what rang; the current one measures."""
-    if scoring.score(submission_id) == "stale":
-        ring(score_submission, submission_id, ground_truth_id)
+def _keep_watch() -> None:
+    """Tell that this process lives, and sweep where nobody else does: without the beat nothing stays behind."""
+    while True:
+        try:
+            close_old_connections()
+            watch()
+        except Exception:
+            log.exception("this worker could neither report nor sweep")
+        time.sleep(SWEEP_EVERY)
 
 
-@app.task(name="leaderboard.tasks.rescore")
-def rescore(ground_truth_id: int) -> None:
+def watch() -> None:
+    """One round: report, and sweep if the last sweep is long ago."""
+    watching.report_worker()
+    if not watching.was_swept_lately():
+        sweep()
+
+
+@task_failure.connect
+def _take_back(task_id: str = "", exception: BaseException | None = None, **_: object) -> None:
+    """In the worker's main process: what a dead or stopped process held is rung for at once, not after its lease.
+
+    Celery may say it twice. Forks of this process must not find an open database, so none stays open.
+    """
+    if not isinstance(exception, (WorkerLostError, TimeLimitExceeded)):
+        return
+    try:
+        if isinstance(exception, TimeLimitExceeded):
+            claims.note_overtime(task_id, settings.CELERY_TASK_TIME_LIMIT)
+        elif turn := claims.note_death(task_id):
+            ring(score_submission, turn.submission_id, turn.ground_truth_id)
+    except Exception:
+        log.exception("what a dead process held could not be given back; its lease will run out")
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()
+
+
+# --- tasks ------------------------------------------------------------------------------------------------------
+
+
+def is_understood(task: Any) -> bool:
+    """Whether a message has the form that this worker knows; another's is left to newer workers, its row stays."""
+    schema = str((task.request.headers or {}).get("schema", SCHEMA))
+    if schema == str(SCHEMA):
+        return True
+    log.warning("a message of form %r was left alone; this worker knows form %s", schema, SCHEMA)
+    return False
+
+
+@app.task(name="leaderboard.tasks.score_submission", bind=True)
+def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> None:
+    """Measure the file whose turn it is; the ids say what rang. Others may be quicker, so it looks a few times."""
+    if not is_understood(self):
+        return
+    for _ in range(LOOKS):
+        turn = claims.next_in_turn()
+        if turn is None:
+            return
+        status = scoring.score(turn.submission_id, bell=self.request.id)
+        if status == "busy":
+            continue
+        again = turn if status == "stale" else claims.more_of(turn)
+        if again is not None:
+            ring(score_submission, again.submission_id, again.ground_truth_id, expires=SWEPT_FOR)
+        return
+
+
+@app.task(name="leaderboard.tasks.rescore", bind=True)
+def rescore(self: Any, ground_truth_id: int) -> None:
     """Measure everything with a candidate ground truth, a batch per message."""
-    if scoring.rescore(ground_truth_id):
+    if is_understood(self) and scoring.rescore(ground_truth_id):
         ring(rescore, ground_truth_id)
 
 
 @app.task(name="leaderboard.tasks.sweep")
 def sweep() -> None:
-    """Ring again for what nobody has in hand."""
+    """Ring again for what nobody has in hand; a broker that takes no message is left alone until the next sweep."""
     waiting, rulers = scoring.sweep()
-    for submission_id, ground_truth_id in waiting:
-        ring(score_submission, submission_id, ground_truth_id, expires=SWEPT_FOR)
-    for ground_truth_id in rulers:
-        ring(rescore, ground_truth_id, expires=SWEPT_FOR)
+    watching.report_worker(swept=True)
+    watching.alarm()
+    bells = [(score_submission, pair) for pair in waiting] + [(rescore, (ruler,)) for ruler in rulers]
+    for task, ids in bells:
+        if not ring(task, *ids, expires=SWEPT_FOR):
+            return
 
 
 @app.task(name="leaderboard.tasks.reveal_due")
@@ -63,15 +143,28 @@ def reveal_due() -> None:
     ranking.reveal_due(timezone.now())
 
 
-def ring(task: Any, *arguments: object, expires: float | None = None) -> None:
+@app.task(name="leaderboard.tasks.check_invariants")
+def check_invariants() -> None:
+    """Prove the promises, in a process beside this one: files are scored meanwhile."""
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "check_invariants"]
+    threading.Thread(target=subprocess.run, args=(command,), kwargs={"check": False}).start()
+
+
+# --- the bell ---------------------------------------------------------------------------------------------------
+
+
+def ring(task: Any, *arguments: object, expires: float | None = None) -> bool:
     """Send a wake-up now; a broker that is down, full or frozen costs a moment and loses nothing."""
+    ids = [a if isinstance(a, int) else str(a) for a in arguments]
     try:
-        task.apply_async(args=[str(a) if not isinstance(a, int) else a for a in arguments], expires=expires)
+        task.apply_async(args=ids, expires=expires, headers={"schema": SCHEMA})
     except Exception as error:
         log.warning("the broker took no message (%s); the sweep will find the row", error)
+        return False
+    return True
 
 
 def ring_after_commit(task: Any, *arguments: object) -> None:
     """Send a wake-up once the rows it speaks of can be seen."""
-    bell: Callable[[], None] = lambda: ring(task, *arguments)  # noqa: E731
+    bell: Callable[[], object] = lambda: ring(task, *arguments)  # noqa: E731
     transaction.on_commit(bell)

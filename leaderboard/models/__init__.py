@@ -8,6 +8,7 @@ from .instrument import Instrument
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, Team
 from .user import ApiToken, SetupLink, User, Viewer
+from .watching import Inspection, Worker
 
 __all__ = [
     "ApiToken",
@@ -19,6 +20,7 @@ __all__ = [
     "Deed",
     "GroundTruth",
     "Immutable",
+    "Inspection",
     "Instrument",
     "Membership",
     "Refusal",
@@ -32,6 +34,7 @@ __all__ = [
     "Uncertainty",
     "User",
     "Viewer",
+    "Worker",
     "broken_links",
     "plain",
 ]

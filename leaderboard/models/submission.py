@@ -87,6 +87,8 @@ class Submission(models.Model):
     claim = models.UUIDField(null=True, editable=False)
     lease_until = models.DateTimeField(null=True, editable=False)
     tries = models.PositiveSmallIntegerField(default=0, editable=False)
+    # Scorers that died over this file; a try also ends in other ways, such as a restart of the whole site.
+    deaths = models.PositiveSmallIntegerField(default=0, editable=False)
     finished_at = models.DateTimeField(null=True, editable=False)
 
     objects = SubmissionQuerySet.as_manager()
@@ -117,6 +119,9 @@ class Submission(models.Model):
             models.Index(fields=["team", "-received_at"], name="submission_by_team"),
             models.Index(fields=["received_at"], name="submission_waiting", condition=Q(status="pending")),
             models.Index(fields=["competition", "-received_at"], name="submission_by_competition"),
+            # SQLite uses a partial index only where the query spells the condition out, and Django binds its values.
+            models.Index(fields=["status", "competition", "received_at"], name="submission_in_turn"),
+            models.Index(fields=["lease_until"], name="submission_in_hand"),
         ]
 
     def __str__(self) -> str:

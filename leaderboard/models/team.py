@@ -70,6 +70,10 @@ class DailyAttempts(models.Model):
     day = models.DateField()
     used = models.PositiveIntegerField(default=0)
     refused = models.PositiveIntegerField(default=0)
+    # Of `used`, what a member who left another team on this day brought along; no file of this team stands for it.
+    carried = models.PositiveIntegerField(default=0)
+    # The most a team could use when it took its last attempt: a host may change the limit at any time.
+    limit = models.PositiveIntegerField(default=0)
 
     class Meta:
         constraints: ClassVar = [
@@ -83,7 +87,7 @@ class DailyAttempts(models.Model):
     def take(self, limit: int, most_refused: int) -> bool:
         """Use one attempt; False when none is left, or when `most_refused` files were refused already."""
         free = DailyAttempts.objects.filter(pk=self.pk, used__lt=limit, refused__lt=most_refused)
-        return bool(free.update(used=F("used") + 1))
+        return bool(free.update(used=F("used") + 1, limit=limit))
 
     @classmethod
     def give_back(cls, team_id: int, day: object, *, refused: bool) -> None:

@@ -25,6 +25,7 @@ from leaderboard.models import (
     Team,
     TruthDraft,
     User,
+    Worker,
 )
 from tests.conftest import answers, enter, hand_in
 
@@ -108,6 +109,7 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "one_refusal_per_ruler": lambda: twice(
         Refusal, submission=Submission.objects.get(), ground_truth=GroundTruth.objects.get()
     ),
+    "worker_reports_once": lambda: twice(Worker, host="here", process=1, version="1", seen_at=timezone.now()),
     "one_standing_per_team": lambda: Standing.objects.create(
         ground_truth=GroundTruth.objects.get(),
         team=team(),

@@ -1,0 +1,43 @@
+"""What the site knows about itself: who is at work, and what the last checks of its promises found."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils import timezone
+
+
+class Worker(models.Model):
+    """A process that scores, as it was heard of last. Written by itself every few seconds, by the database's clock."""
+
+    host = models.CharField(max_length=200)
+    process = models.PositiveIntegerField()
+    version = models.CharField(max_length=40)
+    started_at = models.DateTimeField(default=timezone.now)
+    seen_at = models.DateTimeField()
+    swept_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["host", "process"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["host", "process"], name="worker_reports_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.host} {self.process}"
+
+
+class Inspection(models.Model):
+    """One run of `check_invariants`; `report` is what its `--json` prints."""
+
+    began_at = models.DateTimeField(default=timezone.now)
+    seconds = models.FloatField()
+    is_whole = models.BooleanField()
+    report = models.JSONField()
+
+    class Meta:
+        ordering: ClassVar = ["-began_at"]
+
+    def __str__(self) -> str:
+        return f"{self.began_at:%Y-%m-%d %H:%M}: {'holds' if self.is_whole else 'broken'}"

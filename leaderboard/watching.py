@@ -1,0 +1,251 @@
+"""What can be seen of a running site: who is at work, what waits, whether everything needed to score answers."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import socket
+import time
+import uuid
+from collections import Counter
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Max, Min, Q
+from django.db.models.functions import Now
+
+from . import __version__, claims
+from .models import Inspection, Submission, Worker
+from .models.clock import database_now
+from .storage import path_of
+
+log = logging.getLogger(__name__)
+
+HEARD_WITHIN = timedelta(seconds=30)
+FORGOTTEN_AFTER = timedelta(hours=1)
+SWEPT_LATELY = timedelta(seconds=7)
+# From here on somebody should look; a supervisor restarts workers that hold nothing meanwhile.
+TOO_OLD = 60.0
+# A file that waits for longer breaks a promise, so the site does not count as able to score.
+STUCK = 120.0
+KEPT_FOR = 2.0
+QUEUE = "celery"
+SHOWN = 20
+
+
+def report_worker(*, swept: bool = False) -> None:
+    """Say that this process is at work; forget those who have been silent for long."""
+    fields: dict[str, Any] = {"seen_at": Now(), "version": __version__, **({"swept_at": Now()} if swept else {})}
+    host, process = socket.gethostname()[:200], os.getpid()
+    if Worker.objects.filter(host=host, process=process).update(**fields):
+        return
+    with transaction.atomic():
+        Worker.objects.filter(seen_at__lt=Now() - FORGOTTEN_AFTER).delete()
+        Worker.objects.update_or_create(host=host, process=process, defaults=fields)
+
+
+def was_swept_lately() -> bool:
+    """Whether somebody sweeps; a sweep that seems to lie ahead was noted before a clock was set back."""
+    return Worker.objects.filter(swept_at__gte=Now() - SWEPT_LATELY, swept_at__lte=Now() + SWEPT_LATELY).exists()
+
+
+# --- able to score ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Health:
+    """Whether each thing that scoring needs answers. Ages in seconds; None where there is nothing to tell."""
+
+    database: bool
+    storage: bool
+    broker: bool
+    worker_heard: float | None
+    oldest_pending: float | None
+    in_hand: int
+
+    @property
+    def is_able(self) -> bool:
+        has_worker = self.worker_heard is not None and self.worker_heard <= HEARD_WITHIN.total_seconds()
+        is_moving = self.oldest_pending is None or self.oldest_pending <= STUCK
+        return self.database and self.storage and self.broker and has_worker and is_moving
+
+    @property
+    def is_idle_for_too_long(self) -> bool:
+        """Files wait, the broker answers, and nobody has any of them in hand."""
+        return self.broker and self.in_hand == 0 and (self.oldest_pending or 0) > TOO_OLD
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"able": self.is_able, **asdict(self), "idle": self.is_idle_for_too_long}
+
+
+_last: list[tuple[float, Health]] = []
+
+
+def health() -> Health:
+    """How things are; asked often, it looks once in two seconds."""
+    now = time.monotonic()
+    if not _last or now - _last[0][0] > KEPT_FOR:
+        _last[:] = [(now, _look())]
+    return _last[0][1]
+
+
+def _look() -> Health:
+    try:
+        _write_to_the_database()
+        queue = pending()
+        heard, is_writable = _seconds_since(Worker.objects.aggregate(last=Max("seen_at"))["last"]), True
+    except Exception as error:
+        log.error("the database cannot be written: %s", error)
+        queue, heard, is_writable = Pending(0, None, 0), None, False
+    return Health(
+        database=is_writable,
+        storage=_is_storage_writable(),
+        broker=queue_length() is not None,
+        worker_heard=heard,
+        oldest_pending=queue.oldest,
+        in_hand=queue.in_hand,
+    )
+
+
+def _write_to_the_database() -> None:
+    """A row that is taken back at once."""
+    with transaction.atomic():
+        Worker.objects.create(host=f"probe {uuid.uuid4().hex}", process=0, version="", seen_at=Now())
+        transaction.set_rollback(True)
+
+
+def _is_storage_writable() -> bool:
+    probe = path_of(f"checks/probe-{uuid.uuid4().hex}")
+    try:
+        probe.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with probe.open("xb") as file:
+            os.chmod(probe, 0o600)
+            file.write(b"probe")
+            file.flush()
+            os.fsync(file.fileno())
+        probe.unlink()
+    except OSError as error:
+        log.error("the storage cannot be written: %s", error)
+        return False
+    return True
+
+
+def queue_length() -> int | None:
+    """How many wake-ups wait in the broker; None when it does not answer."""
+    try:
+        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1.0, socket_connect_timeout=1.0) as broker:
+            return int(broker.llen(QUEUE))
+    except (redis.RedisError, OSError) as error:
+        log.warning("the broker does not answer: %s", error)
+        return None
+
+
+def _seconds_since(moment: datetime | None) -> float | None:
+    return None if moment is None else max(0.0, round((database_now() - moment).total_seconds(), 1))
+
+
+# --- what waits -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pending:
+    """How many files wait, for how many seconds the oldest does, and how many are being measured."""
+
+    number: int
+    oldest: float | None
+    in_hand: int
+
+
+def pending() -> Pending:
+    waiting = Submission.objects.filter(status=Submission.Status.PENDING)
+    held = waiting.filter(claims.is_held()).count()
+    return Pending(waiting.count(), _seconds_since(waiting.aggregate(first=Min("received_at"))["first"]), held)
+
+
+def alarm() -> bool:
+    """Write into the log that files wait while nobody measures any; for machines where nobody restarts a worker."""
+    queue = pending()
+    if queue.in_hand or (queue.oldest or 0) <= TOO_OLD:
+        return False
+    log.error("%s files wait, the oldest for %.0f s, and no worker has any in hand", queue.number, queue.oldest)
+    return True
+
+
+# --- the operator's page ----------------------------------------------------------------------------------------
+
+
+def overview() -> dict[str, Any]:
+    """Everything an operator looks at, as values for a page."""
+    now = database_now()
+    final = Submission.objects.filter(finished_at__gte=now - timedelta(days=1))
+    fates = Counter(final.order_by().values_list("status", flat=True))
+    workers = Worker.objects.filter(seen_at__gte=now - FORGOTTEN_AFTER)
+    failed = Submission.objects.filter(status=Submission.Status.FAILED).select_related("competition", "team")
+    held = Submission.objects.filter(claims.is_held()).select_related("competition", "team")
+    return {
+        "now": now,
+        "health": health(),
+        "pending": pending(),
+        "in_hand": held.order_by("received_at")[:SHOWN],
+        "queue": queue_length(),
+        "last_sweep": workers.aggregate(last=Max("swept_at"))["last"],
+        "workers": [(worker, worker.seen_at >= now - HEARD_WITHIN) for worker in workers],
+        "fates": [(name, fates.get(name, 0)) for name in ("scored", "invalid", "failed")],
+        "failed": failed.order_by("-finished_at")[:SHOWN],
+        "failed_number": Submission.objects.filter(Q(status=Submission.Status.FAILED)).count(),
+        "inspection": Inspection.objects.first(),
+        "disks": disks(),
+        "versions": versions(),
+    }
+
+
+@dataclass(frozen=True)
+class Disk:
+    """Space where the site keeps things, in bytes."""
+
+    what: str
+    free: int
+    total: int
+
+    @property
+    def is_short(self) -> bool:
+        return self.free < max(1_073_741_824, self.total // 50)
+
+
+def disks() -> list[Disk]:
+    """The disks of files and database; one line where both lie on the same."""
+    places: dict[int, Disk] = {}
+    for what, folder in (("state", Path(settings.VAR_DIR)), ("files", Path(settings.FILES_DIR))):
+        while not folder.exists():
+            folder = folder.parent
+        usage = shutil.disk_usage(folder)
+        places.setdefault(folder.stat().st_dev, Disk(what, usage.free, usage.total))
+    return list(places.values())
+
+
+def versions() -> list[tuple[str, str]]:
+    """What runs here; of libraries those that scores depend on, read without loading them."""
+    import platform
+    from importlib.metadata import version
+
+    libraries = ("Django", "celery", "numpy", "pandas", "pyarrow", "scipy", "scikit-learn")
+    database = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}.get(connection.vendor, connection.vendor)
+    return [
+        ("Leaderboard", __version__),
+        ("Python", platform.python_version()),
+        (database, _database_version()),
+        *((name, version(name)) for name in libraries),
+    ]
+
+
+def _database_version() -> str:
+    question = "SELECT sqlite_version()" if connection.vendor == "sqlite" else "SHOW server_version"
+    with connection.cursor() as cursor:
+        cursor.execute(question)
+        return str(cursor.fetchone()[0])

@@ -1,0 +1,320 @@
+"""Whose turn it is, who holds what, and what becomes of files whose scorer dies."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from celery.exceptions import TimeLimitExceeded, WorkerLostError
+from django.conf import LazySettings
+from django.core import mail
+from django.db import OperationalError
+from django.utils import timezone
+
+from leaderboard import claims, hosting, scoring, submitting, tasks, telling
+from leaderboard.models import Competition, DailyAttempts, Score, Submission, User
+from tests.conftest import answers, enter, hand_in, make_competition
+
+
+def upload(competition: Competition, user: User) -> Submission:
+    return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[answers()])
+
+
+def held(submission: Submission, *, seconds: float = 20, **fields: Any) -> None:
+    """Somebody measures this file."""
+    fields = {"claim": uuid.uuid4(), "tries": 1, **fields}
+    Submission.objects.filter(pk=submission.pk).update(
+        lease_until=timezone.now() + timedelta(seconds=seconds), **fields
+    )
+
+
+def again(submission: Submission) -> Submission:
+    submission.refresh_from_db()
+    return submission
+
+
+@pytest.fixture
+def mine(pets: Competition, bo: User) -> Submission:
+    enter(pets, bo)
+    return upload(pets, bo)
+
+
+@pytest.fixture
+def bells(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids that were rung for."""
+    rung: list[str] = []
+
+    def ring(task: object, *ids: object, **_: object) -> bool:
+        rung.append(str(ids[0]))
+        return True
+
+    monkeypatch.setattr(tasks, "ring", ring)
+    return rung
+
+
+# --- whose turn -------------------------------------------------------------------------------------------------
+
+
+def test_competitions_take_turns_and_each_serves_its_oldest_first(ada: User, bo: User, cy: User) -> None:
+    one, two = make_competition(ada, slug="one", daily_attempts=20), make_competition(ada, slug="two")
+    enter(one, bo), enter(two, cy)
+    burst = [upload(one, bo) for _ in range(4)]
+    others = [upload(two, cy) for _ in range(2)]
+    claims._served["last"] = one.pk
+    served = []
+    while turn := claims.next_in_turn():
+        scoring.score(turn.submission_id)
+        served.append(turn.submission_id)
+    assert served == [others[0].pk, burst[0].pk, others[1].pk, burst[1].pk, burst[2].pk, burst[3].pk]
+
+
+def test_a_team_has_at_most_one_file_in_work_and_the_next_is_rung_for_at_its_end(
+    pets: Competition, bo: User, cy: User, mine: Submission, bells: list[str]
+) -> None:
+    enter(pets, cy)
+    second, others = upload(pets, bo), upload(pets, cy)
+    held(mine)
+    assert claims.take(second.pk) is None
+    assert scoring.sweep()[0] == [(str(others.pk), pets.ground_truth_id)]
+    bells.clear()
+    tasks.score_submission(str(second.pk), 1)
+    assert again(others).status == "scored"
+    assert again(second).status == "pending"
+    Submission.objects.filter(pk=mine.pk).update(lease_until=None, claim=None)
+    bells.clear()
+    tasks.score_submission(str(mine.pk), 1)
+    assert again(mine).status == "scored"
+    assert bells == [str(second.pk)]
+
+
+def test_two_baselines_may_be_measured_at_once(pets: Competition, ada: User) -> None:
+    one, two = (
+        hosting.add_baseline(competition=pets, user=ada, name=name, file_name="b.csv", chunks=[answers()])
+        for name in ("a", "b")
+    )
+    assert claims.take(one.pk)
+    assert claims.take(two.pk)
+
+
+def test_a_file_that_killed_a_scorer_lets_others_go_first(pets: Competition, cy: User, mine: Submission) -> None:
+    enter(pets, cy)
+    later = upload(pets, cy)
+    Submission.objects.filter(pk=mine.pk).update(deaths=1)
+    turn = claims.next_in_turn()
+    assert turn is not None
+    assert turn.submission_id == later.pk
+    scoring.score(later.pk)
+    turn = claims.next_in_turn()
+    assert turn is not None
+    assert turn.submission_id == mine.pk
+
+
+def test_after_a_minute_it_waits_no_longer_for_the_others(pets: Competition, cy: User, mine: Submission) -> None:
+    enter(pets, cy)
+    upload(pets, cy)
+    before = timezone.now() - timedelta(seconds=61)
+    Submission.objects.filter(pk=mine.pk).update(deaths=1, received_at=before)
+    turn = claims.next_in_turn()
+    assert turn is not None
+    assert turn.submission_id == mine.pk
+
+
+# --- claim and lease --------------------------------------------------------------------------------------------
+
+
+def test_a_claim_is_of_one_bell_and_one_try(mine: Submission) -> None:
+    assert claims.take(mine.pk, "bell") == claims.claim_of("bell", 1)
+    assert claims.take(mine.pk, "bell") is None
+    Submission.objects.filter(pk=mine.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert claims.take(mine.pk, "bell") == claims.claim_of("bell", 2)
+    assert claims.claim_of("bell", 1) != claims.claim_of("bell", 2)
+
+
+def test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up(mine: Submission) -> None:
+    held(mine, seconds=3600)
+    assert claims.take(mine.pk) is not None
+
+
+def test_a_worker_whose_clock_is_wrong_steals_nothing(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leases are judged by the database, so what this process takes for the time does not matter."""
+    held(mine)
+    real = timezone.now
+    for hours in (-1, 1):
+        monkeypatch.setattr(timezone, "now", lambda shift=hours: real() + timedelta(hours=shift))
+        assert claims.take(mine.pk) is None
+
+
+def test_losing_the_lease_stops_the_scorer(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = threading.Event()
+    monkeypatch.setattr(claims, "LEASE", timedelta(seconds=0.03))
+    monkeypatch.setattr(claims, "when_lost", stopped.set)
+    monkeypatch.setattr(claims, "_extended", lambda *_: False)
+    with claims.lease_kept(mine.pk, uuid.uuid4()):
+        assert stopped.wait(5)
+
+
+def test_a_database_that_is_away_is_no_lost_lease(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise OperationalError("the server closed the connection")
+
+    claim = claims.take(mine.pk)
+    assert claim is not None
+    assert claims._extended(mine.pk, claim)
+    assert not claims._extended(mine.pk, uuid.uuid4())
+    monkeypatch.setattr(Submission.objects, "filter", away)
+    assert claims._extended(mine.pk, uuid.uuid4())
+
+
+# --- what dies --------------------------------------------------------------------------------------------------
+
+
+def died(submission: Submission, bell: str, error: BaseException | None = None) -> None:
+    """A worker that `bell` woke claims the file, dies, and Celery says so twice."""
+    assert claims.take(submission.pk, bell)
+    for _ in range(2):
+        tasks._take_back(task_id=bell, exception=error or WorkerLostError("signal 9"))
+
+
+def test_what_a_dead_scorer_held_is_rung_for_at_once_and_counted_once(mine: Submission, bells: list[str]) -> None:
+    died(mine, "one")
+    assert again(mine).lease_until is None
+    assert (mine.tries, mine.deaths) == (1, 1)
+    assert bells == [str(mine.pk)]
+    assert scoring.score(mine.pk) == "scored"
+
+
+def test_after_three_deaths_a_file_fails_and_its_attempt_comes_back(mine: Submission, bells: list[str]) -> None:
+    for bell in "abc":
+        died(mine, bell)
+    assert again(mine).status == "failed"
+    assert mine.failure == claims.OUR_FAULT
+    assert DailyAttempts.objects.get().used == 0
+    assert len(bells) == 2
+
+
+def test_a_file_that_took_too_long_fails_with_the_seconds(mine: Submission, settings: LazySettings) -> None:
+    died(mine, "one", TimeLimitExceeded(settings.CELERY_TASK_TIME_LIMIT))
+    assert again(mine).failure == f"Scoring took longer than {settings.CELERY_TASK_TIME_LIMIT:g} s. " + (
+        "The host has been told, and your attempt was given back."
+    )
+    assert DailyAttempts.objects.get().used == 0
+
+
+def test_an_ordinary_error_of_a_task_takes_nothing_back(mine: Submission) -> None:
+    assert claims.take(mine.pk, "one")
+    tasks._take_back(task_id="one", exception=ValueError("a bug"))
+    assert again(mine).claim is not None
+
+
+def test_a_death_after_the_file_was_finished_changes_nothing(mine: Submission) -> None:
+    assert scoring.score(mine.pk, bell="one") == "scored"
+    tasks._take_back(task_id="one", exception=WorkerLostError("signal 9"))
+    assert (again(mine).status, mine.deaths) == ("scored", 0)
+
+
+# --- a database that is away ------------------------------------------------------------------------------------
+
+
+def test_a_result_waits_for_the_database(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, failures = scoring._finish, [OperationalError("away")] * 3
+    monkeypatch.setattr(scoring, "FIRST_PAUSE", 0.001)
+
+    def finish(*arguments: Any) -> str:
+        if failures:
+            raise failures.pop()
+        return real(*arguments)
+
+    monkeypatch.setattr(scoring, "_finish", finish)
+    assert scoring.score(mine.pk) == "scored"
+    assert Score.objects.count() == 2
+
+
+def test_a_database_that_stays_away_is_not_waited_for_without_end(
+    mine: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def finish(*_: Any) -> str:
+        raise OperationalError("away")
+
+    monkeypatch.setattr(scoring, "_finish", finish)
+    monkeypatch.setattr(scoring, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(scoring, "FINISH_WITHIN", 0.01)
+    with pytest.raises(OperationalError):
+        scoring.score(mine.pk)
+    assert again(mine).status == "pending"
+
+
+# --- messages ---------------------------------------------------------------------------------------------------
+
+
+def test_a_message_of_another_form_is_left_alone(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    for schema in ("2", "x", ""):
+        tasks.score_submission.apply(args=(str(mine.pk), 1), headers={"schema": schema}, throw=True)
+        assert again(mine).status == "pending"
+    tasks.score_submission.apply(args=(str(mine.pk), 1), headers={"schema": str(tasks.SCHEMA)}, throw=True)
+    assert again(mine).status == "scored"
+
+
+def test_a_broker_that_takes_nothing_is_asked_once_per_sweep(
+    pets: Competition, bo: User, cy: User, mine: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(pets, cy), upload(pets, cy)
+    asked: list[object] = []
+    monkeypatch.setattr(tasks, "ring", lambda *_, **__: asked.append(1))
+    tasks.sweep()
+    assert len(asked) == 1
+
+
+# --- hosts are told ---------------------------------------------------------------------------------------------
+
+
+def test_ada_gets_one_letter_an_hour(
+    pets: Competition,
+    bo: User,
+    mine: Submission,
+    settings: LazySettings,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    settings.SITE_URL = "https://class.example/"
+    second = upload(pets, bo)
+    for submission in (mine, second):
+        Submission.objects.filter(pk=submission.pk).update(tries=5)
+    with django_capture_on_commit_callbacks(execute=True):
+        claims.give_up_the_spent()
+    (letter,) = mail.outbox
+    assert letter.to == ["ada@example.org"]
+    assert "https://class.example/host/pets/submissions/?status=failed" in letter.body
+    assert "no fault" in letter.body
+
+
+def test_without_a_mail_server_ada_reads_it_on_her_page_alone(mine: Submission, client: Any, ada: User) -> None:
+    Submission.objects.filter(pk=mine.pk).update(tries=5)
+    claims.give_up_the_spent()
+    assert telling.tell_hosts(mine.pk) is False
+    client.force_login(ada)
+    assert "1 file could not be scored through our fault" in client.get("/host/pets/").content.decode()
+    assert claims.OUR_FAULT in client.get("/host/pets/submissions/?status=failed").content.decode()
+
+
+def test_a_letter_that_cannot_be_sent_undoes_nothing(
+    mine: Submission, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise ConnectionRefusedError
+
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    monkeypatch.setattr(telling, "send_mail", refused)
+    Submission.objects.filter(pk=mine.pk).update(tries=5)
+    claims.give_up_the_spent()
+    assert telling.tell_hosts(mine.pk) is False
+    assert again(mine).status == "failed"
+
+
+def test_invalid_files_are_nobodys_letter(pets: Competition, bo: User, settings: LazySettings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    enter(pets, bo)
+    assert telling.tell_hosts(hand_in(pets, bo, b"id,label\n1,cat\n").pk) is False
+    assert mail.outbox == []
