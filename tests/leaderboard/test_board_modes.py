@@ -47,7 +47,7 @@ def board_of(competition: Competition) -> list[tuple[int | None, str, float | No
 
 
 def ruler_of(competition: Competition) -> GroundTruth:
-    ruler = GroundTruth.objects.select_related("competition").get(pk=competition.ground_truth_id)
+    ruler = GroundTruth.objects.select_related("competition").get(pk=competition.ground_truth_id or 0)
     assert ruler.number
     return ruler
 
@@ -291,7 +291,7 @@ def test_a_ground_truth_proposes_a_step_of_one_digit(ada: User, bo: User) -> Non
 
 def test_a_steady_board_without_a_step_shows_nothing_rather_than_too_much(ada: User, bo: User) -> None:
     pets = steady(ada, board_step=None)
-    GroundTruth.objects.filter(pk=pets.ground_truth_id).update(step=None)
+    GroundTruth.objects.update(step=None)
     pets.refresh_from_db()
     enter(pets, bo)
     hand_in(pets, bo, file_with(3))
@@ -302,7 +302,7 @@ def test_a_steady_board_without_a_step_shows_nothing_rather_than_too_much(ada: U
 
 def test_a_steady_competition_is_not_launched_without_a_step(ada: User) -> None:
     pets = steady(ada, launched=False, board_step=None)
-    GroundTruth.objects.filter(pk=pets.ground_truth_id).update(step=None)
+    GroundTruth.objects.update(step=None)
     pets = Competition.objects.get(pk=pets.pk)
     with pytest.raises(hosting.CannotHost) as refused:
         hosting.launch(competition=pets)
