@@ -8,7 +8,8 @@ import tracemalloc
 import pytest
 
 import metrics
-from tests.metrics.hostile import CASES, Bomb, Case
+from tests.metrics.hostile import CASES
+from tests.metrics.hostile_case import Bomb, Case
 
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.number)
 

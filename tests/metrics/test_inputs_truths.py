@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import metrics
-from tests.metrics.hostile import CASES, NUMBERS, Case
+from tests.metrics.hostile import CASES
+from tests.metrics.hostile_case import NUMBERS, Case
 
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.number)
 

@@ -12,7 +12,8 @@ from django.utils.html import escape
 from leaderboard import hosting, scoring, submitting
 from leaderboard.models import Competition, Submission, TruthDraft, User
 from tests.conftest import enter, make_competition
-from tests.metrics.hostile import NUMBERS, SECTIONS, Case
+from tests.metrics.hostile import SECTIONS
+from tests.metrics.hostile_case import NUMBERS, Case
 from tests.web.test_host_truth import check
 from tests.web.test_join import signed_in
 
