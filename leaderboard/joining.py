@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from .models import Competition, DailyAttempts, Membership, Team, User
 from .models.competition import normal_code
+from .models.names import skeleton, tidy
 from .models.team import new_invitation
 
 
@@ -19,6 +19,16 @@ class CannotJoin(Exception):
 def competition_of(code: str) -> Competition | None:
     """The launched competition of a join code, however it was typed."""
     return Competition.objects.filter(join_code__iexact=normal_code(code), launched_at__isnull=False).first()
+
+
+def lets_in(*, code: str = "", invitation: str = "") -> bool:
+    """Whether a join code or a team's invitation leads into a competition that still takes people."""
+    if invitation:
+        team = Team.objects.select_related("competition").filter(invitation=invitation).first()
+        competition = team.competition if team else None
+    else:
+        competition = competition_of(code)
+    return competition is not None and timezone.now() < competition.closes_at
 
 
 def by_code(*, user: User, code: str) -> Membership:
@@ -100,12 +110,15 @@ def rename(*, membership: Membership, name: str) -> None:
     cleaned = clean_team_name(name)
     if not cleaned:
         raise CannotJoin("A team needs a name.")
+    taken = CannotJoin(f"Another team is called “{cleaned}” already, or so alike that nobody could tell them apart.")
+    if _alike(membership.competition, cleaned).exclude(pk=membership.team_id).exists():
+        raise taken
     try:
         with transaction.atomic():
             Team.objects.filter(pk=membership.team_id).update(name=cleaned)
             membership.competition.touch_board()
     except IntegrityError as error:
-        raise CannotJoin(f"Another team is called “{cleaned}” already.") from error
+        raise taken from error
 
 
 def renew_invitation(*, membership: Membership) -> None:
@@ -144,9 +157,7 @@ def leave(*, membership: Membership) -> Membership:
 
 def clean_team_name(name: str) -> str:
     """Visible characters only, compatibility forms unified, single spaces, at most 60 characters."""
-    text = unicodedata.normalize("NFKC", name)
-    visible = "".join(c for c in text if c.isspace() or unicodedata.category(c)[0] != "C")
-    return " ".join(visible.split())[:60].strip()
+    return tidy(name)[:60].strip()
 
 
 def _refuse_hosts(competition: Competition, user: User) -> None:
@@ -171,6 +182,13 @@ def _move(held: Membership, team: Team) -> Membership:
 def _free_name(competition: Competition, user: User) -> str:
     base = clean_team_name(user.get_username()) or "team"
     name, number = base, 2
-    while Team.objects.filter(competition=competition, name__iexact=name).exists():
+    while _alike(competition, name).exists():
         name, number = f"{base[:54]} {number}", number + 1
     return name
+
+
+def _alike(competition: Competition, name: str) -> QuerySet[Team]:
+    """The competition's teams whose names look like this one. Reads all of their names."""
+    kept = skeleton(name)
+    found = [pk for pk, other in competition.teams.values_list("pk", "name") if skeleton(other) == kept]
+    return competition.teams.filter(pk__in=found)

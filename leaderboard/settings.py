@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -47,10 +48,18 @@ ALLOWED_HOSTS = [
 CSRF_TRUSTED_ORIGINS = [SITE_URL.rstrip("/")] if SITE_URL else []
 IS_HTTPS = SITE_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
+if IS_HTTPS:
+    # Browsers take cookies of these names from this very host alone, not from a neighbour below the same domain.
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
+SECURE_SSL_REDIRECT = IS_HTTPS
+SECURE_SSL_HOST = urlsplit(SITE_URL).netloc or None
+SECURE_REDIRECT_EXEMPT = [r"^healthz"]  # asked from this machine, without the proxy
+# Promises for whole domains, which this site cannot make for its neighbours.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
@@ -62,14 +71,18 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.contrib.humanize",
     "django_htmx",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "csp",
 ]
 
 MIDDLEWARE = [
     "leaderboard.web.middleware.RequestIdMiddleware",
+    "leaderboard.web.middleware.HeadersMiddleware",
     "leaderboard.web.middleware.PlainAddressMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -83,6 +96,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "leaderboard.web.middleware.PrivatePagesMiddleware",
+    "leaderboard.web.middleware.SecondFactorMiddleware",
 ]
 
 ROOT_URLCONF = "leaderboard.urls"
@@ -137,12 +151,17 @@ AUTH_PASSWORD_VALIDATORS = [
 
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "competitions"
+ACCOUNT_ADAPTER = "leaderboard.web.accounts.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_LOGOUT_REDIRECT_URL = "competitions"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_PRESERVE_USERNAME_CASING = False
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+PASSWORD_RESET_TIMEOUT = 3600
+# By default an account is made with a join code or an invitation; this lets everybody make one.
+OPEN_SIGN_UP = env.bool("OPEN_SIGN_UP", default=False)
 # Without a mail server nobody could confirm an address; an installation that sets EMAIL_URL asks for it.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env.str("EMAIL_URL", default="") else "none"
 vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
@@ -156,6 +175,18 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password": "60/m/ip,5/m/key",
     "reset_password_from_key": "60/m/ip",
 }
+# Everybody may have a second factor. Who must: nobody, "operators" (staff too), or "hosts" (and operators).
+SECOND_FACTOR_FOR = env.str("SECOND_FACTOR_FOR", default="")
+if SECOND_FACTOR_FOR not in ("", "operators", "hosts"):
+    raise ImproperlyConfigured("SECOND_FACTOR_FOR is “operators”, “hosts” or not set.")
+# Browsers offer passkeys on encrypted pages alone.
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", *(["webauthn"] if IS_HTTPS else [])]
+MFA_PASSKEY_LOGIN_ENABLED = IS_HTTPS
+MFA_TOTP_ISSUER = "Leaderboard"
+MFA_TOTP_TOLERANCE = 1  # a telephone's clock may be half a minute off
+MFA_ALLOW_UNVERIFIED_EMAIL = ACCOUNT_EMAIL_VERIFICATION == "none"
+USERSESSIONS_TRACK_ACTIVITY = False  # it would make a write of every page
+
 # How many proxies stand before this site; without a word of theirs all readers would share one address.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=0)
 
@@ -188,16 +219,18 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 20
 SCORING_MEMORY_MB = env.int("SCORING_MEMORY_MB", default=3072)
 FILE_UPLOAD_PERMISSIONS = 0o600
 
-# Boards are cached per process and keyed by board version, so that no process ever serves another's past.
+REDIS_URL = env.str("REDIS_URL", default=f"unix://{quote(str(VAR_DIR / 'run' / 'valkey.sock'))}")
 CACHES = {
-    "default": {
+    # What all processes must count together, first of all tries to sign in.
+    "default": {"BACKEND": "leaderboard.shared_cache.SharedCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "leaderboard"},
+    # What is quicker made again than fetched.
+    "local": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        "LOCATION": "default",
+        "LOCATION": "local",
         "OPTIONS": {"MAX_ENTRIES": 2000},
-    }
+    },
 }
 
-REDIS_URL = env.str("REDIS_URL", default=f"unix://{quote(str(VAR_DIR / 'run' / 'valkey.sock'))}")
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A frozen or full broker must not hold up an upload: the bell is rung within this time or not at all.

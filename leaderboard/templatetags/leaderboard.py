@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms, template
-from django.core.cache import cache
+from django.core.cache import caches
 from django.forms import BoundField
 from django.template import Context
 from django.utils.html import format_html
@@ -210,13 +210,13 @@ COUNTED_AT_ONCE = 20_000
 def competition_size(competition: Competition) -> str:
     """Teams and submissions. In a large competition at most half a minute old: counting takes longer than a page."""
     key = f"size:{competition.pk}"
-    text, files, version = cache.get(key, ("", 0, -1))
+    text, files, version = caches["local"].get(key, ("", 0, -1))
     if version < 0 or (files < COUNTED_AT_ONCE and version != competition.board_version):
         # Counted apart, because the number of all files comes from an index alone, and a file's team does not.
         teams, baselines = competition.teams.count(), competition.baselines.count()
         files = competition.submissions.count() - baselines
         text = f"{plural(teams, 'team')} · {plural(files, 'submission')}"
-        cache.set(key, (text, files, competition.board_version), 30)
+        caches["local"].set(key, (text, files, competition.board_version), 30)
     return str(text)
 
 

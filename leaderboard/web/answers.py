@@ -38,7 +38,7 @@ def as_download(key: str, name: str) -> FileResponse:
 
 
 def tries(what: str, who: object) -> int:
-    """How often somebody did something lately. Counted per process, hence approximate where there are several."""
+    """How often somebody did something lately, in all processes together."""
     return int(cache.get(_key(what, who), 0))
 
 

@@ -20,7 +20,7 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with running_site(tmp_path_factory.mktemp("story") / "var") as site:
+    with running_site(tmp_path_factory.mktemp("story") / "var", OPEN_SIGN_UP="1") as site:
         yield site
 
 

@@ -51,7 +51,8 @@ def test_without_an_account_there_is_no_page(client: Client, db: None) -> None:
     assert client.get("/account/")["Location"].startswith("/accounts/login/")
 
 
-def test_account_pages_call_a_field_by_one_name(client: Client, db: None) -> None:
+def test_account_pages_call_a_field_by_one_name(client: Client, db: None, settings: LazySettings) -> None:
+    settings.OPEN_SIGN_UP = True
     for address in ("/accounts/signup/", "/accounts/login/"):
         text = client.get(address).content.decode()
         assert "placeholder=" not in text

@@ -25,11 +25,18 @@ def test_an_empty_code_is_asked_for_again(bo: User) -> None:
     assert client.post("/join/", {"code": "/.."}).status_code == 422
 
 
-def test_a_stranger_without_account_is_asked_to_sign_in_and_learns_nothing(pets: Competition, client: Client) -> None:
-    right, wrong = client.get(f"/join/{pets.join_code}/"), client.get("/join/ABCDEFGH/")
-    assert right.status_code == wrong.status_code == 200
-    assert pets.title not in right.content.decode()
-    assert f"next=%2Fjoin%2F{pets.join_code}%2F" in right.content.decode()
+def test_who_has_a_code_and_no_account_is_asked_to_make_one_and_comes_back(pets: Competition, client: Client) -> None:
+    page = client.get(f"/join/{pets.join_code}/").content.decode()
+    assert "Create account" in page
+    assert f"next=%2Fjoin%2F{pets.join_code}%2F" in page
+    assert pets.title not in page
+
+
+def test_who_guesses_codes_without_an_account_has_to_wait(client: Client, db: None) -> None:
+    assert client.get("/join/ABCDEFGH/").status_code == 404
+    for number in range(99):
+        client.get(f"/join/WRONG{number}/")
+    assert client.get("/join/ABCDEFGH/").status_code == 429
 
 
 def test_bo_sees_what_others_will_see_and_the_rules_before_joining(pets: Competition, bo: User) -> None:
@@ -105,4 +112,4 @@ def test_an_unlisted_competition_has_no_open_door(ada: User, dee: User) -> None:
 
 def test_an_open_competition_asks_visitors_to_sign_in(ada: User, client: Client) -> None:
     make_competition(ada, is_listed=True, needs_code=False)
-    assert "Create account" in client.get("/c/pets/join/").content.decode()
+    assert "Sign in first" in client.get("/c/pets/join/").content.decode()

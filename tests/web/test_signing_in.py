@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
+from django.contrib.auth.hashers import make_password
 from django.test import Client
 
-from leaderboard.models import User
+from leaderboard.models import Competition, User
 
 
 def sign_in(name: str, password: str, address: str = "10.0.0.1") -> int:
@@ -13,17 +13,22 @@ def sign_in(name: str, password: str, address: str = "10.0.0.1") -> int:
     return Client(REMOTE_ADDR=address).post("/accounts/login/", given).status_code
 
 
-def test_a_class_of_sixty_signs_in_within_a_minute_from_one_address(bo: User) -> None:
-    assert {sign_in("bo", "correct horse") for _ in range(60)} == {302}
+def test_a_class_of_sixty_signs_in_within_a_minute_from_one_address(db: None) -> None:
+    password = make_password("correct horse")
+    User.objects.bulk_create(
+        User(username=f"s{number}", email=f"s{number}@example.org", password=password) for number in range(60)
+    )
+    assert {sign_in(f"s{number}", "correct horse") for number in range(60)} == {302}
 
 
-@pytest.mark.django_db
-def test_a_class_of_sixty_signs_up_within_a_minute_from_one_address() -> None:
+def test_a_class_of_sixty_signs_up_within_a_minute_from_one_address(pets: Competition) -> None:
     for number in range(60):
+        student = Client(REMOTE_ADDR="10.0.0.1")
+        student.get(f"/join/{pets.join_code}/")
         given = {"username": f"s{number}", "email": f"s{number}@example.org"}
         given |= {"password1": "long enough 7", "password2": "long enough 7"}
-        assert Client(REMOTE_ADDR="10.0.0.1").post("/accounts/signup/", given).status_code == 302
-    assert User.objects.count() == 60
+        assert student.post("/accounts/signup/", given).status_code == 302
+    assert User.objects.count() == 61
 
 
 def test_who_guesses_the_password_of_an_account_is_stopped_from_every_address(bo: User) -> None:

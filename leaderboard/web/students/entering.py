@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from allauth.account.adapter import get_adapter
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,6 +14,7 @@ from django.utils import timezone
 from ... import joining
 from ...models import Competition, Membership, Team
 from ..access import Audience, Visit, open_to
+from ..accounts import remember_way_in
 from ..answers import count_try, person, see_other, tries
 from .forms import CodeForm, RulesForm
 
@@ -39,9 +42,7 @@ def join(request: HttpRequest) -> HttpResponse:
 
 @open_to(Audience.ANYONE)
 def join_code(request: HttpRequest, code: str) -> HttpResponse:
-    """A code is looked up for signed-in people alone, so that nobody guesses codes without an account."""
-    if request.user.is_anonymous:
-        return render(request, "students/join_signed_out.html")
+    """Without an account too: whoever has a valid code may make one. Guessing is counted per person and address."""
     if _guessed_too_often(request):
         return render(request, "students/join_too_often.html", status=429)
     competition = joining.competition_of(code)
@@ -50,6 +51,9 @@ def join_code(request: HttpRequest, code: str) -> HttpResponse:
         form = CodeForm({"code": code})
         form.add_error("code", "No competition has this code. Check it with your teacher.")
         return render(request, "students/join.html", {"form": form}, status=404)
+    if request.user.is_anonymous:
+        remember_way_in(request, code=code)
+        return render(request, "students/join_signed_out.html", {"may_sign_up": True})
     user = person(request.user)
     return _door(request, competition, "students/join_code.html", lambda: joining.by_code(user=user, code=code))
 
@@ -59,7 +63,8 @@ def join_open(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Listed competitions that ask for no code."""
     competition = visit.competition
     if request.user.is_anonymous:
-        return render(request, "students/join_signed_out.html", {"competition": competition})
+        context = {"competition": competition, "may_sign_up": settings.OPEN_SIGN_UP}
+        return render(request, "students/join_signed_out.html", context)
     if competition.needs_code and visit.membership is None:
         return redirect("join")
     user = person(request.user)
@@ -69,15 +74,16 @@ def join_open(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 @open_to(Audience.ANYONE)
 def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
-    if request.user.is_anonymous:
-        return render(request, "students/join_signed_out.html", {"is_team": True})
     if _guessed_too_often(request):
         return render(request, "students/join_too_often.html", status=429)
-    user = person(request.user)
     team = Team.objects.select_related("competition").filter(invitation=invitation).first()
     if team is None:
         _count_guess(request)
         return render(request, "students/invitation.html", status=404)
+    if request.user.is_anonymous:
+        remember_way_in(request, invitation=invitation)
+        return render(request, "students/join_signed_out.html", {"is_team": True, "may_sign_up": True})
+    user = person(request.user)
     held = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
     if held and held.team_id == team.pk:
         messages.info(request, f"You are in “{team}” already.")
@@ -128,12 +134,16 @@ def _ask(
 
 
 def _guessed_too_often(request: HttpRequest) -> bool:
-    return (
-        tries("code", request.user.pk) >= WRONG_CODES_PER_PERSON
-        or tries("code", request.META.get("REMOTE_ADDR")) >= WRONG_CODES_PER_ADDRESS
-    )
+    person_tried = request.user.is_authenticated and tries("code", request.user.pk) >= WRONG_CODES_PER_PERSON
+    return person_tried or tries("code", _address(request)) >= WRONG_CODES_PER_ADDRESS
 
 
 def _count_guess(request: HttpRequest) -> None:
-    for who in (request.user.pk, request.META.get("REMOTE_ADDR")):
-        count_try("code", who, seconds=WINDOW)
+    for who in (request.user.pk, _address(request)):
+        if who is not None:
+            count_try("code", who, seconds=WINDOW)
+
+
+def _address(request: HttpRequest) -> str:
+    """Where somebody comes from, as sign-in counts it: behind a proxy, what the proxy says."""
+    return str(get_adapter(request).get_client_ip(request))

@@ -1,0 +1,70 @@
+"""Who may have an account, under which name, and what the links of our e-mails lead to.
+
+An account is made with a join code or an invitation: whoever opened a valid one may sign up for as long as it is valid.
+`OPEN_SIGN_UP` lets everybody.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+
+from .. import joining
+from ..models import User, Viewer
+from ..models.names import skeleton, tidy
+
+# Where a session keeps the code or invitation that was opened without an account.
+WAY_IN = "way_in"
+
+
+def remember_way_in(request: HttpRequest, **way: str) -> None:
+    """Let this visitor make an account: `code` or `invitation` was found to be valid."""
+    request.session[WAY_IN] = way
+
+
+def needs_second_factor(user: Viewer) -> bool:
+    """Whether this site wants a second factor of a person who has none."""
+    wanted = {"operators": ("is_staff",), "hosts": ("is_staff", "is_host")}.get(settings.SECOND_FACTOR_FOR, ())
+    if not any(getattr(user, right, False) for right in wanted):
+        return False
+    from allauth.mfa.utils import is_mfa_enabled
+
+    return not is_mfa_enabled(user)
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """django-allauth's questions to this site."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        way = request.session.get(WAY_IN)
+        return settings.OPEN_SIGN_UP or bool(way and joining.lets_in(**way))
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """Names that look like another's are taken; what cannot be seen is no part of a name."""
+        name: str = super().clean_username(tidy(username), shallow)
+        kept = skeleton(name)
+        if not shallow and any(skeleton(other) == kept for other in User.objects.values_list("username", flat=True)):
+            raise ValidationError("Somebody has this name already, or one that looks the same. Choose another.")
+        return name
+
+    def clean_email(self, email: str) -> str:
+        cleaned: str = super().clean_email(tidy(email).casefold())
+        return cleaned
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        return _own_address(super().get_reset_password_from_key_url(key))
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
+        return _own_address(super().get_email_confirmation_url(request, emailconfirmation))
+
+
+def _own_address(address: str) -> str:
+    """A link with the configured address of the site; what a request calls us is only taken where nothing is set."""
+    if not settings.SITE_URL:
+        return address
+    site: str = settings.SITE_URL
+    return site.rstrip("/") + "/" + address.split("://", 1)[-1].partition("/")[2]
