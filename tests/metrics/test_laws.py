@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 import metrics
+from metrics import _inputs as kinds
 from metrics._parameters import chosen
 from tests.metrics.worlds import World, world
 
@@ -233,11 +234,11 @@ def test_its_file_is_short(metric: metrics.Metric) -> None:
 
 
 # Answers that are only 0 or 1 are no secret words: a message may name a digit for other reasons.
-TEXTS = (metrics._inputs.Label, metrics._inputs.LabelSet, metrics._inputs.Words, metrics._inputs.LabelOrNone)
+TEXTS = (kinds.Label, kinds.LabelSet, kinds.Words, kinds.LabelOrNone)
 WITH_WORDS = [
     metric
     for metric in metrics.catalogue()
-    if isinstance(metric.truth, (*TEXTS, metrics._inputs.Number)) and not metric.truth.many
+    if isinstance(metric.truth, (*TEXTS, kinds.Number)) and not metric.truth.many
 ]
 
 
@@ -247,7 +248,7 @@ def test_no_message_quotes_a_truth_value_or_a_split(metric: metrics.Metric) -> N
     secret = "canary"
     position = 1
     truth = [list(row) for row in found.truth]
-    if isinstance(metric.truth, metrics._inputs.Number):
+    if isinstance(metric.truth, kinds.Number):
         secret = "0.918273"
     for number, row in enumerate(truth):
         # Some answers stay, because a part whose answers are all the same may be nothing to score.
