@@ -189,6 +189,15 @@ def test_bo_reads_his_shown_score_for_a_clear_improvement(ada: User, bo: User, c
     assert "3 scores from 0.80000 to 1.00000" in Client().get("/c/pets/leaderboard/").content.decode()
 
 
+def test_a_team_at_the_end_of_the_scale_is_not_sent_after_what_no_file_can_reach(ada: User, bo: User, cy: User) -> None:
+    pets = world(ada, bo, cy, "steady")
+    hand_in(pets.competition, bo, file_with(3))  # shown 0.9, and 1 is not more than 0.1 better
+    perfect = hand_in(pets.competition, bo, file_with(0))
+    page = text_of(signed_in(bo), f"/c/pets/submit/?submission={perfect.pk}")
+    assert "Even a perfect file is not better by more than the step of 0.1" in page
+    assert "better than 1" not in page
+
+
 def test_on_a_hidden_board_a_file_is_only_valid(ada: User, bo: User, cy: User) -> None:
     pets = world(ada, bo, cy, "hidden")
     client = signed_in(bo)
@@ -300,7 +309,7 @@ def test_steady_is_proposed_for_a_new_competition_and_nobody_is_forced(ada: User
 
 
 def test_the_settings_say_which_step_the_ground_truth_has(ada: User, bo: User) -> None:
-    pets = steady(ada, board_step=None)
+    steady(ada, board_step=None)
     step = GroundTruth.objects.get().step
     page = text_of(signed_in(ada), "/host/pets/settings/")
     assert "Steady is proposed: this ground truth has 40 public rows, fewer than 2,000." in page

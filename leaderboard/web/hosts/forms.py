@@ -141,7 +141,10 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         self.fields["zone"].choices = [(zone, zone.replace("_", " ")) for zone in known]  # type: ignore[attr-defined]
         largest = self.fields["max_megabytes"]
         largest.help_text = f"At most {settings.MAX_UPLOAD_BYTES // MEGABYTE}, the limit of this site."
-        self.fields["board_mode"].required = False
+        if self.is_bound and self.add_prefix("board_mode") not in self.data:
+            # A program that fills the form in need not know about boards.
+            self.data = self.data.copy()  # type: ignore[attr-defined]
+            self.data["board_mode"] = held.board_mode  # type: ignore[index]
         self.fields["board_mode"].help_text, self.fields["board_step"].help_text = board_hints(held)
         if not held.pk:
             self.initial["board_mode"] = Competition.BoardMode.STEADY
@@ -164,11 +167,6 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         if code and (len(code) < 6 or not code.isascii() or not code.isalnum()):
             raise ValidationError("At least six letters and digits, so that nobody finds it by trying.")
         return code or self.instance.join_code
-
-    def clean_board_mode(self) -> str:
-        """A program that fills the form in need not know about boards."""
-        mode: str = self.cleaned_data["board_mode"] or self.instance.board_mode
-        return mode
 
     def clean_max_megabytes(self) -> int:
         size: int = self.cleaned_data["max_megabytes"]

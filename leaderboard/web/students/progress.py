@@ -170,6 +170,14 @@ class Progress:
         return self.ladder.bar_above(self.shown) if self.ladder and self.shown is not None else None
 
     @property
+    def is_at_the_end(self) -> bool:
+        """Whether not even a perfect file would be better by more than the step."""
+        ladder, bar = self.ladder, self.bar
+        if ladder is None or ladder.best is None or bar is None:
+            return False
+        return ladder.sign * ladder.best >= ladder.sign * bar
+
+    @property
     def needs(self) -> str:
         """By how much, with the direction in which the metric is better."""
         return f"{'−' if self.ladder.sign > 0 else '+'}{self.ladder.step:.12g}" if self.ladder else ""
