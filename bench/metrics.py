@@ -177,7 +177,7 @@ def loops(rows: int) -> None:
         ("coleridge_fbeta", "data set", 20, slow.coleridge),
         ("coleridge_fbeta", "phrases", 20, slow.coleridge),
     ):
-        many = rows // 50 if key == "coleridge_fbeta" else some
+        many = {"accuracy": rows, "coleridge_fbeta": rows // 50}.get(key, some)
         truth, said = arrays(key, cells, cells, many)
         lists = texts_of(truth), texts_of(said)
         ours, theirs = race(lambda: once(key, truth, fresh(said)), lambda: loop(*lists))  # noqa: B023
@@ -201,10 +201,10 @@ def once_micro(truth: Any, said: Any) -> float | None:
 
 def loops_over_numbers(rows: int) -> None:
     some, dice = rows // 10, np.random.default_rng(3)
-    truth, said = dice.integers(0, 2, (2, some)).astype(float)
+    truth, said = dice.integers(0, 2, (2, rows)).astype(float)
     lists = truth.astype(int).tolist(), said.astype(int).tolist()
     ours, theirs = race(lambda: once("binary_f1", truth, said), lambda: slow.confusion(*lists))
-    at_least(f"confusion matrix, {some:,} rows", theirs / ours, 20, "a loop")
+    at_least(f"confusion matrix, {rows:,} rows", theirs / ours, 20, "a loop")
 
     has, scores = (dice.random((some // 5, 10)) > 0.7).astype(float), dice.random((some // 5, 10))
     sums = partial(once_thresholded, has, scores)

@@ -65,9 +65,10 @@ def _ranking(truth: Coded, prediction: Sorted) -> Ranking:
     sought = has_answer(truth)
     given = np.flatnonzero(prediction.codes >= 0)
     right = sought & (prediction.codes >= 0) & (prediction.codes == truth.codes)
-    ranks = prediction.confidence[given]
+    is_full = len(given) == len(right)  # then nothing has to be picked
+    ranks = prediction.confidence if is_full else prediction.confidence[given]
     places = ranks.max(initial=0) - ranks
-    _, wrong, hits = counts_by_place(right[given], places)
+    _, wrong, hits = counts_by_place(right if is_full else right[given], places)
     answers = hits + wrong
     precision = np.cumsum(hits) / np.maximum(np.cumsum(answers), 1)
     return Ranking(sought, right, given, places, hits, answers, precision)
