@@ -10,9 +10,9 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.contrib.auth.models import Group
 
-from . import competitions, files, people, truths
+from . import audit, competitions, files, people, truths
 
-__all__ = ["competitions", "files", "people", "truths"]
+__all__ = ["audit", "competitions", "files", "people", "truths"]
 
 admin.site.site_header = "Leaderboard"
 admin.site.site_title = "Leaderboard admin"

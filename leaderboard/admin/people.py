@@ -6,8 +6,10 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.db import transaction
 from django.http import HttpRequest
 
+from .. import keeping
 from ..models import User
 
 
@@ -49,6 +51,33 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self._is_operator(request)
 
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """What rights it gives or takes goes into the audit trail."""
+        before = keeping.rights_of(User.objects.get(pk=obj.pk)) if change else {}
+        super().save_model(request, obj, form, change)
+        keeping.note_rights(account=obj, before=before, user=request.user)  # type: ignore[arg-type]
+
     @admin.action(description="Let them host")
     def let_host(self, request: HttpRequest, queryset: Any) -> None:
-        self.message_user(request, f"{queryset.update(can_host=True)} people may host.")
+        with transaction.atomic():
+            for account in queryset.select_for_update():
+                before = keeping.rights_of(account)
+                account.can_host = True
+                account.save(update_fields=["can_host"])
+                keeping.note_rights(account=account, before=before, user=request.user)  # type: ignore[arg-type]
+        self.message_user(request, f"{len(queryset)} people may host.")
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """The accounts; their teams and files stay, and who is needed here cannot be deleted."""
+        needed = [f"{account}: {words}" for account in objs if (words := keeping.obstacle_to_deleting(account))]
+        return [str(account) for account in objs], {"accounts": len(objs)}, set(), needed
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        keeping.delete_account(account=obj, user=request.user)  # type: ignore[arg-type]
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        with transaction.atomic():
+            for account in queryset:
+                self.delete_model(request, account)

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from ._manifest import CannotKeep, Manifest
+from .accounts import CannotDelete, delete_account, export, note_rights, obstacle_to_deleting, rights_of
 from .backups import backup
+from .receipts import receipt
 from .restoring import restore
 
-__all__ = ["CannotKeep", "Manifest", "backup", "restore"]
+__all__ = [
+    "CannotDelete",
+    "CannotKeep",
+    "Manifest",
+    "backup",
+    "delete_account",
+    "export",
+    "note_rights",
+    "obstacle_to_deleting",
+    "receipt",
+    "restore",
+    "rights_of",
+]

@@ -13,7 +13,7 @@ import sys
 import django
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from manage import Trouble
@@ -30,6 +30,7 @@ def make_operator(username: str, password: str, email: str) -> None:
     """The operator of an unattended set-up. Somebody who has that name already stays as he is."""
     from django.contrib.auth.password_validation import validate_password
 
+    from leaderboard import keeping
     from leaderboard.models import User
 
     if not username and not password:
@@ -45,7 +46,9 @@ def make_operator(username: str, password: str, email: str) -> None:
         person.full_clean()
     except ValidationError as error:
         raise Trouble("The operator named in ADMIN_USERNAME was not made: " + " ".join(error.messages)) from None
-    person.save()
+    with transaction.atomic():
+        person.save()
+        keeping.note_rights(account=person, before={}, user=None)
 
 
 def setup_link() -> str | None:

@@ -19,10 +19,12 @@ from .setting_up import (
     host_people,
     host_settings,
 )
+from .trail import host_audit
 from .truths import host_candidate, host_truth, host_truth_file
 
 __all__ = [
     "host",
+    "host_audit",
     "host_baselines",
     "host_board_csv",
     "host_candidate",

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from .accounts import account
 from .entering import invitation, join, join_code, join_open
-from .history import finals, submission, submission_file, submission_problems, submissions
+from .history import finals, submission, submission_file, submission_problems, submission_receipt, submissions
+from .leaving import delete_account, my_data
 from .teams import my_teams, team
 from .uploading import submission_progress, submit
 
 __all__ = [
     "account",
+    "delete_account",
     "finals",
     "invitation",
     "join",
     "join_code",
     "join_open",
+    "my_data",
     "my_teams",
     "submission",
     "submission_file",
     "submission_problems",
     "submission_progress",
+    "submission_receipt",
     "submissions",
     "submit",
     "team",

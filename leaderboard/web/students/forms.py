@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
+
+from ...models import User
 
 
 class CodeForm(forms.Form):
@@ -58,6 +62,34 @@ class UploadForm(forms.Form):
 
 class TeamNameForm(forms.Form):
     name = forms.CharField(label="Team name", max_length=60, help_text="Everybody sees it on the leaderboard.")
+
+
+class LeavingForm(forms.Form):
+    """The password once more; who signs in without one types the user name."""
+
+    password = forms.CharField(
+        label="Your password", widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
+    )
+    confirm = forms.CharField(
+        label="Your user name", widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"})
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        del self.fields["confirm" if user.has_usable_password() else "password"]
+
+    def clean_password(self) -> str:
+        given: str = self.cleaned_data["password"]
+        if not self.user.check_password(given):
+            raise ValidationError("This is not your password.")
+        return given
+
+    def clean_confirm(self) -> str:
+        given: str = self.cleaned_data["confirm"]
+        if given != self.user.get_username():
+            raise ValidationError("Type your user name exactly.")
+        return given
 
 
 class TokenForm(forms.Form):

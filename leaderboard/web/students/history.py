@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 
-from ... import ranking, submitting
+from ... import keeping, ranking, submitting
 from ...exports import safe_cell
 from ...models import Refusal, Split, Submission
 from ..access import Audience, Visit, open_to
@@ -72,9 +73,19 @@ def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpR
         "ground_truth": ruler,
         # All digits: a receipt is compared with the scorer at home.
         "full": {split: repr(value) for split, value in progress.scores.items()},
+        "receipt": _receipt(visit, found),
         "refusal": Refusal.objects.filter(submission=found, ground_truth=ruler).first(),
     }
     return render(request, "students/submission.html", context)
+
+
+@open_to(Audience.MEMBERS)
+def submission_receipt(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
+    """The receipt for programs: what somebody needs who computes the score again."""
+    found = own_submission(visit, submission_id)
+    response = JsonResponse(_receipt(visit, found), json_dumps_params={"indent": 1})
+    response["Content-Disposition"] = f'attachment; filename="receipt-{str(found.pk)[:8]}.json"'
+    return response
 
 
 @open_to(Audience.MEMBERS)
@@ -113,6 +124,13 @@ def finals(request: HttpRequest, visit: Visit) -> HttpResponse:
         words = "Your final picks are saved." if wanted else "You picked none: your best public ones will be taken."
         messages.success(request, words)
     return see_other("submissions", query="?show=finals", slug=visit.competition.slug)
+
+
+def _receipt(visit: Visit, submission: Submission) -> dict[str, Any]:
+    """With the scores that the viewer may see in full; what a steady or hidden board keeps back is not in it."""
+    splits = [Split.PUBLIC] if visit.sees_exact else []
+    splits += [Split.PRIVATE] if visit.sees_private else []
+    return keeping.receipt(submission, splits, is_over=visit.competition.is_revealed(visit.at))
 
 
 def _row(

@@ -18,6 +18,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 
+from ... import keeping
 from ...models import SetupLink, User
 from ..access import Audience, open_to
 from ..context import THEMES
@@ -113,7 +114,11 @@ def _operator(secret: str, given: dict[str, str]) -> User | None:
         with transaction.atomic():
             if not SetupLink.use(secret, timezone.now()):
                 return None
-            return User.objects.create_superuser(given["username"], given["email"], given["password"], can_host=True)
+            operator = User.objects.create_superuser(
+                given["username"], given["email"], given["password"], can_host=True
+            )
+            keeping.note_rights(account=operator, before={}, user=operator)
+            return operator
     except IntegrityError:
         return None
 

@@ -1,0 +1,210 @@
+"""A person's data: taken along as a zip, or deleted for good. And who was given which rights."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime
+from typing import IO, Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from ..models import AuditEntry, Competition, Deed, Membership, Score, Split, Submission, Team, User
+from ..models.team import new_invitation
+from ..storage import path_of
+
+RIGHTS = ("is_active", "can_host", "is_staff", "is_superuser")
+NAMELESS = "Former participant"
+NAMELESS_FILE = "submission.csv"
+
+
+class CannotDelete(Exception):
+    """Why an account stays; the text is for its owner."""
+
+
+# --- rights -----------------------------------------------------------------------------------------------------
+
+
+def rights_of(account: User) -> dict[str, bool]:
+    return {name: bool(getattr(account, name)) for name in RIGHTS}
+
+
+def note_rights(*, account: User, before: dict[str, bool], user: User | None) -> None:
+    """Write into the audit trail what differs from `before`; part of the transaction that saved the account."""
+    after = rights_of(account)
+    differing = [name for name in RIGHTS if before.get(name, False) != after[name]]
+    if differing:
+        AuditEntry.append(
+            Deed.RIGHTS_CHANGED,
+            user=user,
+            account=account,
+            before={name: before.get(name, False) for name in differing},
+            after={name: after[name] for name in differing},
+        )
+
+
+# --- taking along -----------------------------------------------------------------------------------------------
+
+
+def export(*, account: User, target: IO[bytes], at: datetime) -> None:
+    """Write everything about a person as a zip: what they may see themselves, no secrets, nobody else's name."""
+    files = _files_of(account)
+    texts = {
+        "profile": _profile(account),
+        "memberships": list(_memberships(account)),
+        "submissions": [_submission(account, submission, at) for submission in files],
+        "tokens": list(account.api_tokens.values("name", "hint", "created_at", "last_used_at")),
+        "what_you_did_as_a_host": list(_deeds(account)),
+    }
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, value in texts.items():
+            archive.writestr(f"{name}.json", json.dumps(value, indent=1, default=_time, ensure_ascii=False))
+        for submission in files:
+            path = path_of(submission.file_key)
+            if path.exists():
+                archive.write(path, f"submissions/{submission.pk}/{submission.file_name}")
+    with transaction.atomic():
+        AuditEntry.append(Deed.ACCOUNT_EXPORTED, user=account, account=account, after={"files": len(files)})
+
+
+def _files_of(account: User) -> QuerySet[Submission]:
+    """Their own files, and those of their teams, which they can download anyway."""
+    mine = Q(user=account, baseline=None) | Q(team__in=account.memberships.values("team"))
+    return Submission.objects.filter(mine).select_related("competition", "team").order_by("received_at")
+
+
+def _profile(account: User) -> dict[str, Any]:
+    names = ("username", "email", "first_name", "last_name", "date_joined", "last_login", *RIGHTS)
+    addresses = account.emailaddress_set.values("email", "verified", "primary")  # type: ignore[attr-defined]
+    hosted = account.hosted_competitions.values_list("slug", flat=True)
+    return {
+        **{name: getattr(account, name) for name in names},
+        "number": account.pk,
+        "addresses": list(addresses),
+        "hosted_competitions": list(hosted),
+    }
+
+
+def _memberships(account: User) -> Iterator[dict[str, Any]]:
+    for held in Membership.objects.filter(user=account).select_related("team", "competition"):
+        yield {
+            "competition": held.competition.slug,
+            "title": held.competition.title,
+            "team": held.team.name,
+            "joined_at": held.joined_at,
+            "rules_version": held.rules_version,
+            "rules_accepted_at": held.rules_accepted_at,
+        }
+
+
+def _submission(account: User, submission: Submission, at: datetime) -> dict[str, Any]:
+    names = (
+        "file_name",
+        "sha256",
+        "size",
+        "received_at",
+        "finished_at",
+        "status",
+        "is_late",
+        "is_selected",
+        "problems",
+    )
+    is_mine = submission.user_id == account.pk
+    return {
+        "id": str(submission.pk),
+        "competition": submission.competition.slug,
+        "team": submission.team.name if submission.team else None,
+        "handed_in_by_you": is_mine,
+        "note": submission.note if is_mine else "",
+        **{name: getattr(submission, name) for name in names},
+        "scores": _scores(account, submission, at),
+    }
+
+
+def _scores(account: User, submission: Submission, at: datetime) -> dict[str, float]:
+    """Those that the site shows this person, in full: not what a steady or hidden board keeps back."""
+    competition = submission.competition
+    splits = [Split.PUBLIC] if competition.exact_is_visible_to(account, at) else []
+    if competition.private_is_visible_to(account, at):
+        splits.append(Split.PRIVATE)
+    found = Score.objects.filter(submission=submission, ground_truth=competition.ground_truth_id, split__in=splits)
+    return dict(found.values_list("split", "value"))
+
+
+def _deeds(account: User) -> Iterator[dict[str, Any]]:
+    for entry in AuditEntry.objects.filter(by=account.pk).order_by("number"):
+        yield {"number": entry.number, "at": entry.at, "what": entry.words, "competition": entry.competition}
+
+
+def _time(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(type(value))
+
+
+# --- deleting ---------------------------------------------------------------------------------------------------
+
+
+def obstacle_to_deleting(account: User) -> str:
+    """What has to be settled first; empty when nothing has."""
+    if (
+        account.is_superuser
+        and not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=account.pk).exists()
+    ):
+        return "You are the only operator of this site. Make somebody else an operator first."
+    others = User.objects.filter(is_active=True).exclude(pk=account.pk)
+    alone = account.hosted_competitions.exclude(pk__in=Competition.objects.filter(hosts__in=others).values("pk"))
+    if names := ", ".join(f"“{competition}”" for competition in alone):
+        return f"Nobody else hosts {names}. Add another host, or delete the competition, first."
+    return ""
+
+
+def delete_account(*, account: User, user: User | None) -> None:
+    """Delete a person: name, addresses, tokens, memberships. Raises `CannotDelete`.
+
+    Boards stay as they are for everybody else: files that were scored stay under their team, whose name is replaced
+    where it was this person's alone; notes and file names of the files they handed in are blanked.
+    """
+    with transaction.atomic():
+        held = User.objects.select_for_update().get(pk=account.pk)
+        if obstacle := obstacle_to_deleting(held):
+            raise CannotDelete(obstacle)
+        files = Submission.objects.filter(user=held, baseline=None).update(note="", file_name=NAMELESS_FILE)
+        memberships = list(Membership.objects.filter(user=held).select_related("team", "competition"))
+        for membership in memberships:
+            _leave_nameless(membership)
+        AuditEntry.append(
+            Deed.ACCOUNT_DELETED,
+            user=user,
+            account=held,
+            before={**rights_of(held), "memberships": len(memberships), "files": files},
+        )
+        held.delete()
+
+
+def _leave_nameless(membership: Membership) -> None:
+    team, name = membership.team, membership.user.get_username()
+    membership.delete()
+    heir = team.memberships.order_by("joined_at").first()
+    if heir is None and not team.submissions.exists():
+        team.delete()
+    else:
+        if heir is None or name.casefold() in team.name.casefold():
+            team.name = _nameless(membership.competition)
+        if heir is None:
+            team.invitation = new_invitation()
+        if team.captain_id == membership.user_id:
+            team.captain = heir.user if heir else None
+        team.save(update_fields=["name", "invitation", "captain"])
+    membership.competition.touch_board()
+
+
+def _nameless(competition: Competition) -> str:
+    """A free name that says nothing."""
+    taken = {name.casefold() for name in Team.objects.filter(competition=competition).values_list("name", flat=True)}
+    number = 1
+    while f"{NAMELESS} {number}".casefold() in taken:
+        number += 1
+    return f"{NAMELESS} {number}"

@@ -1,0 +1,71 @@
+"""What a score rests on: which file, which ruler, which metric file, read and computed by what, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from math import lgamma, log
+from typing import Any
+
+from ..models import GroundTruth, Score, Split, Submission
+
+# So many bits nobody tries out.
+ENOUGH_BITS = 80
+
+
+def receipt(submission: Submission, splits: Collection[Split], *, is_over: bool) -> dict[str, Any]:
+    """Everything needed to compute the scores on `splits` again, JSON-safe. Callers know which splits may be seen.
+
+    Nothing here depends on other scores. `is_over` says that the private board is open.
+    """
+    ruler = submission.competition.ground_truth
+    found: dict[str, Any] = {
+        "competition": submission.competition.slug,
+        "submission": {
+            "id": str(submission.pk),
+            "file_name": submission.file_name,
+            "bytes": submission.size,
+            "sha256": submission.sha256,
+            "team": submission.team.name if submission.team else None,
+            "received_at": submission.received_at.isoformat(),
+            "finished_at": submission.finished_at.isoformat() if submission.finished_at else None,
+            "status": submission.status,
+            "is_late": submission.is_late,
+        },
+    }
+    if ruler is not None and submission.status == Submission.Status.SCORED:
+        found |= _measurement(submission, ruler, splits, is_over)
+    return found
+
+
+def _measurement(
+    submission: Submission, ruler: GroundTruth, splits: Collection[Split], is_over: bool
+) -> dict[str, Any]:
+    scores = list(Score.objects.filter(submission=submission, ground_truth=ruler).select_related("instrument"))
+    facts: dict[str, str] = next((score.instrument.facts for score in scores if score.instrument), {})
+    times = [score.measured_at for score in scores if score.measured_at]
+    return {
+        "ground_truth": {
+            "number": ruler.number,
+            "sha256": ruler.sha256 if is_over or fingerprint_tells_nothing(ruler) else None,
+            "id_column": ruler.id_column,
+            "published_at": ruler.published_at.isoformat(),
+        },
+        "metric": {
+            "key": ruler.metric,
+            "version": facts.get("metric_version", ruler.metric_version),
+            "params": ruler.params,
+        },
+        "measured_at": min(times).isoformat() if times else None,
+        "measured_with": {name: value for name, value in facts.items() if name not in ("metric", "metric_version")},
+        "scores": {score.split: score.value for score in scores if score.split in splits},
+    }
+
+
+def fingerprint_tells_nothing(ruler: GroundTruth) -> bool:
+    """Whether nobody can find a truth by trying out what has its hash.
+
+    Somebody may guess all answers of a small file; how its rows are dealt to the splits is then what is left to guess.
+    """
+    rows, public = ruler.rows, ruler.public_rows
+    deals = lgamma(rows + 1) - lgamma(public + 1) - lgamma(rows - public + 1)
+    return deals / log(2) >= ENOUGH_BITS

@@ -1,0 +1,120 @@
+"""The audit trail on the host's page and in the admin, and that every page writes who it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.test import Client
+
+from leaderboard import hosting
+from leaderboard.models import AuditEntry, Competition, Deed, SetupLink, User
+from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.web.test_host import FILLED, signed_in, text_of, upload
+
+
+def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Callable[[], int]) -> None:
+    client = signed_in(ada)
+    client.post("/host/new/", FILLED)
+    made = Competition.objects.get()
+    host = f"/host/{made.slug}"
+    hosting.draft_truth(competition=made, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
+    client.post(f"{host}/truth/", {"action": "publish"})
+    client.post(f"{host}/launch/")
+    client.post(f"{host}/people/", {"name": "cy"})
+    client.post(f"{host}/people/", {"name": "cy", "action": "remove"})
+    client.post(f"{host}/data/", {"file": upload("id,x\n1,2\n", "x.csv")})
+    client.post(f"{host}/data/", {"name": "x.csv", "action": "remove"})
+    client.post(f"{host}/baselines/", {"name": "Guess", "file": upload(answers())})
+    client.post(f"{host}/baselines/", {"name": "Guess", "action": "remove"})
+    Competition.objects.update(opens_at="2026-01-01T00:00:00+00:00")
+    made.refresh_from_db()
+    enter(made, bo)
+    hand_in(made, bo, answers())
+    for action in ("discard", "apply"):
+        hosting.draft_truth(competition=made, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
+        client.post(f"{host}/truth/", {"action": "publish"})
+        work()
+        client.post(f"{host}/candidate/", {"action": action})
+    close(made)
+    client.post(f"{host}/reveal/", {"confirm": made.slug})
+    client.post(f"{host}/delete/", {"confirm": made.slug})
+    written = list(AuditEntry.objects.order_by("number"))
+    assert {entry.deed for entry in written} == {
+        *(deed for deed in Deed if deed not in (Deed.CHANGED, Deed.RIGHTS_CHANGED)),
+    } - {Deed.ACCOUNT_EXPORTED, Deed.ACCOUNT_DELETED}
+    assert {entry.by for entry in written} == {ada.pk}
+
+
+def test_ada_reads_who_changed_what(pets: Competition, ada: User, cy: User) -> None:
+    hosting.change(competition=pets, user=ada, daily_attempts=7)
+    hosting.add_host(competition=pets, name="cy", user=ada)
+    page = text_of(signed_in(ada).get("/host/pets/audit/"))
+    for words in ("Settings changed", "daily attempts : 5 → became 7", "Host added", "ground truth 1", "ada", "cy"):
+        assert words in page
+    cy.delete()
+    assert f"deleted account {cy.pk or ''}".strip() in text_of(signed_in(ada).get("/host/pets/audit/"))
+
+
+def test_long_trails_come_in_pages(pets: Competition, ada: User) -> None:
+    for number in range(60):
+        hosting.change(competition=pets, user=ada, daily_attempts=10 + number)
+    client = signed_in(ada)
+    assert ": 68 → became 69" in text_of(client.get("/host/pets/audit/"))
+    assert "Competition created" in text_of(client.get("/host/pets/audit/?page=2"))
+
+
+def test_the_trail_of_a_competition_is_its_hosts_alone(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    hal = person("hal", can_host=True)
+    make_competition(hal, slug="other", title="Hal's own")
+    assert signed_in(bo).get("/host/pets/audit/").status_code == 404
+    assert signed_in(hal).get("/host/pets/audit/").status_code in (302, 404)
+    assert "Hal's own" not in text_of(signed_in(ada).get("/host/pets/audit/"))
+
+
+def test_the_admin_shows_the_trail_and_edits_nothing(pets: Competition, ada: User, olga: User) -> None:
+    make_competition(person("hal", can_host=True), slug="other", title="Hal's own")
+    ada.is_staff = True
+    ada.save()
+    theirs = AuditEntry.objects.exclude(competition=pets.pk).first()
+    assert theirs is not None
+    for user, sees in ((olga, True), (ada, False)):
+        client = signed_in(user)
+        assert "Ground truth published" in text_of(client.get("/admin/leaderboard/auditentry/"))
+        assert (client.get(f"/admin/leaderboard/auditentry/{theirs.pk}/change/").status_code == 200) is sees
+        mine = AuditEntry.objects.filter(competition=pets.pk).first()
+        assert mine is not None
+        assert client.post(f"/admin/leaderboard/auditentry/{mine.pk}/change/", {"about": "x"}).status_code == 403
+        assert client.post(f"/admin/leaderboard/auditentry/{mine.pk}/delete/", {"post": "yes"}).status_code == 403
+        assert client.get("/admin/leaderboard/auditentry/add/").status_code == 403
+
+
+def test_rights_are_in_the_trail(olga: User, bo: User, cy: User) -> None:
+    client = signed_in(olga)
+    fields = {"username": "bo", "is_active": "on", "is_superuser": "on", "is_staff": "on", "email": bo.email}
+    client.post(f"/admin/leaderboard/user/{bo.pk}/change/", fields)
+    entry = AuditEntry.objects.get()
+    assert (entry.deed, entry.by, entry.account) == (Deed.RIGHTS_CHANGED, olga.pk, bo.pk)
+    assert entry.changes == [("is staff", False, True), ("is superuser", False, True)]
+    client.post("/admin/leaderboard/user/", {"action": "let_host", "_selected_action": [cy.pk, olga.pk]})
+    assert AuditEntry.objects.latest("number").account == cy.pk
+    assert AuditEntry.objects.count() == 2  # Olga could host before
+
+
+def test_hosts_set_in_the_admin_are_in_the_trail(pets: Competition, olga: User, ada: User, cy: User) -> None:
+    fields = {**FILLED, "slug": "pets", "hosts": [cy.pk]}
+    signed_in(olga).post(f"/admin/leaderboard/competition/{pets.pk}/change/", fields)
+    found = AuditEntry.objects.filter(deed__in=[Deed.HOST_ADDED, Deed.HOST_REMOVED]).values_list(
+        "deed", "account", "by"
+    )
+    assert set(found) == {(Deed.HOST_ADDED, cy.pk, olga.pk), (Deed.HOST_REMOVED, ada.pk, olga.pk)}
+
+
+def test_the_first_operator_is_in_the_trail(client: Client, db: None) -> None:
+    secret = SetupLink.issue()
+    given = {"username": "olga", "email": "olga@example.org", "password": "a-long-one-4711"}
+    client.post(f"/setup/{secret}/", given)
+    operator = User.objects.get()
+    entry = AuditEntry.objects.get()
+    assert (entry.deed, entry.by) == (Deed.RIGHTS_CHANGED, operator.pk)
+    assert ("is superuser", False, True) in entry.changes

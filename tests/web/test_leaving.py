@@ -1,0 +1,189 @@
+"""A person's own data: everything as a zip, the end of the account, and what stays for the others."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard import hosting, joining
+from leaderboard.models import ApiToken, AuditEntry, Competition, Deed, Split, Submission, Team, User
+from tests.conftest import answers, close, enter, hand_in, person
+from tests.web.test_join import signed_in
+
+PASSWORD = {"password": "correct horse"}
+
+
+def taken_along(user: User) -> dict[str, bytes]:
+    """What the zip holds."""
+    response = signed_in(user).post("/account/data/")
+    assert response.status_code == 200
+    with zipfile.ZipFile(io.BytesIO(response.getvalue())) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def loaded(files: dict[str, bytes], name: str) -> Any:
+    return json.loads(files[f"{name}.json"])
+
+
+def test_bo_takes_everything_along(pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, bo)
+    mine = hand_in(pets, bo, answers(public=1), note="forest")
+    _, secret = ApiToken.issue(bo, "laptop")
+    enter(pets, cy)
+    hand_in(pets, cy, answers(), note="cys secret idea")
+    files = taken_along(bo)
+    assert loaded(files, "profile")["username"] == "bo"
+    assert loaded(files, "memberships")[0]["competition"] == "pets"
+    assert loaded(files, "tokens")[0]["name"] == "laptop"
+    (row,) = loaded(files, "submissions")
+    assert (row["id"], row["note"], list(row["scores"])) == (str(mine.pk), "forest", ["public"])
+    assert files[f"submissions/{mine.pk}/mine.csv"] == answers(public=1)
+    everything = b"".join(files.values()).decode()
+    for hidden in (secret, bo.password, "cys secret idea", "cy@example.org"):
+        assert hidden not in everything
+    assert AuditEntry.objects.latest("number").deed == Deed.ACCOUNT_EXPORTED
+
+
+def test_private_scores_go_along_after_the_reveal_alone(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers(private=2))
+    assert loaded(taken_along(bo), "submissions")[0]["scores"].keys() == {"public"}
+    close(pets)
+    hosting.reveal(competition=pets)
+    assert loaded(taken_along(bo), "submissions")[0]["scores"].keys() == {"public", "private"}
+
+
+@pytest.mark.parametrize("mode", ["steady", "hidden"])
+def test_what_a_board_keeps_back_is_not_in_the_file(pets: Competition, bo: User, mode: str) -> None:
+    Competition.objects.update(board_mode=mode, board_step=0.1)
+    enter(pets, bo)
+    hand_in(pets, bo, answers(public=1))
+    assert loaded(taken_along(bo), "submissions")[0]["scores"] == {}
+
+
+def test_team_mates_files_go_along_without_their_words(pets: Competition, bo: User, cy: User) -> None:
+    team = enter(pets, bo).team
+    joining.accept_rules(membership=joining.by_invitation(user=cy, invitation=team.invitation))
+    theirs = hand_in(pets, cy, answers(), note="cys words")
+    files = taken_along(bo)
+    (row,) = loaded(files, "submissions")
+    assert (row["handed_in_by_you"], row["note"]) == (False, "")
+    assert f"submissions/{theirs.pk}/mine.csv" in files
+
+
+def test_copies_are_limited_and_nobody_gets_anothers(pets: Competition, bo: User, client: Client) -> None:
+    for _ in range(5):
+        taken_along(bo)
+    refused = signed_in(bo).post("/account/data/")
+    assert refused.status_code == 303
+    assert client.post("/account/data/")["Location"].startswith("/accounts/login/")
+    assert signed_in(bo).get("/account/data/").status_code == 302
+
+
+def board(competition: Competition) -> list[list[str]]:
+    """The board without names."""
+    lines = [line.split(",") for line in hosting.board_csv(competition, Split.PUBLIC).splitlines()]
+    return [[cell for place, cell in enumerate(line) if place != 1] for line in lines]
+
+
+def test_bo_goes_and_the_board_stays(pets: Competition, bo: User, cy: User) -> None:
+    for user, wrong in ((bo, 1), (cy, 2)):
+        enter(pets, user)
+        hand_in(pets, user, answers(public=wrong), note="mine", file_name=f"{user}_final.csv")
+    ApiToken.issue(bo, "laptop")
+    before, version = board(pets), Competition.objects.get().board_version
+    number = bo.pk
+    client = signed_in(bo)
+    assert client.post("/account/delete/", PASSWORD).status_code == 303
+    assert not User.objects.filter(username="bo").exists()
+    assert not ApiToken.objects.exists()
+    assert board(pets) == before
+    assert Competition.objects.get().board_version > version
+    assert set(Team.objects.values_list("name", flat=True)) == {"Former participant 1", "cy"}
+    left = Submission.objects.get(user=None)
+    assert (left.note, left.file_name, left.status) == ("", "submission.csv", "scored")
+    assert client.get("/account/").status_code == 302
+    page = signed_in(cy).get("/c/pets/leaderboard/").content.decode()
+    assert "Former participant 1" in page
+    assert ">bo<" not in page
+    entry = AuditEntry.objects.latest("number")
+    assert (entry.deed, entry.by, entry.account) == (Deed.ACCOUNT_DELETED, number, number)
+    everything = " ".join(e.about + e.before + e.after for e in AuditEntry.objects.all())
+    assert "bo@" not in everything
+    assert '"bo"' not in everything
+
+
+def test_the_old_invitation_of_an_empty_team_lets_nobody_in(pets: Competition, bo: User, dee: User) -> None:
+    membership = enter(pets, bo)
+    hand_in(pets, bo, answers())
+    signed_in(bo).post("/account/delete/", PASSWORD)
+    with pytest.raises(joining.CannotJoin):
+        joining.by_invitation(user=dee, invitation=membership.team.invitation)
+
+
+def test_a_team_goes_on_without_the_one_who_left(pets: Competition, bo: User, cy: User) -> None:
+    team = enter(pets, bo).team
+    joining.accept_rules(membership=joining.by_invitation(user=cy, invitation=team.invitation))
+    hand_in(pets, bo, answers())
+    signed_in(bo).post("/account/delete/", PASSWORD)
+    team.refresh_from_db()
+    assert (team.captain, team.name) == (cy, "Former participant 1")  # it was called “bo”
+    assert hand_in(pets, cy, answers(public=1)).status == "scored"
+
+
+def test_a_team_that_handed_in_nothing_goes_too(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    signed_in(bo).post("/account/delete/", PASSWORD)
+    assert not Team.objects.exists()
+
+
+@pytest.mark.parametrize("given", [{}, {"password": ""}, {"password": "wrong"}, {"confirm": "bo"}])
+def test_without_the_password_nothing_happens(bo: User, given: dict[str, str]) -> None:
+    response = signed_in(bo).post("/account/delete/", given)
+    assert response.status_code == 422
+    assert User.objects.filter(pk=bo.pk).exists()
+
+
+def test_a_password_cannot_be_guessed_here(bo: User) -> None:
+    client = signed_in(bo)
+    for number in range(10):
+        client.post("/account/delete/", {"password": f"guess {number}"})
+    assert "Too many" in client.post("/account/delete/", PASSWORD).content.decode()
+    assert User.objects.filter(pk=bo.pk).exists()
+
+
+def test_who_has_no_password_types_the_name(db: None) -> None:
+    eve = person("eve")
+    eve.set_unusable_password()
+    eve.save()
+    client = signed_in(eve)
+    assert client.post("/account/delete/", {"confirm": "Eva"}).status_code == 422
+    assert client.post("/account/delete/", {"confirm": "eve"}).status_code == 303
+
+
+def test_the_only_host_and_the_only_operator_cannot_go(pets: Competition, ada: User, olga: User, cy: User) -> None:
+    for user, words in ((ada, "Nobody else hosts “Cats or dogs”"), (olga, "only operator")):
+        page = signed_in(user).post("/account/delete/", PASSWORD)
+        assert page.status_code == 422
+        assert words in page.content.decode()
+    hosting.add_host(competition=pets, name="cy")
+    assert signed_in(ada).post("/account/delete/", PASSWORD).status_code == 303
+    assert pets.ground_truths.get().published_by is None
+
+
+def test_an_operator_deletes_an_account_in_the_admin(pets: Competition, ada: User, bo: User, olga: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    client = signed_in(olga)
+    client.post(f"/admin/leaderboard/user/{ada.pk}/delete/", {"post": "yes"})
+    assert User.objects.filter(pk=ada.pk).exists()
+    client.post(f"/admin/leaderboard/user/{bo.pk}/delete/", {"post": "yes"})
+    assert not User.objects.filter(pk=bo.pk).exists()
+    assert Submission.objects.get().status == "scored"
+    entry = AuditEntry.objects.latest("number")
+    assert (entry.deed, entry.by) == (Deed.ACCOUNT_DELETED, olga.pk)
