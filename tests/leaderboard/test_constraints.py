@@ -83,6 +83,8 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "competition_launched_with_a_ground_truth": lambda: competition(ground_truth=None),
     "competition_revealed_after_launch": lambda: competition(launched_at=None, revealed_at=timezone.now()),
     "competition_limits_are_positive": lambda: competition(daily_attempts=0),
+    "competition_board_mode_known": lambda: competition(board_mode="shy"),
+    "competition_step_is_positive": lambda: competition(board_step=0.0),
     "ground_truth_number_once": lambda: ruler(number=1),
     "ground_truth_rows_add_up": lambda: ruler(ignored_rows=5),
     "ground_truth_has_both_splits": lambda: ruler(rows=6, public_rows=6, private_rows=0),
