@@ -1,0 +1,390 @@
+"""Olga proves the promises: each is broken on purpose, by raw SQL where needed, and she reads which."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from leaderboard import hosting, invariants, joining
+from leaderboard.models import (
+    Competition,
+    DailyAttempts,
+    DataFile,
+    GroundTruth,
+    Inspection,
+    Membership,
+    Refusal,
+    Score,
+    Split,
+    Standing,
+    Submission,
+    Team,
+    User,
+)
+from leaderboard.storage import path_of
+from tests.conftest import answers, enter, hand_in, make_competition, person
+
+
+@pytest.fixture
+def site(pets: Competition, ada: User, bo: User, cy: User) -> Submission:
+    """Two teams, four files of every fate, a baseline, a data file; Bo's first submission."""
+    enter(pets, bo), enter(pets, cy)
+    first = hand_in(pets, bo, answers(public=1))
+    hand_in(pets, bo, answers())
+    hand_in(pets, cy, answers(public=2, private=1))
+    hand_in(pets, cy, b"id,label\n1,cat\n")
+    hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n1,2\n"])
+    return first
+
+
+def found() -> dict[int, invariants.Verdict]:
+    return {verdict.number: verdict for verdict in invariants.verdicts(seed=1)}
+
+
+def sql(*statements: str) -> None:
+    """What no constraint would let through."""
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA ignore_check_constraints = ON")
+        for statement in statements:
+            cursor.execute(statement)
+        cursor.execute("PRAGMA ignore_check_constraints = OFF")
+
+
+def test_a_site_in_use_keeps_all_its_promises(site: Submission) -> None:
+    verdicts = found()
+    assert {number: verdict.examples for number, verdict in verdicts.items() if not verdict.holds} == {}
+    assert set(verdicts) == set(range(1, 12))
+    assert all(verdict.looked_at for number, verdict in verdicts.items() if number != 2)
+
+
+def test_leaving_a_team_and_a_second_ruler_break_nothing(
+    site: Submission, pets: Competition, ada: User, bo: User, cy: User, work: Callable[[], int]
+) -> None:
+    team = site.team
+    assert team is not None
+    fay = person("fay")
+    joining.accept_rules(membership=joining.by_invitation(user=fay, invitation=team.invitation))
+    joining.leave(membership=Membership.objects.get(user=fay))
+    truth = "id,label,Usage\n" + "".join(f"{i},cat,{'Public' if i % 2 else 'Private'}\n" for i in range(1, 14))
+    hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()])
+    hosting.publish(competition=pets, user=ada)
+    work()
+    pets.refresh_from_db()
+    hosting.apply_candidate(competition=pets, user=ada)
+    assert Refusal.objects.exists()
+    assert [verdict.line for verdict in found().values() if not verdict.holds] == []
+
+
+# --- one offence after the other --------------------------------------------------------------------------------
+
+
+def pets_files() -> list[Submission]:
+    return list(Submission.objects.filter(status="scored").order_by("received_at"))
+
+
+def lose_a_file() -> None:
+    path_of(pets_files()[0].file_key).unlink()
+
+
+def change_a_byte() -> None:
+    path = path_of(pets_files()[0].file_key)
+    path.write_bytes(path.read_bytes().replace(b"cat", b"cut", 1))
+
+
+def cut_a_file() -> None:
+    path = path_of(pets_files()[0].file_key)
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+def give_two_rows_one_file() -> None:
+    one, two, *_ = pets_files()
+    Submission.objects.filter(pk=two.pk).update(file_key=one.file_key, sha256=one.sha256, size=one.size)
+
+
+def change_the_truth() -> None:
+    ruler = GroundTruth.objects.get()
+    path_of(ruler.file_key).write_text("id,label,Usage\n1,cat,Public\n2,cat,Private\n")
+
+
+def wait_for_ever(**fields: object) -> None:
+    Score.objects.filter(submission=pets_files()[0]).delete()
+    Submission.objects.filter(pk=pets_files()[0].pk).update(
+        status="pending", finished_at=None, received_at=timezone.now() - timedelta(minutes=3), **fields
+    )
+
+
+def hold_a_lease_of_an_hour() -> None:
+    wait_for_ever(claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(hours=1))
+
+
+def score_twice() -> None:
+    sql(
+        "DROP TABLE leaderboard_uncertainty",
+        "CREATE TABLE bare AS SELECT * FROM leaderboard_score",
+        "DROP TABLE leaderboard_score",
+        "ALTER TABLE bare RENAME TO leaderboard_score",
+        "INSERT INTO leaderboard_score SELECT * FROM leaderboard_score LIMIT 1",
+    )
+
+
+def lose_one_split() -> None:
+    Score.objects.filter(submission=pets_files()[0], split="private").delete()
+
+
+def lose_both_splits() -> None:
+    Score.objects.filter(submission=pets_files()[0]).delete()
+
+
+def score_an_invalid_file() -> None:
+    Submission.objects.filter(pk=pets_files()[0].pk).update(status="invalid")
+
+
+def finish_without_a_claim() -> None:
+    Submission.objects.filter(pk=pets_files()[0].pk).update(tries=0)
+
+
+def keep_the_claim_of_a_final_file() -> None:
+    Submission.objects.filter(pk=pets_files()[0].pk).update(claim=uuid.uuid4())
+
+
+def work_on_two_files_of_a_team() -> None:
+    team = Team.objects.get(name="bo")
+    Score.objects.filter(submission__team=team).delete()
+    Submission.objects.filter(team=team).update(
+        status="pending", finished_at=None, claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20)
+    )
+
+
+def try_six_times() -> None:
+    sql("UPDATE leaderboard_submission SET tries = 6")
+
+
+def die_four_times() -> None:
+    Submission.objects.update(deaths=4)
+
+
+def end_without_a_time() -> None:
+    sql("UPDATE leaderboard_submission SET finished_at = NULL")
+
+
+def score_under_a_foreign_ruler() -> None:
+    other = make_competition(User.objects.get(username="ada"), slug="other")
+    Score.objects.filter(submission=pets_files()[0]).update(ground_truth=other.ground_truth)
+
+
+def forget_an_attempt() -> None:
+    DailyAttempts.objects.filter(team__name="bo").update(used=1)
+
+
+def count_a_refused_file() -> None:
+    DailyAttempts.objects.filter(team__name="cy").update(used=2)
+
+
+def lose_the_count() -> None:
+    DailyAttempts.objects.all().delete()
+
+
+def exceed_the_limit() -> None:
+    DailyAttempts.objects.filter(team__name="bo").update(limit=1)
+
+
+def show_another_score() -> None:
+    Standing.objects.filter(team__name="bo").update(value=0.25)
+
+
+def drop_a_team_from_the_board() -> None:
+    Standing.objects.filter(team__name="cy").delete()
+
+
+def count_a_late_file() -> None:
+    Competition.objects.update(closes_at=timezone.now() - timedelta(hours=1))
+
+
+def call_a_file_late() -> None:
+    Submission.objects.filter(pk=pets_files()[0].pk).update(is_late=True)
+
+
+def edit_a_score() -> None:
+    for score in Score.objects.all():
+        Score.objects.filter(pk=score.pk).update(value=score.value + 1e-15)
+
+
+def store_private_standings() -> None:
+    one = Standing.objects.filter(team__name="bo").get()
+    Standing.objects.create(
+        ground_truth=one.ground_truth,
+        team=one.team,
+        submission=one.submission,
+        split=Split.PRIVATE,
+        value=0.5,
+        sort_key=-0.5,
+        received_at=one.received_at,
+    )
+
+
+def reveal_too_early() -> None:
+    Competition.objects.update(revealed_at=F("closes_at") - timedelta(hours=1))
+
+
+def offer_the_truth() -> None:
+    DataFile.objects.update(sha256=GroundTruth.objects.get().sha256)
+
+
+def offer_a_submission() -> None:
+    DataFile.objects.update(file_key=pets_files()[0].file_key)
+
+
+def submit_somebody_elses_file() -> None:
+    Submission.objects.filter(pk=pets_files()[0].pk).update(file_key="truths/1/aa/aa")
+
+
+def open_a_file_to_others() -> None:
+    path_of(pets_files()[0].file_key).chmod(0o644)
+
+
+def link_out_of_the_store() -> None:
+    path = path_of(pets_files()[0].file_key)
+    path.with_name("link").symlink_to("/etc/hostname")
+
+
+def host_and_compete() -> None:
+    Competition.objects.get().hosts.add(User.objects.get(username="bo"))
+
+
+def change_the_trail() -> None:
+    sql("DROP TRIGGER audit_never_changes", "UPDATE leaderboard_auditentry SET about = 'nothing'")
+
+
+OFFENCES: dict[Callable[[], None], tuple[int, str]] = {
+    lose_a_file: (1, "cannot be read (No such file or directory)"),
+    change_a_byte: (1, "does not have the SHA-256"),
+    cut_a_file: (1, "bytes, its receipt says"),
+    give_two_rows_one_file: (1, "2 submissions have the file key"),
+    change_the_truth: (1, "ground truth"),
+    wait_for_ever: (2, "pending without news for 18"),
+    hold_a_lease_of_an_hour: (2, "later than any lease can"),
+    score_twice: (3, "has 3 scores of 2 splits"),
+    lose_one_split: (3, "has 1 scores of 1 splits"),
+    lose_both_splits: (3, "is scored and has no scores"),
+    score_an_invalid_file: (3, "is invalid and has scores"),
+    finish_without_a_claim: (4, "was measured without a claim"),
+    keep_the_claim_of_a_final_file: (4, "is final and still claimed"),
+    work_on_two_files_of_a_team: (4, "has 2 files in work at once"),
+    try_six_times: (5, "was tried more than 5 times"),
+    die_four_times: (5, "let more than 3 scorers die"),
+    end_without_a_time: (5, "is final without a time"),
+    score_under_a_foreign_ruler: (5, "of another competition"),
+    forget_an_attempt: (6, "1 attempts noted, 2 files count"),
+    count_a_refused_file: (6, "2 attempts noted, 1 files count"),
+    lose_the_count: (6, "no attempts noted, 2 files count"),
+    exceed_the_limit: (6, "2 files count, 1 were allowed"),
+    show_another_score: (7, "pets: public standing of team"),
+    drop_a_team_from_the_board: (7, "stored None"),
+    count_a_late_file: (8, "came after the deadline and counts"),
+    call_a_file_late: (8, "came before the deadline and is marked as late"),
+    edit_a_score: (9, "stored 0."),
+    store_private_standings: (10, "private standings are stored before the reveal"),
+    reveal_too_early: (10, "open before the deadline"),
+    offer_the_truth: (10, "is a ground-truth file"),
+    offer_a_submission: (10, "is the file of something else"),
+    submit_somebody_elses_file: (10, "has the file of something else"),
+    open_a_file_to_others: (10, "others on this machine could open it (mode 644)"),
+    link_out_of_the_store: (10, "it is a link"),
+    host_and_compete: (10, "bo hosts it"),
+    change_the_trail: (11, "was changed after it was written"),
+}
+
+
+def test_who_breaks_a_promise_is_found(site: Submission, tmp_path: Path, settings: LazySettings) -> None:
+    """Each offence on the same site, which is put right again after it."""
+    whole, unseen = tmp_path / "whole", []
+    shutil.copytree(settings.FILES_DIR, whole)
+    for offence, (number, words) in OFFENCES.items():
+        point = transaction.savepoint()
+        offence()
+        verdict = next(invariants.verdicts(seed=1, only={number}))
+        if verdict.holds or words not in "\n".join(verdict.examples):
+            unseen.append(f"{offence.__name__}: {verdict.line} {verdict.examples}")
+        transaction.savepoint_rollback(point)
+        shutil.rmtree(settings.FILES_DIR)
+        shutil.copytree(whole, settings.FILES_DIR)
+    assert unseen == []
+    assert [verdict.line for verdict in found().values() if not verdict.holds] == []
+
+
+def test_no_promise_is_without_an_offence() -> None:
+    assert {number for number, _ in OFFENCES.values()} == {promise.number for promise in invariants.PROMISES}
+
+
+# --- the command ------------------------------------------------------------------------------------------------
+
+
+def told(*options: str) -> tuple[int, str]:
+    """Exit status and output of `check_invariants`."""
+    out = StringIO()
+    try:
+        call_command("check_invariants", *options, stdout=out)
+    except SystemExit as end:
+        return int(str(end.code)), out.getvalue()
+    return 0, out.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def no_limit_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaderboard.child.limit_memory", lambda _: None)
+
+
+def test_olga_reads_a_line_per_promise_and_what_nobody_could_see(site: Submission) -> None:
+    status, text = told()
+    assert status == 0
+    assert sum(" holds: " in line for line in text.splitlines()) == 11
+    assert "not seen: bytes already sent" in text
+    assert Inspection.objects.get().is_whole
+
+
+def test_olga_reads_which_is_broken_and_the_command_says_no(site: Submission) -> None:
+    lose_a_file()
+    status, text = told()
+    assert status == 1
+    assert " 1 BROKEN (1): " in text
+    assert not Inspection.objects.get().is_whole
+
+
+def test_programs_read_json(site: Submission) -> None:
+    show_another_score()
+    status, text = told("--json", "--seed", "7")
+    report = json.loads(text)
+    assert status == 1
+    assert not report["whole"]
+    assert [promise["number"] for promise in report["promises"] if not promise["holds"]] == [7]
+
+
+def test_a_look_at_some_promises_is_not_kept_as_if_it_were_at_all(site: Submission) -> None:
+    assert told("--only", "1,7")[1].count(" holds: ") == 2
+    assert not Inspection.objects.exists()
+
+
+def test_a_check_that_stumbles_is_no_check_that_holds(site: Submission, settings: LazySettings) -> None:
+    sql("ALTER TABLE leaderboard_standing RENAME TO gone")
+    verdict = found()[7]
+    assert not verdict.holds
+    assert "could not be checked" in verdict.examples[0]
+
+
+def test_an_old_metric_is_left_out_and_said(site: Submission) -> None:
+    GroundTruth.objects.update(metric_version="another")
+    verdict = found()[9]
+    assert verdict.holds
+    assert "scores of metrics whose file is another one by now" in verdict.not_seen
