@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import redis
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Max, Min, Q
@@ -138,6 +137,8 @@ def _is_storage_writable() -> bool:
 
 def queue_length() -> int | None:
     """How many wake-ups wait in the broker; None when it does not answer."""
+    import redis  # here, because a web server starts faster without it
+
     try:
         with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1.0, socket_connect_timeout=1.0) as broker:
             return int(broker.llen(QUEUE))
@@ -189,7 +190,8 @@ def overview() -> dict[str, Any]:
     failed = Submission.objects.filter(status=Submission.Status.FAILED).select_related("competition", "team")
     held = Submission.objects.filter(claims.is_held()).select_related("competition", "team")
     return {
-        "now": now,
+        "heard_within": HEARD_WITHIN.total_seconds(),
+        "stuck": STUCK,
         "health": health(),
         "pending": pending(),
         "in_hand": held.order_by("received_at")[:SHOWN],

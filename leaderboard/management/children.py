@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import signal
 import socket
@@ -135,8 +136,12 @@ def broker(place: Place, path: Path) -> Child:
 def web(host: str, port: int) -> Child:
     command = _python("granian", "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", "1")
     command += ["--blocking-threads", str(WEB_THREADS), "--log-level", "warning", "leaderboard.wsgi:application"]
-    door = {"0.0.0.0": "127.0.0.1", "::": "::1"}[host] if host in EVERYWHERE else host  # noqa: S104
-    return Child("web", command, lambda: status_of(door, port) == 200)
+    return Child("web", command, lambda: status_of(door(host), port) == 200)
+
+
+def door(host: str) -> str:
+    """Where this machine itself reaches what listens there."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}[host] if host in EVERYWHERE else host  # noqa: S104
 
 
 def worker(place: Place, processes: int) -> Child:
@@ -191,11 +196,28 @@ def _pongs(path: Path) -> bool:
 
 
 def status_of(host: str, port: int) -> int | None:
-    """The HTTP status of `/healthz`, or None while nobody answers. By hand: `http.client` would load OpenSSL."""
+    """The HTTP status of `/healthz`, or None while nobody answers."""
+    words = _ask(host, port, "/healthz", 64).split()
+    return int(words[1]) if len(words) > 1 and words[1].isdigit() else None
+
+
+def says_idle(host: str, port: int) -> bool:
+    """Whether the site says that files have waited for a minute and no worker has any of them in hand."""
+    body = _ask(host, port, "/healthz/deep", 65536).partition(b"\r\n\r\n")[2]
+    try:
+        return json.loads(body)["idle"] is True
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def _ask(host: str, port: int, path: str, most: int) -> bytes:
+    """The beginning of an answer, nothing where there is none. By hand: `http.client` would load OpenSSL."""
+    answer = b""
     try:
         with socket.create_connection((host, port), timeout=2) as client:
-            client.sendall(f"GET /healthz HTTP/1.0\r\nHost: localhost:{port}\r\n\r\n".encode())
-            words = client.recv(64).split()
+            client.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost:{port}\r\n\r\n".encode())
+            while len(answer) < most and (part := client.recv(most - len(answer))):
+                answer += part
     except OSError:
-        return None
-    return int(words[1]) if len(words) > 1 and words[1].isdigit() else None
+        pass
+    return answer

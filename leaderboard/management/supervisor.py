@@ -26,6 +26,8 @@ START_WITHIN = 60.0
 EARLY_DEATHS_AT_MOST = 5
 TIME_TO_FINISH = 2.2  # of the three seconds that a stop may take
 TIME_TO_SAVE = 0.5
+WATCH_EVERY = 15.0
+AT_WORK_AGAIN_WITHIN = 120.0  # a worker that was just restarted gets its time
 
 
 class Stopped(Exception):
@@ -40,6 +42,7 @@ class Supervisor:
         self.children: list[Child] = []
         self.others: dict[int, subprocess.Popen[bytes]] = {}  # processes that do one thing and end
         self.is_stopping = False
+        self._watched_at = time.monotonic()
         self._wake, wake = os.pipe()
         for end in (self._wake, wake):
             os.set_blocking(end, False)
@@ -73,10 +76,23 @@ class Supervisor:
             self._turn(0.03)
         return True
 
-    def keep(self) -> None:
-        """Look after the children until somebody says stop."""
+    def keep(self, is_idle: Callable[[], bool] = lambda: False) -> None:
+        """Look after the children until somebody says stop; workers that idle while files wait are started again."""
         while not self.is_stopping:
-            self._turn(None)
+            self._turn(WATCH_EVERY)
+            self._watch(is_idle)
+
+    def _watch(self, is_idle: Callable[[], bool]) -> None:
+        """Now and then ask whether the workers idle: their processes live, but nothing reaches them."""
+        now = time.monotonic()
+        if now - self._watched_at < WATCH_EVERY:
+            return
+        self._watched_at = now
+        for child in self.children:
+            is_settled = child.is_ready and now - child.started_at > AT_WORK_AGAIN_WITHIN
+            if child.name == "worker" and is_settled and is_idle():
+                say("worker has nothing in hand while files wait; it is started again.")
+                child.end(signal.SIGKILL)
 
     def all_ready(self) -> bool:
         for child in self.children:
@@ -220,7 +236,7 @@ def _up(place: Place, options: argparse.Namespace) -> int:
             import webbrowser
 
             webbrowser.open(f"{url}setup/{link}/" if link else url)
-        supervisor.keep()
+        supervisor.keep(lambda: children.says_idle(children.door(options.host), options.port))
     except Stopped:
         pass
     finally:

@@ -5,6 +5,7 @@
 | `anyone` | everybody | – |
 | `signed_in` | every account | the sign-in page |
 | `site_hosts` | accounts that may host | 403 |
+| `operators` | superusers | the sign-in page or 403 |
 | `visitors` | whoever may see the competition | 404 |
 | `members` | members of a team in it, and its hosts | sign-in, 404, or the overview with a word |
 | `hosts` | hosts of the competition | sign-in or 404 |
@@ -38,6 +39,7 @@ class Audience(StrEnum):
     ANYONE = "anyone"
     SIGNED_IN = "signed_in"
     SITE_HOSTS = "site_hosts"
+    OPERATORS = "operators"
     VISITORS = "visitors"
     MEMBERS = "members"
     HOSTS = "hosts"
@@ -106,6 +108,8 @@ def open_to(audience: Audience) -> Callable[[View], View]:
                 return redirect_to_login(request.get_full_path())
             if audience is Audience.SITE_HOSTS and not getattr(request.user, "is_host", False):
                 raise PermissionDenied("Ask the operator of this site for the right to host competitions.")
+            if audience is Audience.OPERATORS and not (request.user.is_active and request.user.is_superuser):
+                raise PermissionDenied("This page is for those who operate the site.")
             return view(request, *args, **kwargs)
 
         guarded.audience = audience  # type: ignore[attr-defined]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from . import hosts, students, visitors
+from . import hosts, operators, students, visitors
 
 urlpatterns = [
     path("", visitors.competitions, name="competitions"),
     path("healthz", visitors.healthz, name="healthz"),
+    path("healthz/deep", visitors.healthz_deep, name="healthz_deep"),
+    path("status/", operators.status, name="status"),
     path("theme/", visitors.theme, name="theme"),
     path("setup/<str:secret>/", visitors.setup, name="setup"),
     path("metrics/", visitors.metrics, name="metrics"),

@@ -8,13 +8,14 @@ from .front import competitions
 from .home import home_scorer, home_scorer_file
 from .measures import metric, metrics
 from .reading import overview, rules
-from .site import healthz, setup, theme
+from .site import healthz, healthz_deep, setup, theme
 
 __all__ = [
     "competitions",
     "data",
     "data_file",
     "healthz",
+    "healthz_deep",
     "home_scorer",
     "home_scorer_file",
     "leaderboard",

@@ -12,13 +12,13 @@ from django.contrib import messages
 from django.contrib.auth import login, password_validation
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 
-from ... import keeping
+from ... import keeping, watching
 from ...models import SetupLink, User
 from ..access import Audience, open_to
 from ..context import THEMES
@@ -29,6 +29,14 @@ YEAR = 365 * 24 * 3600
 @open_to(Audience.ANYONE)
 def healthz(request: HttpRequest) -> HttpResponse:
     return HttpResponse("ok", content_type="text/plain", headers={"Cache-Control": "no-store"})
+
+
+@open_to(Audience.ANYONE)
+def healthz_deep(request: HttpRequest) -> JsonResponse:
+    """Whether files can be scored, for who watches this site from outside; 503 when not."""
+    health = watching.health()
+    status = 200 if health.is_able else 503
+    return JsonResponse(health.as_dict(), status=status, headers={"Cache-Control": "no-store"})
 
 
 @open_to(Audience.ANYONE)

@@ -1,0 +1,181 @@
+"""Faults that need no process to be killed; the number of each is in its name."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from celery.exceptions import WorkerLostError
+from django.conf import LazySettings
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import claims, hosting, invariants, scoring, submitting, tasks
+from leaderboard.models import Competition, DailyAttempts, Score, Submission, User
+from tests.conftest import answers, enter, make_competition, person
+
+
+def upload(competition: Competition, user: User, data: bytes = b"") -> Submission:
+    return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[data or answers()])
+
+
+def no_promise_is_broken() -> None:
+    broken = [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds]
+    assert broken == []
+
+
+def test_07_while_the_broker_is_down_uploads_are_answered_and_the_page_says_waiting(
+    client: Client,
+    pets: Competition,
+    bo: User,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise ConnectionRefusedError("nobody listens")
+
+    monkeypatch.undo()
+    monkeypatch.setattr(tasks.score_submission, "apply_async", refused)
+    enter(pets, bo)
+    with django_capture_on_commit_callbacks(execute=True) as rung:
+        begun = time.monotonic()
+        submission = upload(pets, bo)
+        assert time.monotonic() - begun < 2
+    assert len(rung) == 1
+    assert submission.status == "pending"
+    client.force_login(bo)
+    assert "aiting" in client.get(f"/c/pets/submissions/{submission.pk}/").content.decode()
+    assert scoring.score(submission.pk) == "scored"
+
+
+def test_13_a_browser_that_got_no_answer_and_sends_again_uses_one_attempt(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    first, second = (
+        submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], upload_key="form")
+        for _ in range(2)
+    )
+    assert first.pk == second.pk
+    assert DailyAttempts.objects.get().used == 1
+    no_promise_is_broken()
+
+
+def test_14_the_same_message_ten_times_gives_one_score(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = upload(pets, bo)
+    for _ in range(10):
+        tasks.score_submission(str(submission.pk), pets.ground_truth_id)
+    assert Score.objects.count() == 2
+    no_promise_is_broken()
+
+
+def test_15_messages_in_the_wrong_order_serve_the_oldest_file_first(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    files = [upload(pets, bo) for _ in range(4)]
+    for submission in reversed(files):
+        tasks.score_submission(str(submission.pk), pets.ground_truth_id)
+    ended = list(Submission.objects.order_by("finished_at").values_list("pk", flat=True))
+    assert ended == [submission.pk for submission in files]
+
+
+@pytest.mark.parametrize("hint", [str(uuid.uuid4()), "no id at all", "", None, 7])
+def test_16_a_message_for_a_row_that_is_gone_harms_nobody(pets: Competition, bo: User, hint: Any) -> None:
+    enter(pets, bo)
+    submission = upload(pets, bo)
+    tasks.score_submission(hint, 1)
+    submission.refresh_from_db()
+    assert submission.status == "scored"
+
+
+def test_19_a_locked_database_is_waited_for_longer_than_ten_seconds(settings: LazySettings) -> None:
+    options = settings.DATABASES["default"]["OPTIONS"]
+    assert options["timeout"] > 10
+    assert options["transaction_mode"] == "IMMEDIATE"
+    assert "synchronous=FULL" in options["init_command"]
+    assert "journal_mode=WAL" in options["init_command"]
+
+
+def test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through(ada: User, bo: User, cy: User) -> None:
+    pets = make_competition(ada, daily_attempts=50)
+    enter(pets, bo), enter(pets, cy)
+    poison = {upload(pets, bo).pk for _ in range(20)}
+    good = [upload(pets, cy).pk for _ in range(5)]
+    deaths, served = Counter[uuid.UUID](), []
+    while turn := claims.next_in_turn():
+        served.append(turn.submission_id)
+        if turn.submission_id in poison:
+            bell = uuid.uuid4().hex
+            assert claims.take(turn.submission_id, bell)
+            deaths[turn.submission_id] += 1
+            tasks._take_back(task_id=bell, exception=WorkerLostError("signal 9"))
+        else:
+            scoring.score(turn.submission_id)
+    assert set(deaths.values()) == {3}
+    assert set(Submission.objects.filter(status="failed").values_list("pk", flat=True)) == poison
+    assert DailyAttempts.objects.get(team__name="bo").used == 0
+    assert max(map(served.index, good)) < 25, "nobody waits for a second death"
+    no_promise_is_broken()
+
+
+def test_34_two_sweeps_at_once_ring_twice_score_once_and_give_one_attempt_back(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    spent = upload(pets, bo)
+    Submission.objects.filter(pk=spent.pk).update(tries=5)
+    waiting = upload(pets, bo)
+    first, second = scoring.sweep(), scoring.sweep()
+    assert first == second
+    for pk, _ in (*first[0], *second[0]):
+        scoring.score(pk)
+    assert DailyAttempts.objects.get().used == 1
+    assert Score.objects.filter(submission=waiting).count() == 2
+    no_promise_is_broken()
+
+
+def test_35_a_thousand_waiting_files_are_served_in_turn_and_oldest_first(ada: User) -> None:
+    """Four classes, one of them with most of the files; the order is what is measured, so nothing is."""
+    sizes = {"a": 850, "b": 50, "c": 50, "d": 50}
+    now, classes = timezone.now(), {}
+    for slug, size in sizes.items():
+        classes[slug] = competition = make_competition(ada, slug=slug)
+        team = enter(competition, person(f"student-{slug}")).team
+        Submission.objects.bulk_create(
+            Submission(
+                competition=competition, team=team, file_name=f"{n:04}", file_key="none", sha256="", size=1,
+                received_at=now - timedelta(seconds=size - n), upload_key=f"{n}",
+            )
+            for n in range(size)
+        )  # fmt: skip
+    served: list[tuple[int, str]] = []
+    begun = time.monotonic()
+    while turn := claims.next_in_turn():
+        row = Submission.objects.get(pk=turn.submission_id)
+        served.append((row.competition_id, row.file_name))
+        Submission.objects.filter(pk=row.pk).update(status="invalid", finished_at=now)
+        if len(served) == 210:
+            break
+    assert time.monotonic() - begun < 10, "looking for the next file takes milliseconds"
+    rounds = [{competition for competition, _ in served[n : n + 4]} for n in range(0, 200, 4)]
+    assert all(len(one) == 4 for one in rounds)
+    for competition in classes.values():
+        names = [name for pk, name in served if pk == competition.pk]
+        assert names == sorted(names)
+
+
+def test_37_a_competition_that_is_deleted_while_its_file_is_measured(
+    pets: Competition, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(pets, bo)
+    submission, measure = upload(pets, bo), scoring.measure
+
+    def meanwhile(*arguments: Any) -> scoring.Outcome:
+        outcome = measure(*arguments)
+        hosting.remove(competition=pets, user=ada)
+        return outcome
+
+    monkeypatch.setattr(scoring, "measure", meanwhile)
+    assert scoring.score(submission.pk) == "busy"
+    assert not Score.objects.exists()
+    no_promise_is_broken()
