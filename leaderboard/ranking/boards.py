@@ -70,6 +70,7 @@ def board(competition: Competition, split: Split, *, page: int = 1, at: datetime
     ruler = competition.ground_truth
     if ruler is None:
         raise ValueError(f"{competition.slug} has no ground truth yet")
+    ruler.competition = competition
     ordered = in_order(ruler, split)
     total = ordered.count()
     pages = max(1, -(-total // PAGE_SIZE))
@@ -96,6 +97,7 @@ def find(competition: Competition, split: Split, text: str, *, limit: int = 50, 
     ruler = competition.ground_truth
     if ruler is None:
         return ()
+    ruler.competition = competition
     standings = list(in_order(ruler, split).filter(team__name__icontains=text).select_related("team")[:limit])
     ranks = [rank_of(standing) for standing in standings]
     return tuple(_ranked_rows(ruler, split, standings, ranks, at))
@@ -308,6 +310,7 @@ def lines(competition: Competition, split: Split) -> Iterator[Row]:
     ruler = competition.ground_truth
     if ruler is None:
         return
+    ruler.competition = competition
     hides = is_hidden(ruler, split)
     standings = list(in_order(ruler, split).select_related("team"))
     ranks = shared_ranks([(standing.sort_key, standing.received_at) for standing in standings])

@@ -53,6 +53,11 @@ class Visit:
     user: Viewer
     at: datetime
 
+    def __post_init__(self) -> None:
+        if self.competition.ground_truth is not None:
+            # Which board shows its scores is asked often: without a query.
+            self.competition.ground_truth.competition = self.competition
+
     @cached_property
     def membership(self) -> Membership | None:
         if self.user.is_anonymous:
@@ -127,8 +132,6 @@ def _with_visit(
         if user.is_anonymous and audience is not Audience.VISITORS:
             return redirect_to_login(request.get_full_path())
         raise Http404("No competition of this name is open to you.")
-    if competition.ground_truth is not None:
-        competition.ground_truth.competition = competition  # which board shows its scores: asked for without a query
     visit = Visit(competition, user, timezone.now())
     if audience is not Audience.VISITORS and user.is_anonymous:
         return redirect_to_login(request.get_full_path())

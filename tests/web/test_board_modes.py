@@ -86,9 +86,8 @@ class World:
         return found
 
 
-@pytest.fixture
-def still(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock stands still while pages are compared."""
+def stop_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages are compared as of one moment, after the files came at their own."""
     now = timezone.now() + timedelta(minutes=1)
     monkeypatch.setattr(timezone, "now", lambda: now)
 
@@ -109,10 +108,11 @@ def differing(first: dict[str, bytes], second: dict[str, bytes]) -> list[str]:
     [("steady", [(0.8, 0.0), (0.775, 0.9)]), ("hidden", [(0.0, 1.0), (1.0, 0.0)])],
 )
 def test_other_exact_scores_leave_every_byte_as_it_was(
-    ada: User, bo: User, cy: User, mode: str, others: list[tuple[float, float]], still: None
+    ada: User, bo: User, cy: User, mode: str, others: list[tuple[float, float]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Steady: first files that round alike, second ones that are no clear improvement. Hidden: any scores."""
     pets = world(ada, bo, cy, mode)
+    stop_the_clock(monkeypatch)
     before = pets.bytes_of_students()
     assert any(b"second.csv" in answer for answer in before.values())
     for first, second in others:
@@ -121,9 +121,10 @@ def test_other_exact_scores_leave_every_byte_as_it_was(
         assert differing(before, pets.bytes_of_students()) == []
 
 
-def test_the_comparison_would_find_a_leak(ada: User, bo: User, cy: User, still: None) -> None:
+def test_the_comparison_would_find_a_leak(ada: User, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same change on a plain board is seen on the board, in lists, on receipts and in the API."""
     pets = world(ada, bo, cy, "plain")
+    stop_the_clock(monkeypatch)
     before = pets.bytes_of_students()
     pets.scoring(pets.second, 0.875)
     seen = " ".join(differing(before, pets.bytes_of_students()))
@@ -306,6 +307,25 @@ def test_steady_is_proposed_for_a_new_competition_and_nobody_is_forced(ada: User
         assert signed_in(ada).post("/host/new/", {**form, "title": mode, "board_mode": mode}).status_code == 303
         assert Competition.objects.get(slug=mode).board_mode == mode
     assert signed_in(ada).post("/host/new/", {**form, "board_mode": "shy"}).status_code == 422
+
+
+def test_ada_is_told_that_a_steady_board_has_no_step(ada: User) -> None:
+    steady(ada, board_step=None)
+    assert "The steady board has no step" not in text_of(signed_in(ada), "/host/pets/")
+    GroundTruth.objects.update(step=None)
+    assert "The steady board has no step, so it shows no scores" in text_of(signed_in(ada), "/host/pets/")
+
+
+def test_the_overview_says_how_scores_are_shown(ada: User) -> None:
+    pets = steady(ada, is_listed=True)
+    for mode, words in (
+        ("steady", "Public board steady, step 0.1"),
+        ("hidden", "Public board no scores until the end"),
+    ):
+        hosting.change(competition=pets, board_mode=mode)
+        assert words in text_of(Client(), "/c/pets/")
+    hosting.change(competition=pets, board_mode="plain")
+    assert "Public board" not in text_of(Client(), "/c/pets/")
 
 
 def test_the_settings_say_which_step_the_ground_truth_has(ada: User, bo: User) -> None:

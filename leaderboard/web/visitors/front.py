@@ -84,6 +84,8 @@ def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[Card]:
     cards = []
     for competition in shown:
         team, ruler = mine.get(competition.pk), competition.ground_truth
+        if ruler:
+            ruler.competition = competition  # which board shows its scores: asked for without a query
         split = Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC
         placing = ranking.placing(team, ruler, split) if team and ruler else None
         cards.append(
