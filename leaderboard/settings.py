@@ -134,10 +134,7 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
     }
 
 AUTH_USER_MODEL = "leaderboard.User"
-AUTHENTICATION_BACKENDS = [
-    "django.contrib.auth.backends.ModelBackend",
-    "allauth.account.auth_backends.AuthenticationBackend",
-]
+AUTHENTICATION_BACKENDS = ["leaderboard.web.accounts.OneHashBackend"]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",

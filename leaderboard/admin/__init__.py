@@ -7,6 +7,8 @@ changes goes through the verbs of `hosting`, so that it is checked as on the pag
 from __future__ import annotations
 
 from allauth.account.decorators import secure_admin_login
+from allauth.mfa.admin import Authenticator
+from allauth.usersessions.admin import UserSession
 from django.contrib import admin
 from django.contrib.auth.models import Group
 
@@ -20,4 +22,6 @@ admin.site.index_title = "Administration"
 admin.site.enable_nav_sidebar = False
 # The sign-in page of the site counts wrong passwords; the admin's own would not.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
-admin.site.unregister(Group)
+# The secret of a second factor is nobody's to read; an operator takes a lost one away on the person's page.
+for model in (Group, Authenticator, UserSession):
+    admin.site.unregister(model)

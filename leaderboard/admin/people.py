@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.db import transaction
@@ -17,7 +18,7 @@ from ..models import User
 class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     list_display = ("username", "email", "can_host", "is_staff", "is_active", "date_joined")
     list_filter = ("can_host", "is_staff", "is_superuser", "is_active")
-    actions = ("let_host",)
+    actions = ("let_host", "drop_second_factor")
     filter_horizontal = ()
     fieldsets = (
         (None, {"fields": ("username", "password")}),
@@ -81,3 +82,9 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         with transaction.atomic():
             for account in queryset:
                 self.delete_model(request, account)
+
+    @admin.action(description="Take the second factor away (lost telephone)")
+    def drop_second_factor(self, request: HttpRequest, queryset: Any) -> None:
+        gone = Authenticator.objects.filter(user__in=queryset).values("user").distinct().count()
+        Authenticator.objects.filter(user__in=queryset).delete()
+        self.message_user(request, f"{gone} people sign in with their password alone now.")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.auth_backends import AuthenticationBackend
+from allauth.account.internal.userkit import filter_users_by_email, get_user_by_username
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
@@ -34,6 +36,21 @@ def needs_second_factor(user: Viewer) -> bool:
     from allauth.mfa.utils import is_mfa_enabled
 
     return not is_mfa_enabled(user)
+
+
+class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
+    """Names or e-mail addresses with passwords, at the price of one password hash whatever is wrong.
+
+    django-allauth's own tries an address twice and an unknown one once, which tells by the time who has an account.
+    """
+
+    def _authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
+        login = credentials.get("email") or credentials.get("username") or ""
+        found = filter_users_by_email(login, prefer_verified=True, for_login=True) if "@" in login else []
+        user: User | None = self._check_password(
+            found[0] if found else get_user_by_username(login), credentials["password"]
+        )
+        return user
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]

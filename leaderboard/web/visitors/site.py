@@ -107,7 +107,7 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
         operator = _operator(secret, form.cleaned_data)
         if operator is None:
             return render(request, "visitors/setup.html", {"is_used": True}, status=410)
-        login(request, operator, backend="django.contrib.auth.backends.ModelBackend")
+        login(request, operator)
         messages.success(request, f"Welcome, {operator}. This site is yours to run.")
         if form.cleaned_data["demo"]:
             _start_demo()

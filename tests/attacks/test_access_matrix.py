@@ -1,0 +1,123 @@
+"""Who opens what: made from the URLconf, so that a view without a declared policy fails."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import transaction
+
+from .scene import ROLES, TEAM, Address, Scene, addresses, ask, filled
+
+MEMBERS = {*TEAM, "eve", "ada"}
+ALLOWED = {
+    "anyone": set(ROLES),
+    "visitors": set(ROLES),  # the competition of the scene is listed
+    "signed_in": set(ROLES) - {"anonymous"},
+    "site_hosts": {"ada", "hal", "otto"},
+    "members": MEMBERS,
+    "hosts": {"ada"},
+    "operators": set(),
+    "token": set(ROLES) - {"anonymous"},
+    "staff": set(),
+    "one_who_was_sent_here": set(),  # half signed in, or with a key from an e-mail
+}
+# django-allauth's pages and Django's admin have no decorator of ours; their policies are written down here.
+ELSEWHERE = {
+    "account_login": "anyone",
+    "account_signup": "anyone",
+    "account_reset_password": "anyone",
+    "account_reset_password_done": "anyone",
+    "account_reset_password_from_key": "anyone",
+    "account_reset_password_from_key_done": "anyone",
+    "account_confirm_email": "anyone",
+    "account_email_verification_sent": "anyone",
+    "account_inactive": "anyone",
+    "account_logout": "anyone",
+    "account_confirm_login_code": "one_who_was_sent_here",
+    "mfa_authenticate": "one_who_was_sent_here",
+    "mfa_trust": "one_who_was_sent_here",
+    "account_email": "signed_in",
+    "account_change_password": "signed_in",
+    "account_set_password": "signed_in",
+    "account_reauthenticate": "signed_in",
+    "mfa_index": "signed_in",
+    "mfa_reauthenticate": "signed_in",
+    "mfa_activate_totp": "signed_in",
+    "mfa_deactivate_totp": "signed_in",
+    "mfa_view_recovery_codes": "signed_in",
+    "mfa_generate_recovery_codes": "signed_in",
+    "mfa_download_recovery_codes": "signed_in",
+    "usersessions_list": "signed_in",
+    "api": "anyone",
+    "openapi": "anyone",
+    "api_nothing": "anyone",
+    "api_competitions": "token",
+    "api_competition": "token",
+    "api_leaderboard": "token",
+    "api_submissions": "token",
+    "api_submission": "token",
+}
+# What an address says to everybody, whoever they are: nothing behind it, or the form asks for more.
+NOT_A_PAGE = (400, 404, 405, 409, 410, 415, 422)
+
+
+def policy_of(address: Address) -> str:
+    """The declared policy of an address."""
+    if declared := getattr(address.view, "audience", None):
+        return str(declared)
+    if address.name.startswith("admin:"):
+        return "staff"
+    if address.name in ELSEWHERE:
+        return ELSEWHERE[address.name]
+    raise LookupError(f"{address.route} ({address.name}) declares no policy")
+
+
+def test_every_address_of_the_site_declares_its_policy() -> None:
+    found = {policy_of(address) for address in addresses()}
+    assert found <= set(ALLOWED)
+    assert {"anyone", "signed_in", "site_hosts", "visitors", "members", "hosts", "staff", "token"} <= found
+
+
+def test_an_address_without_a_policy_is_noticed() -> None:
+    with pytest.raises(LookupError, match="secrets/ "):
+        policy_of(Address("secrets/", "secrets", lambda request: None))
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nobody_opens_or_changes_what_is_for_others(scene: Scene, role: str) -> None:
+    """A page that is not for them answers with a refusal or leads away, to GET and to POST."""
+    opened = []
+    for address in addresses():
+        if role in ALLOWED[policy_of(address)] or "login" in address.route:
+            continue
+        path = filled(address.route, scene.arguments)
+        for data in (None, {"action": "x"}):
+            savepoint = transaction.savepoint()
+            response = ask(scene, role, "GET", path, data)
+            transaction.savepoint_rollback(savepoint)
+            if response.status_code < 300 or response.status_code >= 500:
+                opened.append((address.route, response.status_code))
+    assert opened == []
+
+
+@pytest.mark.parametrize("role", ["bo", "ada"])
+def test_pages_open_for_those_they_are_for(scene: Scene, role: str) -> None:
+    """The test above would also pass on a site that opens nothing."""
+    pages = [a for a in addresses() if role in ALLOWED[policy_of(a)] and policy_of(a) in ("members", "hosts")]
+    statuses = {a.route: status(scene, role, a) for a in pages}
+    assert len([status for status in statuses.values() if status == 200]) >= 6
+    assert {r: s for r, s in statuses.items() if s not in (200, 286, 302, 303, *NOT_A_PAGE)} == {}
+
+
+@pytest.mark.parametrize("other", ["eve", "dee", "anonymous", "hal", "otto"])
+def test_the_id_of_somebody_elses_file_opens_nothing(scene: Scene, other: str) -> None:
+    for address in addresses():
+        if "submission_id" not in address.route:
+            continue
+        assert status(scene, other, address) in (302, 401, 403, 404), address.route
+
+
+def status(scene: Scene, role: str, address: Address) -> int:
+    """The status of a GET, read to its end so that no file stays open."""
+    response = ask(scene, role, "GET", filled(address.route, scene.arguments))
+    response.getvalue()
+    return int(response.status_code)

@@ -1,0 +1,176 @@
+"""Nobody reads what is not theirs: every address × role × method × format, before and after the reveal."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.core.cache import caches
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from leaderboard import hosting
+from leaderboard.models import Competition
+from leaderboard.ranking import boards
+from leaderboard.web import board_cache
+from tests.conftest import close
+
+from .scene import (
+    FILE,
+    HOSTS,
+    NOTE,
+    PRIVATE,
+    PRIVATE_NUMBERS,
+    ROLES,
+    TEAM,
+    TRUTH,
+    Scene,
+    addresses,
+    ask,
+    filled,
+    plant,
+    text_of,
+)
+
+# What people who look for holes add to an address.
+QUERY = (
+    "?board=private&format=json&page=1&ordering=-score__private&sort=private&fields=private_score,scores"
+    "&score__private__gt=0&expand=truth&debug=1&number=1&tab=all&q=a"
+)
+STUDENTS = ("anonymous", "dee", "eve", "bo", "cy")
+
+
+def everything(scene: Scene, role: str, path: str) -> str:
+    """All that a role can get out of an address: bodies and headers of every method and format."""
+    if path.startswith("/admin/") and role != "ada":
+        return text_of(ask(scene, role, "GET", path + QUERY))  # one redirect to the sign-in page for all of them
+    seen = [ask(scene, role, "GET", path), ask(scene, role, "GET", path + QUERY, Accept="application/json")]
+    if role in ("anonymous", "bo"):
+        seen += [ask(scene, role, "HEAD", path + QUERY), ask(scene, role, "OPTIONS", path)]
+    savepoint = transaction.savepoint()
+    seen.append(ask(scene, role, "POST", path, {"board": "private", "confirm": "wrong", "format": "csv"}))
+    transaction.savepoint_rollback(savepoint)
+    return "\n".join(map(text_of, seen))
+
+
+def leaks(
+    scene: Scene, role: str, *, is_revealed: bool, log: pytest.LogCaptureFixture, below: tuple[str, ...] = ("",)
+) -> list[str]:
+    found = []
+    for address in addresses():
+        if not address.route.startswith(below):
+            continue
+        log.clear()
+        mail.outbox.clear()
+        text = everything(scene, role, filled(address.route, scene.arguments))
+        text += log.text + "".join(str(message.message()) for message in mail.outbox)
+        if role in HOSTS:
+            text = log.text
+        if TRUTH in text:
+            found.append(f"{role} reads the truth at {address.route}")
+        if not is_revealed and PRIVATE_NUMBERS.search(text):
+            found.append(f"{role} reads a private score at {address.route}")
+        if role not in TEAM and (FILE in text or NOTE in text):
+            found.append(f"{role} reads Bo's file at {address.route}")
+    return found
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nobody_reads_what_is_not_theirs_before_the_reveal(
+    scene: Scene, role: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert leaks(scene, role, is_revealed=False, log=caplog) == []
+
+
+@pytest.mark.parametrize("role", ["anonymous", "eve", "bo", "otto"])
+def test_after_the_deadline_nothing_opens_before_the_reveal_and_then_no_truth_and_no_file(
+    scene: Scene, role: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    close(scene.competition)
+    below = ("c/", "api/", "host/<slug")
+    assert leaks(scene, role, is_revealed=False, log=caplog, below=below) == []
+    hosting.reveal(competition=scene.competition)
+    assert leaks(scene, role, is_revealed=True, log=caplog, below=below) == []
+
+
+def test_the_canaries_can_be_found_by_those_they_are_for(scene: Scene) -> None:
+    """The tests above could not fail if nobody ever saw a canary."""
+    paths = [filled(address.route, scene.arguments) for address in addresses()]
+    ada = "\n".join(text_of(ask(scene, "ada", "GET", path)) for path in paths)
+    bo = "\n".join(text_of(ask(scene, "bo", "GET", path)) for path in paths)
+    assert TRUTH in ada
+    assert FILE in ada
+    assert PRIVATE_NUMBERS.search(ada)
+    assert FILE in bo
+    assert NOTE in bo
+
+
+def test_a_rule_that_lets_students_see_private_scores_is_noticed(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(Competition, "private_is_visible_to", lambda *_: True)
+    found = leaks(scene, "bo", is_revealed=False, log=caplog, below=("c/", "api/"))
+    assert "bo reads a private score at c/<slug:slug>/leaderboard.csv" in found
+    assert "bo reads a private score at api/v1/competitions/<slug:slug>/leaderboard" in found
+
+
+def test_scores_are_found_however_they_are_written() -> None:
+    for text in ("7310585.786", "7,310,585.8", "7 310 586", "7.3106e+06", "7.310585786e6", "5019283.75"):
+        assert PRIVATE_NUMBERS.search(text), text
+    assert not PRIVATE_NUMBERS.search("2026-11-21 09:00 0.731 c7310a")
+
+
+def test_swapping_all_private_scores_changes_nothing_for_students(scene: Scene) -> None:
+    """Bytes, headers, lengths and numbers of queries: nothing that a student sees depends on a private score."""
+    for_students(scene)  # the first look writes: that a token was used, whose address an account has
+    before = for_students(scene)
+    plant(PRIVATE[::-1])
+    after = for_students(scene)
+    assert differences(before, after) == []
+    assert len(before) > 300
+
+
+def test_the_comparison_sees_a_difference(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Competition, "private_is_visible_to", lambda *_: True)
+    for_students(scene, ("bo",))
+    before = for_students(scene, ("bo",))
+    plant(PRIVATE[::-1])
+    after = for_students(scene, ("bo",))
+    assert any(before[key] != after[key] for key in before)
+
+
+def for_students(scene: Scene, roles: tuple[str, ...] = STUDENTS) -> dict[tuple[str, str], tuple[Any, ...]]:
+    """For every role and address: the answer's text, its length and the number of queries it took, nothing cached."""
+    board_cache.clear()
+    boards._earlier.clear()
+    for cache in caches.all():
+        cache.clear()
+    seen = {}
+    for address in addresses():
+        if address.route.startswith("admin/"):
+            continue  # one redirect to the sign-in page for all of them
+        path = filled(address.route, scene.arguments)
+        for role in roles:
+            with CaptureQueriesContext(connection) as queries:
+                text = text_of(ask(scene, role, "GET", path + "?board=private"))
+            seen[role, path] = (neutral(text), len(queries))
+    return seen
+
+
+def differences(before: dict[Any, Any], after: dict[Any, Any]) -> list[Any]:
+    """What changed, with lengths and numbers of queries."""
+    return [
+        (key, len(before[key][0]), len(after[key][0]), before[key][1], after[key][1])
+        for key in before
+        if before[key] != after[key]
+    ]
+
+
+def neutral(text: str) -> str:
+    """Without what differs at every request, whatever the scores are."""
+    text = re.sub(r'(name="(csrfmiddlewaretoken|upload_key)" value=")[^"]+', r"\1", text)
+    text = re.sub(r"Request id <code>[0-9a-f]+|'X-Request-ID': '[0-9a-f]+'|csrftoken=\w+|'Expires': '[^']+'", "", text)
+    text = re.sub(r"data:image/svg[^\"]+|value=\"[A-Z2-7]{32}\"|alt=\"[A-Z2-7]{32}\"", "", text)
+    return re.sub(r"<time.*?</time>|\"\d{4}-\d\d-\d\dT[^\"]+\"", "", text, flags=re.S)

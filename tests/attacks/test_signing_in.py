@@ -1,0 +1,278 @@
+"""Passwords, sessions, resets, second factors: guessing, stealing and asking who exists."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal import auth as totp
+from django.conf import LazySettings
+from django.conf import settings as configured
+from django.contrib.auth import hashers
+from django.core import mail
+from django.test import Client
+
+from leaderboard import settings as own
+from leaderboard.models import Competition, User
+from leaderboard.slow_clients import FewAtOnce
+from leaderboard.wsgi import AT_ONCE, application
+from tests.web.test_signing_in import sign_in
+
+NEW = {"password1": "long enough 7", "password2": "long enough 7"}
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    assert client.post("/accounts/login/", {"login": user.username, "password": "correct horse"}).status_code == 302
+    return client
+
+
+def neutral(page: Any) -> str:
+    return re.sub(r'value="[^"]*"|<time.*?</time>', "", page.content.decode(), flags=re.S)
+
+
+# --- guessing -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The passwords that were hashed. Counted instead of timed: all else takes a hundredth of the time of a hash."""
+    found: list[str] = []
+    encode = hashers.MD5PasswordHasher.encode
+
+    def noted(self: Any, password: str, salt: str) -> str:
+        found.append(password)
+        return str(encode(self, password, salt))
+
+    monkeypatch.setattr(hashers.MD5PasswordHasher, "encode", noted)
+    return found
+
+
+def test_of_a_thousand_guesses_for_one_account_five_are_looked_at(bo: User, hashed: list[str]) -> None:
+    hashed.clear()
+    for number in range(1000):
+        if number < 20 or number % 100 == 0:  # one counter refuses them all; a few of them ask it through HTTP
+            assert sign_in("bo", f"guess {number}", f"10.1.{number // 200}.{number % 200}") == 200
+    assert set(hashed) == {f"guess {number}" for number in range(5)}
+
+
+@pytest.mark.parametrize("names", [("bo", "nobody"), ("bo@example.org", "nobody@example.org")])
+def test_an_unknown_name_costs_as_many_password_hashes_as_a_known_one(
+    bo: User, hashed: list[str], names: tuple[str, str]
+) -> None:
+    costs = []
+    for name in names:
+        hashed.clear()
+        sign_in(name, "wrong horse")
+        costs.append(len(hashed))
+    assert costs[0] == costs[1] > 0
+
+
+def test_sign_in_and_reset_say_the_same_of_people_who_exist_and_who_do_not(bo: User) -> None:
+    known = Client().post("/accounts/login/", {"login": "bo", "password": "wrong"})
+    unknown = Client().post("/accounts/login/", {"login": "no", "password": "wrong"})
+    assert known.status_code == unknown.status_code == 200
+    assert neutral(known) == neutral(unknown)
+    answers = [
+        Client().post("/accounts/password/reset/", {"email": f"{name}@example.org"}, follow=True)
+        for name in ("bo", "no")
+    ]
+    assert neutral(answers[0]) == neutral(answers[1])
+
+
+def test_sign_up_does_not_say_whose_address_is_known_where_addresses_are_confirmed(
+    bo: User, settings: LazySettings
+) -> None:
+    settings.OPEN_SIGN_UP, settings.ACCOUNT_EMAIL_VERIFICATION = True, "mandatory"
+    given = [{"username": f"new{name}", "email": f"{name}@example.org", **NEW} for name in ("bo", "no")]
+    answers = [Client().post("/accounts/signup/", fields) for fields in given]
+    assert [(a.status_code, a["Location"]) for a in answers] == [(302, "/accounts/confirm-email/")] * 2
+    assert not User.objects.filter(username="newbo").exists()
+
+
+def test_passwords_are_kept_by_argon2_and_few_are_hashed_at_once() -> None:
+    assert own.PASSWORD_HASHERS[0].endswith("Argon2PasswordHasher")
+    assert isinstance(application, FewAtOnce)
+    assert AT_ONCE <= 4
+
+
+# --- making accounts ----------------------------------------------------------------------------------------------
+
+
+def test_a_thousand_sign_ups_without_a_code_make_no_account(db: None) -> None:
+    for number in range(20):  # closed before anything is counted or hashed, so the twentieth says as much
+        given = {"username": f"bot{number}", "email": f"bot{number}@example.org", **NEW}
+        assert "You need a join code" in Client().post("/accounts/signup/", given).content.decode()
+    assert not User.objects.exists()
+
+
+def test_a_code_lets_in_as_long_as_it_is_valid(pets: Competition, settings: LazySettings) -> None:
+    client = Client()
+    client.get("/join/WRONGONE/")
+    assert "You need a join code" in client.get("/accounts/signup/").content.decode()
+    client.get(f"/join/{pets.join_code}/")
+    assert "Create an account" in client.get("/accounts/signup/").content.decode()
+    Competition.objects.update(join_code="ANOTHER2")
+    assert "You need a join code" in client.get("/accounts/signup/").content.decode()
+    settings.OPEN_SIGN_UP = True
+    assert "Create an account" in client.get("/accounts/signup/").content.decode()
+
+
+def test_accounts_per_address_are_counted(pets: Competition, settings: LazySettings) -> None:
+    settings.ACCOUNT_RATE_LIMITS = {**configured.ACCOUNT_RATE_LIMITS, "signup": "3/m/ip"}
+    statuses = []
+    for number in range(5):
+        client = Client()
+        client.get(f"/join/{pets.join_code}/")
+        given = {"username": f"bot{number}", "email": f"bot{number}@example.org", **NEW}
+        statuses.append(client.post("/accounts/signup/", given).status_code)
+    assert statuses == [302, 302, 302, 429, 429]
+
+
+@pytest.mark.parametrize("name", ["bo ", "BO", "ｂｏ", "b\u200bo", "bо", "Ьο", "\u202ebo"])
+def test_nobody_takes_a_name_that_looks_like_bos(bo: User, settings: LazySettings, name: str) -> None:
+    settings.OPEN_SIGN_UP = True
+    Client().post("/accounts/signup/", {"username": name, "email": "m@example.org", **NEW})
+    assert list(User.objects.values_list("username", flat=True)) == ["bo"]
+
+
+@pytest.mark.parametrize("address", ["bo@example.org ", "BO@EXAMPLE.ORG", "ｂｏ@example.org"])
+def test_nobody_takes_bos_address(bo: User, settings: LazySettings, address: str) -> None:
+    settings.OPEN_SIGN_UP = True
+    Client().post("/accounts/signup/", {"username": "mallory", "email": address, **NEW})
+    assert User.objects.count() == 1
+
+
+# --- sessions -----------------------------------------------------------------------------------------------------
+
+
+def test_the_session_gets_another_key_at_sign_in(pets: Competition, bo: User) -> None:
+    client = Client()
+    client.get(f"/join/{pets.join_code}/")
+    planted = client.cookies["sessionid"].value
+    client.post("/accounts/login/", {"login": "bo", "password": "correct horse"})
+    assert client.cookies["sessionid"].value != planted
+    thief = Client()
+    thief.cookies["sessionid"] = planted
+    assert thief.get("/account/").status_code == 302
+
+
+def test_a_new_password_ends_all_other_sessions(bo: User) -> None:
+    here, there = signed_in(bo), signed_in(bo)
+    given = {"oldpassword": "correct horse", "password1": "battery staple", "password2": "battery staple"}
+    assert here.post("/accounts/password/change/", given).status_code == 302
+    assert here.get("/account/").status_code == 200
+    assert there.get("/account/").status_code == 302
+
+
+def test_bo_signs_out_everywhere_else(bo: User) -> None:
+    here, there = signed_in(bo), signed_in(bo)
+    assert "this one" in here.get("/accounts/sessions/").content.decode()
+    assert here.post("/accounts/sessions/").status_code == 302
+    assert here.get("/account/").status_code == 200
+    assert there.get("/account/").status_code == 302
+
+
+def test_a_reset_link_works_once_and_ends_sessions(bo: User, settings: LazySettings) -> None:
+    there, forgetful = signed_in(bo), Client()
+    forgetful.post("/accounts/password/reset/", {"email": "bo@example.org"})
+    link = re.search(r"http://[^/]+(/accounts/password/reset/key/\S+)", str(mail.outbox[0].body))
+    assert link
+    given = {"password1": "battery staple", "password2": "battery staple"}
+    form = forgetful.get(link[1], follow=True).redirect_chain[-1][0]
+    assert forgetful.post(form, given).status_code == 302
+    assert there.get("/account/").status_code == 302
+    bo.refresh_from_db()
+    assert bo.check_password("battery staple")
+    again = Client()
+    again.post(
+        again.get(link[1], follow=True).request["PATH_INFO"], {"password1": "third one 77", "password2": "third one 77"}
+    )
+    bo.refresh_from_db()
+    assert bo.check_password("battery staple")
+    assert configured.PASSWORD_RESET_TIMEOUT == 3600
+
+
+# --- second factors -----------------------------------------------------------------------------------------------
+
+
+def with_app(user: User) -> str:
+    """Give somebody an authenticator app and recovery codes; the app's secret."""
+    secret = totp.generate_totp_secret()
+    totp.TOTP.activate(user, secret)
+    RecoveryCodes.activate(user)
+    return str(secret)
+
+
+def code_of(secret: str) -> str:
+    counter = next(iter(totp.yield_hotp_counters_from_time()))
+    return str(totp.format_hotp_value(totp.hotp_value(secret, counter)))
+
+
+def test_a_password_alone_does_not_sign_in_who_has_a_second_factor(ada: User) -> None:
+    secret = with_app(ada)
+    client = Client()
+    step = client.post("/accounts/login/", {"login": "ada", "password": "correct horse"})
+    assert step["Location"] == "/accounts/2fa/authenticate/"
+    assert client.get("/account/").status_code == 302
+    assert client.post("/accounts/2fa/authenticate/", {"code": "000000"}).status_code == 200
+    code = code_of(secret)
+    client.post("/accounts/2fa/authenticate/", {"code": code})
+    assert client.get("/account/").status_code == 200
+    second = Client()
+    second.post("/accounts/login/", {"login": "ada", "password": "correct horse"})
+    assert second.post("/accounts/2fa/authenticate/", {"code": code}).status_code == 200, "a code worked twice"
+
+
+def test_a_recovery_code_works_once(ada: User) -> None:
+    with_app(ada)
+    code = Authenticator.objects.get(user=ada, type=Authenticator.Type.RECOVERY_CODES).wrap().get_unused_codes()[0]
+    for status in (200, 302):
+        client = Client()
+        client.post("/accounts/login/", {"login": "ada", "password": "correct horse"})
+        client.post("/accounts/2fa/authenticate/", {"code": code})
+        assert client.get("/account/").status_code == status
+
+
+def test_codes_are_not_guessed(ada: User) -> None:
+    with_app(ada)
+    client = Client()
+    client.post("/accounts/login/", {"login": "ada", "password": "correct horse"})
+    pages = [client.post("/accounts/2fa/authenticate/", {"code": f"{n:06}"}).content.decode() for n in range(12)]
+    assert "Too many" in pages[-1]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "stopped"),
+    [("", []), ("operators", ["olga"]), ("hosts", ["ada", "olga"])],
+    ids=["nobody", "op", "hosts"],
+)
+def test_an_operator_can_ask_for_second_factors(
+    settings: LazySettings, ada: User, bo: User, olga: User, wanted: str, stopped: list[str]
+) -> None:
+    settings.SECOND_FACTOR_FOR = wanted
+    found = []
+    for person in (ada, bo, olga):
+        client = Client()
+        client.force_login(person)
+        found += [person.username] * (client.get("/teams/").headers.get("Location") == "/accounts/2fa/")
+        assert client.get("/accounts/2fa/").status_code == 200
+    assert found == stopped
+    admin = Client()
+    admin.force_login(olga)
+    assert (admin.get("/admin/").headers.get("Location") == "/accounts/2fa/") is ("olga" in stopped)
+    with_app(olga)
+    assert admin.get("/admin/").status_code == 200
+
+
+def test_the_operator_takes_a_lost_factor_away_and_reads_no_secret(ada: User, olga: User) -> None:
+    secret = with_app(ada)
+    admin = Client()
+    admin.force_login(olga)
+    assert secret not in admin.get(f"/admin/leaderboard/user/{ada.pk}/change/").content.decode()
+    assert admin.get("/admin/mfa/authenticator/").status_code == 404
+    admin.post("/admin/leaderboard/user/", {"action": "drop_second_factor", "_selected_action": ada.pk})
+    assert not Authenticator.objects.filter(user=ada).exists()
