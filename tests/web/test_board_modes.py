@@ -5,12 +5,15 @@ Bo's first file shows 0.8 on a board with steps of 0.1; his second is no clear i
 
 from __future__ import annotations
 
+import io
 import re
 from datetime import timedelta
 from functools import cached_property
+from zipfile import ZipFile
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard import hosting, joining, ranking, submitting
@@ -55,6 +58,7 @@ class World:
         own = [f"{at}submissions/{file.pk}/" for file in files] + [
             f"{at}submit/?submission={file.pk}" for file in files
         ]
+        own += [f"{at}submissions/{file.pk}/receipt.json" for file in files]
         lists = [f"{at}submissions/", f"{at}submissions/?show=finals", "/teams/", f"{at}team/"]
         parts = [f"{at}leaderboard/", *(f"{at}submissions/{file.pk}/progress/" for file in files)]
         programs = [
@@ -138,16 +142,24 @@ def test_the_comparison_would_find_a_leak(ada: User, bo: User, cy: User, monkeyp
         assert place in seen
 
 
+def data_of(user: User) -> bytes:
+    """Everything in the copy of a person's data."""
+    answer = signed_in(user).post(reverse("my_data"))
+    with ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as copy:  # type: ignore[attr-defined]
+        return b"".join(copy.read(name) for name in copy.namelist())
+
+
 def test_no_answer_before_the_reveal_has_an_exact_score(ada: User, bo: User, cy: User) -> None:
     """A canary with digits that nothing else has; found everywhere once the board is open."""
     pets = world(ada, bo, cy, "steady")
     pets.scoring(pets.first, 0.8123456789)
     pets.scoring(pets.second, 0.8234567891)
     canary = re.compile(rb"0[.]81234|0[.]82345|8234567|0[.]01111")
-    assert not [address for address, answer in pets.bytes_of_students().items() if canary.search(answer)]
+    assert not canary.search(data_of(bo))
     close(pets.competition)
     assert not [address for address, answer in pets.bytes_of_students().items() if canary.search(answer)]
     hosting.reveal(competition=pets.competition)
+    assert canary.search(data_of(bo))
     found = " ".join(address for address, answer in pets.bytes_of_students().items() if canary.search(answer))
     for place in (
         "bo /c/pets/submissions/",
