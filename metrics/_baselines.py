@@ -75,7 +75,7 @@ def baselines_of(truth: Truth) -> Baselines:
     files = _all_the_same([measured.constant(name, cells) for name, cells in _constants(small, columns, perfect)])
     wild = _random_rows(small, width)
     places = _draw(len(perfect), 1) % max(len(wild), 1)
-    files.append(measured.file("Random answers", "drawn from the answers", wild, places.astype(np.int64)))
+    files.append(measured.file("Random answers", "any answer of this kind, at random", wild, places.astype(np.int64)))
     files.append(measured.file("Perfect file", "the answers", perfect, np.arange(len(perfect))))
     apart = _apart(truth, measured, perfect, wild)
     return Baselines([one for one in files if one is not None], len(perfect), apart)

@@ -157,7 +157,7 @@ def proposed(metric: str) -> dict[str, Any]:
 def _most_plausible(fits: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
     if not fits:
         return DEFAULT_METRIC, {}
-    return fits[0]["key"], {**proposed(fits[0]["key"]), **fits[0]["params"]}
+    return fits[0]["key"], {**fits[0]["params"], **proposed(fits[0]["key"])}
 
 
 def _files_of(competition: Competition) -> tuple[str | None, dict[str, str]]:

@@ -79,6 +79,18 @@ def test_files_that_know_nothing_are_scored_before_anything_is_published(draft: 
     assert "0.69315" in page
 
 
+def test_a_log_loss_that_was_found_is_clipped_as_proposed(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    fit(client, YES_NO)
+    assert 'name="param-clip" value="0.001"' in page_of(client, "?metric=log_loss")
+    one_class = b"id,y,Usage\n" + b"".join(
+        b"%d,%d,%s\n" % (i, i > 40 and i % 2, b"Public" if i < 30 else b"Private") for i in range(90)
+    )
+    fit(client, one_class)
+    made = TruthDraft.objects.get()
+    assert (made.metric, made.params["clip"]) == ("log_loss", 0.001)
+
+
 def test_a_role_is_chosen_among_the_columns_of_the_file(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
     assert 'type="text" name="param-weight"' in page_of(client, "?metric=weighted_mae")

@@ -288,7 +288,7 @@ def _known_values(competition: Competition, draft: TruthDraft | None, key: str) 
         return dict(held.params)
     fits: list[dict[str, Any]] = draft.report.get("fits", []) if draft else []
     fit = next((dict(fit["params"]) for fit in fits if fit["key"] == key), {})
-    return {**hosting.proposed(key), **fit}
+    return {**fit, **hosting.proposed(key)}
 
 
 def _known_parameters(competition: Competition, draft: TruthDraft | None, key: str) -> ParameterForm:
