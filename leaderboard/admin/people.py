@@ -79,9 +79,8 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         keeping.delete_account(account=obj, user=request.user)  # type: ignore[arg-type]
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
-        with transaction.atomic():
-            for account in queryset:
-                self.delete_model(request, account)
+        for account in queryset:
+            self.delete_model(request, account)
 
     @admin.action(description="Take the second factor away (lost telephone)")
     def drop_second_factor(self, request: HttpRequest, queryset: Any) -> None:

@@ -175,13 +175,10 @@ def delete_account(*, account: User, user: User | None) -> None:
         memberships = list(Membership.objects.filter(user=held).select_related("team", "competition"))
         for membership in memberships:
             _leave_nameless(membership)
-        AuditEntry.append(
-            Deed.ACCOUNT_DELETED,
-            user=user,
-            account=held,
-            before={**rights_of(held), "memberships": len(memberships), "files": files},
-        )
+        before = {**rights_of(held), "memberships": len(memberships), "files": files}
+        gone = User(pk=held.pk)
         held.delete()
+        AuditEntry.append(Deed.ACCOUNT_DELETED, user=user, account=gone, before=before)
 
 
 def _leave_nameless(membership: Membership) -> None:
