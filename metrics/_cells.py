@@ -16,6 +16,9 @@ from metrics._tables import Table, pick, plain, raw_cells
 WORDS = ("scab", "rust", "healthy", "Straße", "ΟΔΟΣ", "x-1", "007", "complex")
 """What invented files are made of."""
 
+_TRIED = 10_000
+"""Cells that tell how often a column's texts repeat."""
+
 
 class Cells:
     """One column of a file on its way to a kind, with a place for complaints."""
@@ -72,10 +75,17 @@ class Cells:
             rows = np.array([self.row(place) for place in places])
             self.problems.append(over_several_lines(self.table, self.column, rows))
 
-    def coded(self) -> Coded:
-        """The distinct texts and where they are."""
+    def coded(self, *, may_repeat: bool = False) -> Coded:
+        """The distinct texts and where they are. With ``may_repeat`` columns that hardly repeat are left as they are:
+        looking for their distinct texts would need twice their memory and find little."""
+        if may_repeat and self._hardly_repeats():
+            return Coded(np.arange(len(self.array), dtype=np.int32), array=self.array)
         encoded = self.array.dictionary_encode()
         return Coded(plain(encoded.indices, np.int32), array=encoded.dictionary)
+
+    def _hardly_repeats(self) -> bool:
+        first = self.array[:_TRIED]
+        return len(first) == _TRIED and 2 * len(first.unique()) > _TRIED
 
 
 class Kind:

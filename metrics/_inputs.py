@@ -219,7 +219,7 @@ class Words(Kind):
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
-        return cells.coded()
+        return cells.coded(may_repeat=True)
 
     def sample(self, truth: Any) -> str:
         return self.example

@@ -17,6 +17,7 @@ import numpy as np
 from metrics._containers import LIMIT, unpack
 from metrics._errors import Problem, Refused
 from metrics._headers import TRIMMED, header_of
+from metrics._pieces import ends_of_pieces
 from metrics._scan import Text, quotes_are_regular, scan
 from metrics._walk import walk
 
@@ -143,20 +144,27 @@ def _stop_early(text: Text, body: int, expected: int) -> None:
 
 
 def _read_body(text: Text, names: Sequence[str], body: int) -> Table:
-    if not text.has_quotes or quotes_are_regular(text.data, body):
-        arrays = _arrow(memoryview(text.data)[body:], len(names), text.has_quotes)
-        if arrays is not None:
-            return Table(names, [trimmed(array) for array in arrays], text, body)
+    table = regular_table(text, names, body)
+    if table is not None:
+        return table
     walked = walk(text.data, body, len(names))
-    good = walked.good
-    arrays = _arrow(memoryview(good), len(names), text.has_quotes) if good.strip() else _empty(len(names))
+    good = Text(walked.good, text.has_quotes, walked.good.count(b"\n"))
+    arrays = _columns(good, 0, len(names)) if good.data.strip() else _empty(len(names))
     if arrays is None or len(arrays[0]) != len(walked.lines):
         message = "The file cannot be read as CSV. Write it again with a CSV library."
         raise Refused(*walked.problems, *([] if walked.problems else [Problem("unreadable", message)]))
-    table = Table(names, [trimmed(array) for array in arrays], text, body)
+    table = Table(names, arrays, text, body)
     table.lines = walked.lines
     table.problems = walked.problems
     return table
+
+
+def regular_table(text: Text, names: Sequence[str], body: int) -> Table | None:
+    """The rows from offset ``body`` on, or ``None`` where there is any fault with them."""
+    if text.has_quotes and not quotes_are_regular(text.data, body):
+        return None
+    arrays = _columns(text, body, len(names))
+    return None if arrays is None else Table(names, arrays, text, body)
 
 
 def _empty(width: int) -> list[Any]:
@@ -165,18 +173,59 @@ def _empty(width: int) -> list[Any]:
     return [pa.nulls(0, pa.string())] * width
 
 
+def _columns(text: Text, body: int, width: int) -> list[Any] | None:
+    """The trimmed columns as string arrays, read piece by piece, or ``None`` where Arrow finds fault with the rows."""
+    view = memoryview(text.data)
+    ends = list(ends_of_pieces(text.data, body, has_quotes=text.has_quotes))
+    if len(ends) == 1:
+        arrays = _arrow(view[body:], width, text.has_quotes)
+        return None if arrays is None else [trimmed(array) for array in arrays]
+    found = [_Growing(text.line_ends + 1, len(view) - body) for _ in range(width)]
+    start = body
+    for end in ends:
+        if text.data.count(b"\n", start, end) < end - start:  # Arrow takes line ends alone for a fault
+            arrays = _arrow(view[start:end], width, text.has_quotes)
+            if arrays is None:
+                return None
+            for column, array in zip(found, arrays, strict=True):
+                column.add(trimmed(array))
+        start = end
+    return [column.array() for column in found]
+
+
+class _Growing:
+    """A string array that pieces are added to. Room for all of them is reserved at once, and memory that nothing was
+    written to is none: never are the pieces and the whole there together."""
+
+    def __init__(self, rows: int, size: int) -> None:
+        self._offsets, self._data = np.zeros(rows + 1, np.int32), np.empty(size, np.uint8)
+        self._rows = 0
+
+    def add(self, array: Any) -> None:
+        offsets, data = raw_cells(array)
+        rows, start = self._rows + len(array), self._offsets[self._rows]
+        self._offsets[self._rows + 1 : rows + 1] = offsets[1:] - offsets[0] + start
+        self._data[start : self._offsets[rows]] = data[offsets[0] : offsets[-1]]
+        self._rows = rows
+
+    def array(self) -> Any:
+        import pyarrow as pa
+
+        offsets = self._offsets[: self._rows + 1]
+        data = self._data[: offsets[-1]]
+        return pa.StringArray.from_buffers(self._rows, pa.py_buffer(offsets), pa.py_buffer(data))
+
+
 def _arrow(view: memoryview, width: int, has_quotes: bool) -> list[Any] | None:
     """The columns as string arrays, or ``None`` where Arrow finds fault with the rows."""
     import pyarrow as pa
     from pyarrow import csv
 
     keys = [str(place) for place in range(width)]
-    # A quoted cell may be longer than any block, a line without quotes is not.
-    block = 2**31 - 1 if has_quotes else 1 << 23
     try:
         table = csv.read_csv(
             pa.BufferReader(pa.py_buffer(view)),
-            read_options=csv.ReadOptions(use_threads=False, column_names=keys, block_size=min(len(view) + 1, block)),
+            read_options=csv.ReadOptions(use_threads=False, column_names=keys, block_size=len(view) + 1),
             parse_options=csv.ParseOptions(newlines_in_values=has_quotes, quote_char='"' if has_quotes else False),
             convert_options=csv.ConvertOptions(
                 column_types=dict.fromkeys(keys, pa.string()), strings_can_be_null=False, check_utf8=False

@@ -283,6 +283,7 @@ def read_truth(
     """The truth, as far as it could be read, and all its problems."""
     try:
         table = read_table(read_bytes(source), check_truth_header)
+        table.let_go(())
     except Refused as refused:
         return None, refused.problems
     return judge_table(metric, table, params, id_column)

@@ -1,0 +1,33 @@
+"""Long texts in pieces of whole records: what is made of a piece needs several times its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+PIECE = 1 << 22
+"""Bytes of a piece; one with a longer record is longer."""
+
+
+def ends_of_pieces(data: bytes, start: int, *, has_quotes: bool) -> Iterator[int]:
+    """Where the pieces from ``start`` on end, each behind a line end that no quotes enclose; the last at the end."""
+    size = PIECE
+    while start + size < len(data):
+        end = end_of_records(data, start, start + size, has_quotes=has_quotes)
+        if end > start:
+            yield end
+            start, size = end, PIECE
+        else:
+            size *= 2
+    yield len(data)
+
+
+def end_of_records(data: bytes, start: int, stop: int, *, has_quotes: bool) -> int:
+    """Behind the last record that ends between these offsets, ``start`` if none does; at ``start`` a record begins."""
+    if not has_quotes:
+        return max(start, data.rfind(b"\n", start, stop) + 1)
+    used = np.frombuffer(data, np.uint8)[start:stop]
+    ends = np.flatnonzero(used == 10)
+    outside = np.flatnonzero(np.searchsorted(np.flatnonzero(used == 34), ends) % 2 == 0)
+    return start + int(ends[outside[-1]]) + 1 if len(outside) else start
