@@ -95,6 +95,12 @@ class Site:
             delattr(_own, self.address)
             raise
 
+    def hang_up(self) -> None:
+        """Close this thread's connection, for a thread that ends before the site does."""
+        if (connection := getattr(_own, self.address, None)) is not None:
+            connection.close()
+            delattr(_own, self.address)
+
     def stop(self) -> float:
         """Ctrl-C; gives the seconds until everything had stopped."""
         begun = time.monotonic()
