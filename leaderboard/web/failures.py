@@ -29,6 +29,6 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Rendered without a request: whatever broke may be what the frame needs, the database for example."""
     request_id = request.META.get("leaderboard.request_id", "")
-    log.error("request %s to %s failed", request_id, request.path)
+    log.error("request %s to %r failed", request_id, request.path)
     frame = {"request_id": request_id, "now": timezone.now(), "version": __version__}
     return HttpResponse(render_to_string("500.html", frame), status=500)

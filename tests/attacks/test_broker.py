@@ -1,0 +1,159 @@
+"""Somebody else at the broker: hostile messages are dropped, the worker lives; without a broker limits still hold."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import stat
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import caches
+from django.test import Client
+from redis import Redis
+
+from leaderboard import settings as own
+from leaderboard import shared_cache
+from leaderboard.celery import app
+from leaderboard.models import User
+from leaderboard.shared_cache import JsonValues, SharedCache
+from tests.site import running_site, until
+
+
+@pytest.fixture
+def alone(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The real cache with a broker that is not there."""
+    monkeypatch.setattr(shared_cache, "_away_until", 0.0)
+    settings.CACHES = {
+        **settings.CACHES,
+        "default": {
+            "BACKEND": "leaderboard.shared_cache.SharedCache",
+            "LOCATION": f"unix://{tmp_path}/nobody.sock",
+            "KEY_PREFIX": "leaderboard",
+        },
+    }
+    yield
+    caches["default"].clear()
+
+
+def test_without_a_broker_people_sign_in_and_guesses_are_still_counted(alone: None, bo: User) -> None:
+    given = {"login": "bo", "password": "correct horse"}
+    assert Client().post("/accounts/login/", given).status_code == 302
+    for _ in range(5):
+        Client().post("/accounts/login/", given | {"password": "wrong"})
+    assert Client().post("/accounts/login/", given).status_code == 200
+
+
+def test_a_broker_that_is_away_is_asked_once_in_five_seconds(alone: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    cache = caches["default"]
+    assert isinstance(cache, SharedCache)
+    client = cache._cache.get_client
+
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        asked.append(args)
+        return client(*args, **kwargs)
+
+    monkeypatch.setattr(cache._cache, "get_client", noted)
+    for number in range(10):
+        cache.set("n", number)
+    assert cache.get("n") == 9
+    assert len(asked) == 1
+
+
+def test_the_shared_cache_reads_no_pickles() -> None:
+    values = JsonValues()
+    assert values.dumps(7) == 7  # the broker counts plain numbers by itself
+    for value in (2.5, True, "text", [1.5, 2.5], None):
+        kept = values.dumps(value)
+        assert isinstance(kept, bytes)
+        assert values.loads(kept) == value
+    with pytest.raises(ValueError, match="."):
+        values.loads(b"\x80\x04K*.")
+
+
+def test_messages_are_json_and_name_tasks_of_ours() -> None:
+    assert own.CELERY_ACCEPT_CONTENT == ["json"]
+    assert app.conf.accept_content == ["json"]
+    assert not app.conf.worker_enable_remote_control
+
+
+def message(task: str, arguments: Any, **changes: Any) -> str:
+    """An envelope as Celery writes it."""
+    body = changes.pop("body", None) or json.dumps([arguments, {}, {}]).encode()
+    number = str(uuid.uuid4())
+    envelope = {
+        "body": base64.b64encode(body).decode(),
+        "content-encoding": "utf-8",
+        "content-type": "application/json",
+        "headers": {"lang": "py", "task": task, "id": number, "root_id": number, "argsrepr": "", "kwargsrepr": ""},
+        "properties": {
+            "correlation_id": number,
+            "delivery_mode": 2,
+            "delivery_info": {"exchange": "", "routing_key": "celery"},
+            "priority": 0,
+            "body_encoding": "base64",
+            "delivery_tag": number,
+        },
+    }
+    return json.dumps({**envelope, **changes})
+
+
+@pytest.mark.slow
+def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> None:
+    """After each of them the same worker does what an honest message asks for."""
+    folder = tmp_path / "var"
+    loot = tmp_path / "loot"
+    pickle = b"cposix\nsystem\n(S'touch " + str(loot).encode() + b"'\ntR."
+    score = "leaderboard.tasks.score_submission"
+    hostile = [
+        message("os.system", ["true"]),
+        message("celery.backend_cleanup", []),
+        message(score, []),
+        message(score, ["not an id", "not a number"]),
+        message(score, [{"$gt": ""}, [1, 2]]),
+        message(score, ["' OR 1=1 --", 1]),
+        message(score, [str(uuid.uuid4()), 10**30]),
+        message("leaderboard.tasks.rescore", [None]),
+        message(
+            score,
+            [],
+            **{"body": pickle, "content-type": "application/x-python-serialize", "content-encoding": "binary"},
+        ),
+        message(score, [], body=b"\xff\xfe not json"),
+        message(score, [], body=b'{"args": "no list"}'),
+        message(score, [], headers={}),
+    ]
+    with running_site(folder) as site:
+        sock = folder / "run" / "valkey.sock"
+        assert stat.S_IMODE(sock.stat().st_mode) == 0o600
+        assert stat.S_IMODE(sock.parent.stat().st_mode) == 0o700
+        broker = Redis(unix_socket_path=str(sock))
+        worker = worker_of(site.process.pid)
+        for words in hostile:
+            broker.lpush("celery", words)
+        until(lambda: broker.llen("celery") == 0, what="the queue to be read")
+        site.shell("from tests.conftest import *\nada = person('ada', can_host=True)\npets = make_competition(ada)")
+        token = site.shell(
+            "from tests.conftest import *\nbo = person('bo')\nenter(Competition.objects.get(), bo)\n"
+            "from leaderboard.models import ApiToken\nprint(ApiToken.issue(bo, 't')[1])"
+        )
+        status, said = site.upload("pets", token, b"id,label\n1,cat\n")
+        assert status == 201, said
+        until(lambda: '"pending"' not in site.get(f"/api/v1/submissions/{said['id']}", token)[1], what="a final status")
+        assert worker_of(site.process.pid) == worker
+        assert not loot.exists()
+
+
+def worker_of(supervisor: int) -> int:
+    """The worker's main process below `up`."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (entry / "stat").exists():
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == supervisor and b"worker" in (entry / "cmdline").read_bytes():
+                return int(entry.name)
+    raise AssertionError(f"{supervisor} has no worker ({os.getpid()})")

@@ -1,0 +1,87 @@
+"""What leaves the site in tables and logs: no formula, no forged line, no secret."""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+
+import pytest
+from django.test import Client
+
+from leaderboard import joining
+from leaderboard.models import ApiToken, Competition, User
+from tests.conftest import answers, enter, hand_in
+
+from .scene import Scene, addresses, ask, filled
+
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", "=cmd|' /C calc'!A0", '=HYPERLINK("https://evil.example")']
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_no_name_becomes_a_formula_in_a_table(pets: Competition, ada: User, bo: User, name: str) -> None:
+    joining.rename(membership=enter(pets, bo), name=name)
+    hand_in(pets, bo, answers(public=1), file_name=f"{name}.csv", note=name)
+    Competition.objects.update(is_listed=True)
+    host = Client()
+    host.force_login(ada)
+    cells = []
+    for path in ("/c/pets/leaderboard.csv", "/host/pets/board.csv"):
+        response = host.get(path)
+        assert response.status_code == 200
+        for row in csv.reader(io.StringIO(response.getvalue().decode("utf-8-sig"))):
+            cells += row
+    assert any(cell.lstrip("'\t") and name.strip()[1:] in cell for cell in cells), "the name is in no table"
+    alive = [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝")) and not is_number(cell)]
+    assert alive == []
+
+
+def is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+# --- logs ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["%0a", "%0d", "%0d%0a", "%e2%80%a8", "%1b[31m"])
+def test_nobody_writes_a_line_of_the_log(client: Client, db: None, caplog: pytest.LogCaptureFixture, end: str) -> None:
+    client.get(f"/nope{end}ERROR everything is fine")
+    client.post("/accounts/login/", {"login": "x\nERROR fine", "password": "x\nERROR fine"})
+    assert caplog.records
+    assert [line for line in caplog.text.splitlines() if line.startswith("ERROR everything")] == []
+    assert "\x1b[31m" not in caplog.text
+
+
+def test_nobody_writes_a_line_of_the_log_where_a_page_breaks(
+    db: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(_: str) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(joining, "competition_of", broken)
+    client = Client(raise_request_exception=False)
+    assert client.get("/join/A%0aERROR everything is fine/").status_code == 500
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) >= 2
+    assert [message for message in messages if "\n" in message] == []
+
+
+def test_secrets_are_in_no_log(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    password, wrong = "correct horse", "wrong-horse-4711"
+    for given in (password, wrong):
+        Client().post("/accounts/login/", {"login": "bo", "password": given})
+    secret = ApiToken.issue(User.objects.get(username="bo"), "log")[1]
+    bad = {"Authorization": f"Bearer {secret}x"}
+    Client().get("/api/v1/competitions", headers={"Authorization": f"Bearer {secret}"})
+    Client().get("/api/v1/competitions", headers=bad)
+    for address in addresses():
+        if not address.route.startswith("admin/"):
+            ask(scene, "bo", "GET", filled(address.route, scene.arguments)).getvalue()
+    session = scene.clients["bo"].cookies["sessionid"].value
+    for word in (password, wrong, secret, scene.tokens["bo"], session, "truthcanary", "filecanary"):
+        assert word not in caplog.text

@@ -1,0 +1,126 @@
+"""Scripts in everything people may write, in a real browser: none runs, and the policy has nothing to report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext
+from pytest_django.live_server_helper import LiveServer
+
+from leaderboard import hosting, joining
+from leaderboard.models import Baseline, Competition, Submission, Team, User
+from tests.conftest import answers, enter, hand_in, make_competition
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PAYLOADS = [
+    "<script>window.__xss=1</script>",
+    "<img src=x onerror=window.__xss=1>",
+    "<svg/onload=window.__xss=1>",
+    "<svg><script>window.__xss=1</script></svg>",
+    '"><script>window.__xss=1</script>',
+    "' autofocus onfocus=window.__xss=1 x='",
+    '" autofocus onfocus=window.__xss=1 x="',
+    "<iframe srcdoc='<script>parent.__xss=1</script>'>",
+    "<a href='javascript:window.__xss=1'>x</a>",
+    "[x](javascript:window.__xss=1)",
+    '![x](x" onerror="window.__xss=1)',
+    '<https://x.y/"onmouseover=window.__xss=1>',
+    "</title><script>window.__xss=1</script>",
+    "</textarea><script>window.__xss=1</script>",
+    "<style>@import '//evil.example/x.css'</style>",
+    "<details open ontoggle=window.__xss=1>",
+    "{{constructor.constructor('window.__xss=1')()}}",
+    "$$\\href{javascript:window.__xss=1}{x}$$<!--<img src=x onerror=window.__xss=1>",
+]
+WATCH = """
+window.__reports = [];
+document.addEventListener(
+  'securitypolicyviolation', e => window.__reports.push(e.violatedDirective + ' ' + e.blockedURI));
+"""
+
+
+@pytest.fixture
+def infested(ada: User, bo: User) -> Competition:
+    """A competition in which every text that people may write is all the payloads, or one of them where it is short."""
+    everything = "\n\n".join(PAYLOADS)
+    competition = make_competition(ada, is_listed=True, overview=everything, rules=everything, daily_attempts=50)
+    membership = enter(competition, bo)
+    for number, payload in enumerate(PAYLOADS):
+        hand_in(competition, bo, answers(public=number % 3), file_name=f"{payload}.csv", note=payload)
+        if number < 6:
+            Baseline.objects.create(competition=competition, name=payload[:60])
+    hand_in(competition, bo, f'id,label\n"{PAYLOADS[0]}","{PAYLOADS[1]}"\n'.encode(), file_name=PAYLOADS[2])
+    hosting.add_data_file(
+        competition=competition, file_name=f"{PAYLOADS[1]}.csv", chunks=[b"id,x\n1,<script>window.__xss=1</script>\n"],
+        description=PAYLOADS[0],
+    )  # fmt: skip
+    joining.rename(membership=membership, name=PAYLOADS[0])
+    for number, payload in enumerate(PAYLOADS[1:]):
+        Team.objects.create(competition=competition, name=f"{number}{payload}"[:60])
+    Competition.objects.update(
+        title=PAYLOADS[4][:100], subtitle=PAYLOADS[5], course=PAYLOADS[6][:60], contact=PAYLOADS[8][:60]
+    )
+    return Competition.objects.get()
+
+
+@pytest.fixture
+def browsers(
+    chromium: Browser, live_server: LiveServer, settings: LazySettings, ada: User, bo: User
+) -> Iterator[dict[str, BrowserContext]]:
+    contexts = {}
+    for person in (ada, bo):
+        client = Client()
+        client.force_login(person)
+        context = chromium.new_context()
+        name = settings.SESSION_COOKIE_NAME
+        context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": live_server.url}])
+        context.add_init_script(WATCH)
+        contexts[person.username] = context
+    yield contexts
+    for context in contexts.values():
+        context.close()
+
+
+def test_no_script_runs_from_anything_people_write(
+    infested: Competition, browsers: dict[str, BrowserContext], live_server: LiveServer
+) -> None:
+    bad = Submission.objects.get(status="invalid")
+    paths = {
+        "bo": [
+            "/", "/c/pets/", "/c/pets/data/", "/c/pets/rules/", "/c/pets/leaderboard/", "/c/pets/submit/",
+            "/c/pets/submissions/", f"/c/pets/submissions/{bad.pk}/", "/c/pets/team/", "/c/pets/finals/", "/teams/",
+            "/metrics/accuracy/?q=<script>window.__xss=1</script>", "/?q=\"><script>window.__xss=1</script>",
+            "/accounts/login/?next=javascript:window.__xss=1", "/join/<script>window.__xss=1<script>/",
+        ],
+        "ada": ["/host/", "/host/pets/", "/host/pets/submissions/", "/host/pets/settings/", "/host/pets/people/",
+                "/host/pets/baselines/", "/host/pets/data/"],
+    }  # fmt: skip
+    found: list[str] = []
+    for person, own in paths.items():
+        page = browsers[person].new_page()
+        for path in own:
+            page.goto(live_server.url + path)
+            page.evaluate("document.querySelectorAll('[autofocus]').forEach(e => e.focus())")
+            if page.evaluate("window.__xss") is not None:
+                found.append(f"a script ran on {path}")
+            found += [f"{path}: {report}" for report in page.evaluate("window.__reports")]
+            if live := page.evaluate(
+                "document.querySelectorAll('main [onerror],main [onload],main [onfocus],"
+                'main iframe,a[href^="javascript:"]\').length'
+            ):
+                found.append(f"{live} living elements on {path}")
+    assert found == []
+
+
+def test_the_browser_would_tell(browsers: dict[str, BrowserContext], live_server: LiveServer) -> None:
+    """The test above could not fail if nobody saw a report."""
+    page = browsers["bo"].new_page()
+    page.goto(f"{live_server.url}/metrics/")
+    page.evaluate("document.querySelector('main').innerHTML = '<img src=x onerror=\"window.__xss=1\">'")
+    page.wait_for_function("window.__reports.length > 0")
+    assert page.evaluate("window.__xss") is None
+    assert page.evaluate("window.__reports")[0].startswith("script-src")
