@@ -72,7 +72,7 @@ def test_the_shared_cache_reads_no_pickles() -> None:
         kept = values.dumps(value)
         assert isinstance(kept, bytes)
         assert values.loads(kept) == value
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"decode|invalid"):
         values.loads(b"\x80\x04K*.")
 
 

@@ -1,0 +1,46 @@
+"""Names of teams that cannot be told apart are one name."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard import joining
+from leaderboard.models import Competition, User
+from leaderboard.models.names import skeleton, tidy
+from tests.conftest import enter
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Red Pandas", "RED PANDAS", " Red  Pandas ", "Ｒed Pandas", "Red\u00a0Pandas", "Red P\u200bandas", "Rеd Pandas",
+     "Red Раndas", "\u202eRed Pandas", "Red Pand\u00adas"],
+)  # fmt: skip
+def test_no_team_takes_a_name_that_looks_like_anothers(pets: Competition, bo: User, cy: User, name: str) -> None:
+    joining.rename(membership=enter(pets, bo), name="Red Pandas")
+    with pytest.raises(joining.CannotJoin, match="so alike"):
+        joining.rename(membership=enter(pets, cy), name=name)
+
+
+@pytest.mark.parametrize("name", ["Red Panda", "Réd Pandas", "Красные панды", "赤パンダ", "Red Pandas 2"])
+def test_other_names_in_any_script_are_free(pets: Competition, bo: User, cy: User, name: str) -> None:
+    joining.rename(membership=enter(pets, bo), name="Red Pandas")
+    joining.rename(membership=enter(pets, cy), name=name)
+
+
+def test_a_team_may_write_its_own_name_another_way(pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    joining.rename(membership=membership, name="Red Pandas")
+    joining.rename(membership=membership, name="RED PANDAS")
+
+
+def test_a_newcomer_whose_name_looks_taken_gets_a_number(pets: Competition, bo: User, cy: User) -> None:
+    joining.rename(membership=enter(pets, bo), name="су")
+    assert enter(pets, cy).team.name == "cy 2"
+
+
+def test_letters_that_look_alike_have_one_skeleton() -> None:
+    for one, other in (("Ada", "Аdа"), ("Bill", "BiIl"), ("l0l", "lol"), ("ad\u00e9le", "ade\u0301le")):
+        assert skeleton(one) == skeleton(other)
+    for one, other in (("ali", "ail"), ("Bo", "Boo"), ("rene", "rené"), ("x1", "x2")):
+        assert skeleton(one) != skeleton(other)
+    assert tidy(" a\u200b\u202e  b\n") == "a b"
