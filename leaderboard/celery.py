@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import django
 from celery import Celery
@@ -11,6 +12,8 @@ from celery.signals import beat_init, import_modules, task_postrun, task_prerun,
 from django.db import close_old_connections
 
 from . import lifeline
+
+LOOK_EVERY = 0.5
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
@@ -49,6 +52,15 @@ def _drop_broken_connections(**_: object) -> None:
 @worker_process_init.connect
 def _end_with_the_worker(**_: object) -> None:
     lifeline.die_with_leader()
+
+
+@worker_ready.connect
+def _look_after_children_often(sender: Any = None, **_: object) -> None:
+    """Celery looks every five seconds whether a process of its pool died; a file should not wait for that."""
+    hub: Any = getattr(sender, "hub", None)
+    pool: Any = getattr(getattr(sender, "pool", None), "_pool", None)
+    if hub is not None and hasattr(pool, "maintain_pool"):
+        hub.call_repeatedly(LOOK_EVERY, pool.maintain_pool)
 
 
 @worker_ready.connect

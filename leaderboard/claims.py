@@ -144,7 +144,9 @@ def lease_kept(submission_id: uuid.UUID, claim: uuid.UUID) -> Iterator[None]:
 
     def extend() -> None:
         while not done.wait(LEASE.total_seconds() / 3):
-            if not _extended(submission_id, claim) and not done.is_set():
+            is_ours = _extended(submission_id, claim)
+            connection.close()  # that of this thread
+            if not is_ours and not done.is_set():
                 log.error("submission %s: the lease was lost, so its scorer is stopped", submission_id)
                 when_lost()
                 return
@@ -166,8 +168,6 @@ def _extended(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
     except Exception:
         log.exception("the lease of submission %s could not be extended", submission_id)
         return True
-    finally:
-        connection.close()
 
 
 # --- what dies --------------------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def is_understood(task: Any) -> bool:
     schema = str((task.request.headers or {}).get("schema", SCHEMA))
     if schema == str(SCHEMA):
         return True
-    log.warning("a message of form %r was left alone; this worker knows form %s", schema, SCHEMA)
+    log.warning("a message of another form (%r) was left alone; this worker knows %s", schema, SCHEMA)
     return False
 
 

@@ -1,0 +1,233 @@
+"""Faults of real processes, on one running site: whatever is killed, stopped or emptied, every file gets its score."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from tests.conftest import answers
+from tests.site import ROOT, Site, running_site, until
+
+pytestmark = pytest.mark.slow
+
+ROWS = 300_000
+SET_UP = f"""
+from tests.conftest import make_competition, enter, person
+from leaderboard.models import ApiToken
+ada = person("ada", can_host=True)
+make_competition(ada, daily_attempts=200)
+usage = ("Private", "Public")
+truth = "id,label,Usage\\n" + "".join(f"{{i}},c{{i % 7}},{{usage[i % 2]}}\\n" for i in range({ROWS}))
+make_competition(ada, slug="big", truth=truth, daily_attempts=200)
+from leaderboard.models import Competition
+for name in ("bo", "cy"):
+    user = person(name)
+    for competition in Competition.objects.all():
+        enter(competition, user)
+    print(ApiToken.issue(user, "test")[1])
+"""
+BIG = ("id,label\n" + "".join(f"{i},c{i % 5}\n" for i in range(ROWS))).encode()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with running_site(tmp_path_factory.mktemp("site") / "var") as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def tokens(site: Site) -> list[str]:
+    return site.shell(SET_UP).splitlines()
+
+
+@pytest.fixture(autouse=True)
+def promises(site: Site, tokens: list[str]) -> Iterator[None]:
+    """After each fault: nothing waits any more, and every promise holds."""
+    yield
+    until(lambda: rows(site, "status = 'pending'") == [], seconds=60, what="the last score")
+    command = [sys.executable, "manage.py", "check_invariants"]
+    check = subprocess.run(command, cwd=ROOT, env=site.environment, capture_output=True, text=True, check=False)
+    assert check.returncode == 0, check.stdout + check.stderr
+
+
+def rows(site: Site, condition: str = "1") -> list[dict[str, Any]]:
+    """Submissions as the database has them."""
+    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
+        database.row_factory = sqlite3.Row
+        return [dict(row) for row in database.execute(f"SELECT * FROM leaderboard_submission WHERE {condition}")]
+
+
+def row(site: Site, submission: dict[str, object]) -> dict[str, Any]:
+    (found,) = rows(site, f"id = '{str(submission['id']).replace('-', '')}'")
+    return found
+
+
+def upload(site: Site, slug: str, token: str, data: bytes = b"") -> dict[str, object]:
+    try:
+        status, submission = site.upload(slug, token, data or answers())
+    except OSError:  # the server closed a connection that had been silent for long
+        status, submission = site.upload(slug, token, data or answers())
+    assert status == 201, submission
+    return submission
+
+
+def scored(site: Site, *submissions: dict[str, object], seconds: float = 30) -> list[dict[str, Any]]:
+    until(lambda: all(row(site, one)["status"] == "scored" for one in submissions), seconds=seconds, what="the scores")
+    return [row(site, one) for one in submissions]
+
+
+def children_of(pid: int, words: str = "") -> list[int]:
+    found = subprocess.run(["pgrep", "-P", str(pid), "-f", words], capture_output=True, text=True, check=False)
+    return [int(line) for line in found.stdout.split()]
+
+
+def worker(site: Site) -> int:
+    return until(lambda: children_of(site.process.pid, "celery -A"), what="a worker")[0]
+
+
+def scorer(site: Site) -> int:
+    return until(lambda: children_of(worker(site)), what="a scorer")[0]
+
+
+def in_work(site: Site, submission: dict[str, object]) -> dict[str, Any]:
+    def look() -> dict[str, Any] | None:
+        found = row(site, submission)
+        return found if found["claim"] else None
+
+    return until(look, every=0.005, what="a claim")
+
+
+@contextmanager
+def asleep(*pids: int) -> Iterator[None]:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def broker(site: Site) -> redis.Redis:
+    return redis.Redis(unix_socket_path=str(site.folder / "run" / "valkey.sock"), socket_timeout=5)
+
+
+def test_01_02_a_killed_scorer_is_noticed_within_two_seconds(site: Site, tokens: list[str]) -> None:
+    victim = scorer(site)
+    submission = upload(site, "big", tokens[0], BIG)
+    in_work(site, submission)
+    os.kill(victim, signal.SIGKILL)
+    until(lambda: row(site, submission)["deaths"] == 1, seconds=4, what="the death; the goal is 2 s on a quiet machine")
+    (end,) = scored(site, submission)
+    assert (end["tries"], end["deaths"]) == (2, 1)
+
+
+def test_03_04_the_files_of_a_killed_worker_are_taken_over_when_its_lease_ends(site: Site, tokens: list[str]) -> None:
+    """The kernel ends the scorers with their worker, so killing it kills the tree. The lease is cut short."""
+    leader, child = worker(site), scorer(site)
+    submission = upload(site, "big", tokens[0], BIG)
+    in_work(site, submission)
+    os.kill(leader, signal.SIGKILL)
+    until(lambda: not Path(f"/proc/{child}").exists(), seconds=5, what="the end of the scorer")
+    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
+        left = (
+            "SELECT (julianday(lease_until) - julianday('now')) * 86400 FROM leaderboard_submission WHERE claim != ''"
+        )
+        assert database.execute(left).fetchone()[0] <= 31
+        past = "UPDATE leaderboard_submission SET lease_until = datetime('now', '-1 second') WHERE claim != ''"
+        database.execute(past)
+        database.commit()
+    (end,) = scored(site, submission, seconds=40)
+    assert end["tries"] == 2
+
+
+def test_06_a_killed_broker_that_keeps_nothing_loses_no_file(site: Site, tokens: list[str]) -> None:
+    with asleep(worker(site), scorer(site)):
+        files = [upload(site, "pets", tokens[n % 2]) for n in range(30)]
+        (server,) = children_of(site.process.pid, "valkey-server")
+        for path in (site.folder / "valkey").rglob("*.aof"):
+            path.write_bytes(b"")
+        os.kill(server, signal.SIGKILL)
+    scored(site, *files, seconds=45)
+
+
+def test_09_33_an_emptied_broker_and_a_dead_beat_lose_no_file(site: Site, tokens: list[str]) -> None:
+    """The worker's own sweep finds the files: the beat sleeps for the whole test."""
+    (beat,) = children_of(site.process.pid, "app.Beat")
+    with asleep(beat):
+        with asleep(worker(site), scorer(site)):
+            files = [upload(site, "pets", tokens[n % 2]) for n in range(5)]
+            broker(site).flushall()
+        scored(site, *files)
+
+
+def test_10_a_full_broker_takes_no_message_and_every_upload_is_kept(site: Site, tokens: list[str]) -> None:
+    server = broker(site)
+    server.config_set("maxmemory", "1")
+    try:
+        begun = time.monotonic()
+        submission = upload(site, "pets", tokens[0])
+        assert time.monotonic() - begun < 5, "the goal is 2 s on a quiet machine"
+    finally:
+        server.config_set("maxmemory", "0")
+    scored(site, submission)
+
+
+def test_19_a_database_locked_for_three_seconds_is_waited_for(site: Site, tokens: list[str]) -> None:
+    path = site.folder / "leaderboard.sqlite3"
+    with closing(sqlite3.connect(path, timeout=20, isolation_level=None, check_same_thread=False)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        unlock = threading.Timer(3, database.execute, ["ROLLBACK"])
+        unlock.start()
+        begun = time.monotonic()
+        submission = upload(site, "pets", tokens[0])
+        assert time.monotonic() - begun > 2, "nothing can be stored while the database is locked"
+        unlock.join()
+    scored(site, submission)
+
+
+def test_a_hostile_message_is_dropped_and_the_worker_lives(site: Site, tokens: list[str]) -> None:
+    """Whoever can write to the broker still names only tasks that exist, and cannot send code."""
+    leader = worker(site)
+    site.shell(
+        "from leaderboard.celery import app\n"
+        "for name, given in (('os.system', ['id']), ('leaderboard.tasks.score_submission', [{'a': 1}, None]),\n"
+        "                    ('leaderboard.tasks.score_submission', []), ('leaderboard.tasks.rescore', ['x'])):\n"
+        "    app.send_task(name, args=given)\n"
+        "app.send_task('leaderboard.tasks.sweep', serializer='pickle')\n"
+    )
+    scored(site, upload(site, "pets", tokens[0]))
+    assert worker(site) == leader
+
+
+def test_twenty_uploads_at_the_same_moment_get_five_attempts(site: Site, tokens: list[str]) -> None:
+    site.shell(
+        "from tests.conftest import enter, make_competition\nfrom leaderboard.models import User\n"
+        "enter(make_competition(User.objects.get(username='ada'), slug='five'), User.objects.get(username='bo'))"
+    )
+    statuses: list[int] = []
+
+    def send() -> None:
+        """From a connection of its own, as from a browser of its own."""
+        statuses.append(site.upload("five", tokens[0], answers())[0])
+        site.hang_up()
+
+    senders = [threading.Thread(target=send) for _ in range(20)]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join(60)
+    assert statuses.count(201) == 5
+    assert len(statuses) == 20

@@ -1,0 +1,101 @@
+"""Which test proves which fault: the table of the numbers, and that every test in it exists."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent.parent
+
+PROOFS: dict[int, tuple[str, ...]] = {
+    1: ("faults/test_processes.py::test_01_02_a_killed_scorer_is_noticed_within_two_seconds",),
+    2: (
+        "faults/test_processes.py::test_01_02_a_killed_scorer_is_noticed_within_two_seconds",
+        "leaderboard/test_claims.py::test_what_a_dead_scorer_held_is_rung_for_at_once_and_counted_once",
+    ),
+    3: ("faults/test_processes.py::test_03_04_the_files_of_a_killed_worker_are_taken_over_when_its_lease_ends",),
+    4: (
+        "faults/test_processes.py::test_03_04_the_files_of_a_killed_worker_are_taken_over_when_its_lease_ends",
+        "leaderboard/test_scoring.py::test_a_lease_that_ran_out_is_taken_over",
+    ),
+    5: (
+        "leaderboard/test_scoring.py::test_who_lost_the_claim_cannot_finish",
+        "leaderboard/test_claims.py::test_losing_the_lease_stops_the_scorer",
+        "leaderboard/test_claims.py::test_a_claim_is_of_one_bell_and_one_try",
+    ),
+    6: ("faults/test_processes.py::test_06_a_killed_broker_that_keeps_nothing_loses_no_file",),
+    7: (
+        "faults/test_short.py::test_07_while_the_broker_is_down_uploads_are_answered_and_the_page_says_waiting",
+        "leaderboard/test_claims.py::test_a_broker_that_takes_nothing_is_asked_once_per_sweep",
+    ),
+    8: ("flows/test_submission.py::test_a_frozen_broker_holds_no_upload_up",),
+    9: ("faults/test_processes.py::test_09_33_an_emptied_broker_and_a_dead_beat_lose_no_file",),
+    10: ("faults/test_processes.py::test_10_a_full_broker_takes_no_message_and_every_upload_is_kept",),
+    12: ("flows/test_submission.py::test_a_message_that_was_lost_is_rung_again_by_the_sweep",),
+    13: ("faults/test_short.py::test_13_a_browser_that_got_no_answer_and_sends_again_uses_one_attempt",),
+    14: ("faults/test_short.py::test_14_the_same_message_ten_times_gives_one_score",),
+    15: ("faults/test_short.py::test_15_messages_in_the_wrong_order_serve_the_oldest_file_first",),
+    16: ("faults/test_short.py::test_16_a_message_for_a_row_that_is_gone_harms_nobody",),
+    19: (
+        "faults/test_processes.py::test_19_a_database_locked_for_three_seconds_is_waited_for",
+        "faults/test_short.py::test_19_a_locked_database_is_waited_for_longer_than_ten_seconds",
+    ),
+    20: (
+        "leaderboard/test_claims.py::test_a_result_waits_for_the_database",
+        "leaderboard/test_claims.py::test_a_database_that_stays_away_is_not_waited_for_without_end",
+        "leaderboard/test_claims.py::test_a_database_that_is_away_is_no_lost_lease",
+    ),
+    21: (
+        "leaderboard/test_scoring.py::test_a_missing_file_is_called_damaged",
+        "leaderboard/test_submitting.py::test_a_failed_file_gives_the_attempt_back",
+        "leaderboard/test_claims.py::test_ada_gets_one_letter_an_hour",
+    ),
+    26: (
+        "leaderboard/test_limits.py::test_a_file_that_needs_too_much_memory_is_the_files_fault_and_counts_as_refused",
+        "leaderboard/test_limits.py::test_a_child_stops_at_its_memory_and_says_so",
+    ),
+    27: ("faults/test_short.py::test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through",),
+    28: ("leaderboard/test_claims.py::test_a_worker_whose_clock_is_wrong_steals_nothing",),
+    29: (
+        "leaderboard/test_claims.py::test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up",
+        "web/test_status.py::test_a_sweep_from_before_the_clock_was_set_back_is_none",
+    ),
+    31: ("leaderboard/test_claims.py::test_a_message_of_another_form_is_left_alone",),
+    33: (
+        "faults/test_processes.py::test_09_33_an_emptied_broker_and_a_dead_beat_lose_no_file",
+        "web/test_status.py::test_a_worker_sweeps_where_the_beat_does_not",
+    ),
+    34: ("faults/test_short.py::test_34_two_sweeps_at_once_ring_twice_score_once_and_give_one_attempt_back",),
+    35: (
+        "faults/test_short.py::test_35_a_thousand_waiting_files_are_served_in_turn_and_oldest_first",
+        "leaderboard/test_claims.py::test_competitions_take_turns_and_each_serves_its_oldest_first",
+    ),
+    36: (
+        "leaderboard/test_scoring.py::TestRescoring::test_a_file_measured_while_the_ruler_changed_is_measured_again",
+        "leaderboard/test_scoring.py::TestRescoring::test_the_board_stays_until_she_applies",
+    ),
+    37: ("faults/test_short.py::test_37_a_competition_that_is_deleted_while_its_file_is_measured",),
+}
+
+
+def names_in(path: Path) -> set[str]:
+    """Tests of a file, those of a class with its name."""
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}::{one.name}" for one in node.body if isinstance(one, ast.FunctionDef)}
+    return found
+
+
+@pytest.mark.parametrize("number", PROOFS)
+def test_a_fault_has_tests_that_exist(number: int) -> None:
+    missing = []
+    for proof in PROOFS[number]:
+        file, _, name = proof.partition("::")
+        if name not in names_in(TESTS / file):
+            missing.append(proof)
+    assert missing == []

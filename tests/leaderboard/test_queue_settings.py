@@ -1,0 +1,51 @@
+"""Settings without which files are lost, locked out or run as code: each was measured, so each is held to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import LazySettings
+
+from leaderboard import scoring, tasks
+from leaderboard.celery import app
+from leaderboard.management import children
+from leaderboard.management.place import Place
+
+
+def test_messages_are_ids_in_json_and_nothing_else_is_read(settings: LazySettings) -> None:
+    assert app.conf.accept_content == ["json"]
+    assert app.conf.task_serializer == app.conf.result_serializer == "json"
+    assert app.conf.task_ignore_result
+
+
+def test_a_worker_takes_one_message_at_a_time() -> None:
+    assert app.conf.worker_prefetch_multiplier == 1
+
+
+def test_whoever_rings_waits_for_a_broker_three_seconds_at_most() -> None:
+    options = app.conf.broker_transport_options
+    assert not app.conf.task_publish_retry
+    assert options["socket_connect_timeout"] + options["socket_timeout"] <= 3
+    assert options["max_retries"] == 1
+
+
+def test_a_task_ends_half_a_minute_after_the_time_of_its_metric(settings: LazySettings) -> None:
+    assert settings.CELERY_TASK_TIME_LIMIT == 120 + 30
+    assert scoring.FINISH_WITHIN < settings.CELERY_TASK_TIME_LIMIT
+
+
+def test_the_beat_sweeps_each_five_seconds_and_proves_the_promises_each_night() -> None:
+    schedule = app.conf.beat_schedule
+    assert schedule["sweep"]["schedule"].total_seconds() == tasks.SWEEP_EVERY == 5
+    assert schedule["promises"]["task"] == tasks.check_invariants.name
+    assert (schedule["promises"]["schedule"].hour, schedule["promises"]["schedule"].minute) == ({3}, {20})
+    assert {entry["task"] for entry in schedule.values()} <= set(app.tasks)
+
+
+def test_the_embedded_broker_evicts_nothing_and_has_no_door_to_the_network(tmp_path: Path) -> None:
+    place = Place(tmp_path / "var")
+    place.make()
+    children.broker(place, place.socket())
+    config = (place.run / "valkey.conf").read_text().splitlines()
+    assert {"maxmemory-policy noeviction", "port 0", "unixsocketperm 600"} <= set(config)
+    assert place.run.stat().st_mode & 0o777 == 0o700
