@@ -29,6 +29,16 @@ class NonZero(Number):
         return values
 
 
+class Amount(Number):
+    """Numbers from 0 on, where some parameters of a metric allow no 0: the sample is 1, which all of them allow."""
+
+    def __init__(self, *, many: bool = False) -> None:
+        super().__init__(many=many, minimum=0)
+
+    def sample(self, truth: Any) -> str:
+        return "1"
+
+
 class Fields(Kind):
     """One column for each named kind of number, read as a matrix, shape (n, fields).
 

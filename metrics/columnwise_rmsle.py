@@ -19,6 +19,7 @@ import numpy as np
 
 from metrics._columnwise import by_column, mean_root, roots_of, squares_of
 from metrics._contract import Example, Metric
+from metrics._fields import Amount
 from metrics._figures import Figure
 from metrics._inputs import Number
 from metrics._logarithms import Offset, squared_log_error, unscorable, verify
@@ -46,7 +47,7 @@ columnwise_rmsle = Metric(
     direction="minimize",
     best=0.0,
     truth=Number(many=True, minimum=0),
-    submission=Number(many=True, minimum=0),
+    submission=Amount(many=True),
     rows=rows,
     total=total,
     verify=verify,

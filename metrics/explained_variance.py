@@ -16,12 +16,12 @@ import numpy as np
 
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Number
-from metrics._moments import centred, no_variance, share_left
+from metrics._moments import centred, centred_differences, no_variance, share_left
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """The squared distances of a row's error from the mean error and of its answer from the mean answer."""
-    return np.column_stack([centred(prediction - truth) ** 2, centred(truth) ** 2])
+    return np.column_stack([centred_differences(prediction, truth) ** 2, centred(truth) ** 2])
 
 
 def total(sums: np.ndarray) -> float:

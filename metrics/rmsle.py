@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from metrics._contract import Example, Metric, ratio
+from metrics._fields import Amount
 from metrics._inputs import Number
 from metrics._logarithms import Offset, squared_log_error, unscorable, verify
 
@@ -38,7 +39,7 @@ rmsle = Metric(
     direction="minimize",
     best=0.0,
     truth=Number(minimum=0),
-    submission=Number(minimum=0),
+    submission=Amount(),
     rows=rows,
     total=total,
     verify=verify,

@@ -24,6 +24,7 @@ import numpy as np
 from metrics._cells import Cells
 from metrics._contract import Example, Metric, ratio
 from metrics._deviances import deviance
+from metrics._fields import Amount
 from metrics._inputs import Number
 from metrics._parameters import Range
 
@@ -57,7 +58,7 @@ tweedie_deviance = Metric(
     direction="minimize",
     best=0.0,
     truth=Number(minimum=0),
-    submission=Number(minimum=0),
+    submission=Amount(),
     rows=rows,
     total=total,
     verify=verify,

@@ -187,6 +187,28 @@ def test_groups_named_by_numbers_are_compared_as_numbers() -> None:
     assert digits.result.overall == math.log(2)
 
 
+@pytest.mark.parametrize(
+    ("key", "params"),
+    [
+        ("rmsle", {"offset": 0}),
+        ("columnwise_rmsle", {"offset": 0}),
+        ("tweedie_deviance", {"power": 2}),
+        ("tweedie_deviance", {"power": 3}),
+    ],
+)
+def test_the_sample_is_valid_where_nothing_can_be_0(key: str, params: dict[str, float]) -> None:
+    truth = metrics.prepare(key, b"id,y,Usage\n1,2,Public\n2,3,Private\n3,4,Ignored\n", params)
+    assert truth.evaluate(truth.sample_submission()).overall > 0
+    assert truth.evaluate(truth.perfect_submission()).overall == 0
+
+
+def test_large_answers_lose_nothing_when_small_predictions_are_subtracted() -> None:
+    truth, said = [1e16, 1e16 + 2, 1e16 + 4, 1e16 + 6], [1.0, 0.0, 2.0, 1.0]
+    errors = [1, -2, -2, -5]  # beside 1e16
+    left = sum((error + 2) ** 2 for error in errors)
+    assert score("explained_variance", truth, said) == pytest.approx(1 - left / 20, rel=1e-12)
+
+
 def test_a_column_called_sigma_can_be_predicted_too() -> None:
     truth = metrics.prepare("laplace_log_likelihood", csv({"sigma": [1, 2]}))
     assert truth.submission_columns == ("id", "sigma", "Confidence")
