@@ -7,6 +7,7 @@ and $r^*_i$ its rank by answer, both from the highest down and equal ones sharin
 $$G = \\frac{\\sum_i y_i \\left(\\frac{n+1}{2} - r_i\\right)}{\\sum_i y_i \\left(\\frac{n+1}{2} - r^*_i\\right)}$$
 
 - Answers are numbers from 0 on, such as amounts of loss. For answers 0 and 1 this is $2\\,\\mathrm{AUC} - 1$.
+- Answers may count from any number on: 10, 11, 13 score as 0, 1, 3 do. The table counts them from the smallest.
 - Only the order of the scores matters. The right order gives 1, the reverse one -1, constant scores 0.
 - Equal scores share their rank, so the order of the file never matters. (Kaggle's scripts took equal scores in the
   order of the file; without equal scores both agree.)
@@ -28,8 +29,12 @@ from metrics._sums import exact_sum
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """What each answer adds to the area by its rank, and by the best one."""
-    return np.column_stack([truth * lead(prediction), truth * lead(truth)])
+    """What each answer adds to the area by its rank, and by the best one.
+
+    Leads add up to 0, so answers may count from the smallest; large ones that differ little keep their digits so.
+    """
+    above = truth - truth.min()
+    return np.column_stack([above * lead(prediction), above * lead(truth)])
 
 
 def total(sums: np.ndarray) -> float:
@@ -39,7 +44,8 @@ def total(sums: np.ndarray) -> float:
 
 def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """What each row does to both areas, and so to their ratio, which knows no unit."""
-    share = truth / truth.max()
+    above = truth - truth.min()
+    share = above / above.max()
     area, best = (float(exact_sum(column)) for column in rows(share, prediction).T)
     found: np.ndarray = (pull(share, prediction) - area / best * pull(share, share)) / best
     return found

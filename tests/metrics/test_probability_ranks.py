@@ -154,6 +154,16 @@ def test_equal_scores_give_the_mean_over_all_orders_of_the_file() -> None:
 
 
 @seeds
+def test_gini_keeps_its_digits_where_large_answers_differ_little(seed: int) -> None:
+    dice = np.random.default_rng(seed)
+    amounts, said = 1e9 + dice.integers(0, 2**20, 40) / 2**20, dice.permutation(40) / 1.0
+    found = {name: score("gini", answers, said) for name, answers in {"far": amounts, "near": amounts - 1e9}.items()}
+    assert found["far"] == pytest.approx(found["near"], rel=1e-12)
+    assert score("gini", amounts, amounts) == 1.0
+    assert score("gini", amounts, -amounts) == -1.0
+
+
+@seeds
 def test_gini_of_two_classes_is_twice_the_auc_less_one(seed: int) -> None:
     dice = np.random.default_rng(seed)
     truth, said = binary(dice, 30), tied(dice, 30)
