@@ -167,7 +167,7 @@ def from_influence(metric: Metric, buckets: Buckets, effects: np.ndarray, value:
     replicates = value + (buckets.draws - 1) @ sums
     replicates = np.where(np.isfinite(replicates), replicates, value)
     error = float(np.sqrt(np.square(ordered).sum()))
-    return _bounded(metric, len(ordered), error, value - _NORMAL * error, value + _NORMAL * error, replicates)
+    return _bounded(metric, len(ordered), error, value, (value - _NORMAL * error, value + _NORMAL * error), replicates)
 
 
 def by_scoring_again(
@@ -197,15 +197,19 @@ def _spread(metric: Metric, rows: int, value: float, replicates: np.ndarray) -> 
     replicates = np.where(np.isfinite(replicates), replicates, value)
     low, high = np.quantile(replicates, (0.025, 0.975))
     error = float(replicates.std(ddof=1))
-    return _bounded(metric, rows, error, min(float(low), value), max(float(high), value), replicates)
+    return _bounded(metric, rows, error, value, (min(float(low), value), max(float(high), value)), replicates)
 
 
-def _bounded(metric: Metric, rows: int, error: float, low: float, high: float, replicates: np.ndarray) -> Uncertainty:
+def _bounded(
+    metric: Metric, rows: int, error: float, value: float, ends: tuple[float, float], replicates: np.ndarray
+) -> Uncertainty:
+    """The interval, cut to the scale; it holds the value also where parameters let a file beat the best one."""
     endless = np.inf if metric.direction == "minimize" else -np.inf
     least, most = sorted((metric.best, endless if metric.worst is None else metric.worst))
+    least, most = min(least, value), max(most, value)
     if rows < 2 or not np.isfinite(error):
         return Uncertainty(None, least, most, replicates)
-    return Uncertainty(error, max(low, least) + 0.0, min(high, most) + 0.0, replicates)
+    return Uncertainty(error, max(ends[0], least) + 0.0, min(ends[1], most) + 0.0, replicates)
 
 
 @dataclass(frozen=True)
