@@ -14,19 +14,28 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import metrics
 from metrics._explain import rows_csv
 
 
+class _Parser(argparse.ArgumentParser):
+    """A call that cannot be understood ends with 1: 2 is what an invalid submission ends with."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(1, f"{self.prog}: error: {message}\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m metrics", description="Score a submission at home.")
+    parser = _Parser(prog="python -m metrics", description="Score a submission at home.")
     commands = parser.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list", help="all metrics")
     listing.add_argument("--json", action="store_true")
@@ -44,6 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return {"list": _list, "show": _show, "score": _score}[options.command](options)
+    except BrokenPipeError:  # whoever read what is printed has seen enough, such as "head"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except metrics.GroundTruthError as error:
         return _complain("The truth file is invalid.", error.problems, 3, options)
     except _OtherIsInvalid as error:

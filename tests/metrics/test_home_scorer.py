@@ -108,6 +108,27 @@ def test_a_bad_call_ends_with_1(folder: Path, capsys: pytest.CaptureFixture[str]
     assert "nowhere.csv" in err
 
 
+def test_a_call_that_cannot_be_understood_is_no_invalid_submission(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for call in (["score", "accuracy"], ["nonsense"], [], ["score", "accuracy", "truth.csv", "good.csv", "--what"]):
+        with pytest.raises(SystemExit) as ended:
+            main(call)
+        assert ended.value.code == 1
+        assert "usage:" in capsys.readouterr().err
+
+
+def test_a_reader_may_stop_reading_the_list() -> None:
+    call = [sys.executable, "-m", "metrics", "list", "--json"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 1
+
+
 def test_bo_sees_what_each_row_contributed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "score", "accuracy", "truth.csv", "good.csv", "--rows", "rows.csv")[0] == 0
     rows = list(csv.DictReader((folder / "rows.csv").read_text().splitlines()))
