@@ -90,7 +90,9 @@ def check_truth(
     measured = Baselines([], 0, {})
     if not any(finding.blocking for finding in findings):
         self_test, failed = _self_test(prepared)
-        measured, shares = measured if is_quick else baselines_of(prepared), balance(prepared)
+        # A metric from outside that could not score a perfect file would take its whole time for each further one.
+        is_hopeless = metric.is_outside and any(finding.blocking for finding in failed)
+        measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
         findings = failed + _files(prepared, sample, tests or {}) + findings
         findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
     return TruthReport(

@@ -384,6 +384,17 @@ def test_an_endless_loop_is_ended(drop: Drop, monkeypatch: pytest.MonkeyPatch) -
     assert time.monotonic() - began < 10
 
 
+def test_the_check_of_a_truth_does_not_wait_for_it_once_more(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
+    drop("endless", body("while True: pass") + 'direction = "maximize"\n')
+    monkeypatch.setenv("METRICS_SECONDS", "1")
+    began = time.monotonic()
+    report = metrics.check_truth("endless", TRUTH.encode())
+    assert [finding.code for finding in report.findings if finding.blocking] == ["self_test"]
+    assert "than 1 s" in report.findings[0].message
+    assert (report.baselines, report.ok) == ([], False)
+    assert time.monotonic() - began < 5
+
+
 def test_a_file_that_hangs_while_it_is_loaded_is_not_offered(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("METRICS_SECONDS", "1")
     assert "Loading it took longer than 1 s" in drop("hanging", "import time\ntime.sleep(1000)").error

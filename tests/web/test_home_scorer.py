@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from io import BytesIO
 from urllib.parse import unquote
@@ -20,6 +21,15 @@ def test_dee_downloads_the_scorer_without_an_account(client: Client) -> None:
     assert answer.content == data
     assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
     assert "metrics/accuracy.py" in zipfile.ZipFile(BytesIO(answer.content)).namelist()
+
+
+@pytest.mark.django_db
+def test_the_page_of_a_metric_says_how_pip_takes_it(client: Client) -> None:
+    found = re.search(
+        r"pip install (?:&#x27;)?(http://testserver/\S+?\.whl)", client.get("/metrics/rmse/").content.decode()
+    )
+    assert found
+    assert client.get(found[1].removeprefix("http://testserver")).content == metrics.wheel()[1]
 
 
 @pytest.mark.django_db

@@ -447,6 +447,7 @@ def test_a_metric_without_an_example_lets_one_be_typed(
     text = page(client, "/metrics/rmse/")
     for words in (
         "came without an example",
+        "<dt>Best value</dt><dd>not known</dd>",
         "no end",
         '<details class="disclosure change" id="change" open>',
         "METRICS_DIR",
@@ -473,7 +474,7 @@ def test_its_competition_has_a_page_without_an_example(
     make_competition(ada, is_listed=True, truth=truth, metric="rmse")
     monkeypatch.setattr(metrics, "get", lambda key: outside)
     text = page(client, "/c/pets/")
-    assert "<dt>Best value</dt><dd>no end</dd>" in text
+    assert "<dt>Best value</dt><dd>not known</dd>" in text
     assert 'class="sum-line"' not in text
 
 

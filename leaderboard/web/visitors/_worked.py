@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import metrics as library
+
 from ._curve import drawing, short
 
 MOST_FIGURES = 6
@@ -81,6 +83,12 @@ class Worked:
     @property
     def figures(self) -> list[dict[str, Any]]:
         return [_figure(figure) for figure in self.answer["figures"][:MOST_FIGURES]]
+
+
+def best_of(metric: library.Metric, params: dict[str, Any]) -> str:
+    """The best value in words; a file from outside need not tell it."""
+    is_unknown = metric.is_outside and not metric.has_best
+    return "not known" if is_unknown else end_of_scale(metric.best_with(params))
 
 
 def end_of_scale(value: float | None) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.text import slugify
 
 import metrics as library
@@ -21,7 +22,7 @@ from ..access import Audience, open_to
 from ..answers import count_try, tries
 from ._examples import Draft
 from ._search import matching
-from ._worked import Worked, end_of_scale
+from ._worked import Worked, best_of, end_of_scale
 
 DIRECTIONS = {"maximize": "Higher is better", "minimize": "Lower is better"}
 # The tasks that classes have most come first; what is not named here stands at the end.
@@ -74,10 +75,11 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "draft": draft,
         "settings": [(parameter, (draft.params or {}).get(parameter.name)) for parameter in shown.parameters],
         **outcome,
+        "install": _install(request),
         "command": _command(shown, draft.params or draft.own_params),
         "has_example": bool(shown.example.truth),
         "is_from_outside": getattr(shown, "elsewhere", None) is not None,
-        "best": end_of_scale(shown.best_with(draft.params or draft.own_params)),
+        "best": best_of(shown, draft.params or draft.own_params),
         "worst": end_of_scale(shown.worst),
         "source": _source(shown),
     }
@@ -130,6 +132,12 @@ def _spoken(outcome: dict[str, Any]) -> str:
     if worked := outcome.get("worked"):
         return f"The score is {worked.line[-1]}."
     return outcome.get("refusal") or f"The {outcome['faults_of']} cannot be read."
+
+
+def _install(request: HttpRequest) -> str:
+    """The scorer as pip takes it; the name of the file tells pip what it is."""
+    address = request.build_absolute_uri(reverse("home_scorer_file", args=[library.wheel()[0]]))
+    return f"pip install {quote(address)}"
 
 
 def _command(metric: library.Metric, params: dict[str, Any]) -> str:

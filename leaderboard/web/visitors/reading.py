@@ -18,7 +18,7 @@ from ...models import Competition, GroundTruth, Split
 from ..access import Audience, Visit, open_to
 from ..board_cache import shelf
 from ._examples import Example, with_params
-from ._worked import end_of_scale
+from ._worked import best_of
 
 
 @open_to(Audience.VISITORS)
@@ -59,7 +59,7 @@ class Measure:
 
     @property
     def best(self) -> str:
-        return end_of_scale(self.metric.best_with(self.params))
+        return best_of(self.metric, self.params)
 
     @property
     def query(self) -> str:
