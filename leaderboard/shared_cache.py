@@ -25,7 +25,7 @@ _away_until = 0.0
 
 
 class JsonValues:
-    """Plain numbers, lists and texts. Django's default is pickle, which runs what it reads."""
+    """Plain numbers, lists and texts. Django's own way of writing them would run what it reads."""
 
     def dumps(self, value: object) -> int | bytes:
         return value if type(value) is int else json.dumps(value).encode()
