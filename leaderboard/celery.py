@@ -9,7 +9,7 @@ import django
 from celery import Celery
 from celery.schedules import crontab
 from celery.signals import beat_init, import_modules, task_postrun, task_prerun, worker_process_init, worker_ready
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 
 from . import lifeline
 
@@ -46,7 +46,8 @@ if not _names_only:
 @task_prerun.connect
 @task_postrun.connect
 def _drop_broken_connections(**_: object) -> None:
-    close_old_connections()
+    if not connection.in_atomic_block:  # whoever runs a task within a transaction still needs it
+        close_old_connections()
 
 
 @worker_process_init.connect

@@ -148,7 +148,8 @@ def _finish_patiently(finish: Callable[[], str]) -> str:
             if time.monotonic() + pause > enough:
                 raise
             log.warning("a result could not be written (%s); trying again in %g s", error, pause)
-            connection.close_if_unusable_or_obsolete()
+            if not connection.in_atomic_block:  # what is not ours to end stays open
+                connection.close_if_unusable_or_obsolete()
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
