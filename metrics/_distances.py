@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Annotated, Literal
 
 import numpy as np
@@ -14,13 +14,17 @@ Weights = Annotated[
 ]
 
 
+_EXACT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+"""Large numbers that differ little are as far apart as they say."""
+
+
 def positions(found: Crossing) -> np.ndarray:
     """Where each label stands, from 0 on, ascending: by its number, where truths are numbers, else by its place."""
-    numbers = [float(label) for label in found.labels if isinstance(label, Decimal)]
-    if not numbers:
+    labels = [label for label in found.labels if isinstance(label, Decimal)]
+    if not labels:
         return np.arange(len(found.labels), dtype=np.float64)
-    top = numbers[-1] + 1
-    return np.array(numbers + [top] * (len(found.labels) - len(numbers))) - numbers[0]
+    numbers = [float(_EXACT.subtract(label, labels[0])) for label in labels]
+    return np.array(numbers + [numbers[-1] + 1] * (len(found.labels) - len(numbers)))
 
 
 def distances(found: Crossing, weights: Weights) -> np.ndarray:

@@ -56,7 +56,8 @@ def score(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> floa
     if not np.isfinite(chance).all() or not np.isfinite(cost).all():
         return np.inf
     expected = exact_sum(chance)
-    return float((expected - exact_sum(cost) * found.rows) / expected) if expected else 0.0
+    # Costs are rounded, and a file as wrong as can be would fall below the scale by the last digit.
+    return max(-1.0, float((expected - exact_sum(cost) * found.rows) / expected)) if expected else 0.0
 
 
 def influence(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> np.ndarray:
@@ -71,6 +72,18 @@ def influence(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> 
     share = float(cost @ found.counts) / chance
     changes: np.ndarray = ((share * (true + said - chance / found.rows) - cost) / chance)[found.of_row]
     return changes
+
+
+def unscorable(truth: Coded, *, weights: Weights = "none") -> str:
+    """Labels must differ, and their distances be numbers that float64 knows."""
+    if (same := one_label(truth)) or weights == "none":
+        return same
+    found = cross(truth, truth)
+    with np.errstate(over="ignore", invalid="ignore"):
+        chance = (by_chance(found, found.truly, weights) * found.truly).sum()
+    if not np.isfinite(chance):
+        return "its ratings are so far apart that their distances are no finite numbers."
+    return "" if chance else "its ratings are so close together that their distances are 0."
 
 
 cohen_kappa = Metric(
@@ -89,7 +102,7 @@ cohen_kappa = Metric(
     worst=-1.0,
     influence=influence,
     figures=confusion_matrix,
-    unscorable=one_label,
+    unscorable=unscorable,
     example=Example(
         truth="id,rating\n1,1\n2,2\n3,3\n4,4\n5,4\n6,1\n",
         submission="id,rating\n1,1\n2,3\n3,3\n4,4\n5,2\n6,1\n",

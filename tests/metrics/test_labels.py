@@ -124,6 +124,31 @@ def test_a_rating_too_large_to_be_squared_is_refused() -> None:
     assert score("cohen_kappa", [1, 2, 3], [1, 2, "1e999999999"]) == pytest.approx(4 / 7)
 
 
+@pytest.mark.parametrize("weights", ["linear", "quadratic"])
+def test_weighted_kappa_knows_numbers_that_floats_take_for_the_same(weights: str) -> None:
+    near, far = (
+        ["1e16", "1e16", "10000000000000001", "10000000000000003"],
+        ["10000000000000003", "1e16", "1e16", "1e16"],
+    )
+    assert score("cohen_kappa", near, near, weights=weights) == 1.0
+    expected = kappa([0, 0, 1, 3], [3, 0, 0, 0], lambda t, p: abs(t - p) ** (1 if weights == "linear" else 2))
+    assert score("cohen_kappa", near, far, weights=weights) == pytest.approx(expected, rel=1e-12)
+
+
+def test_weighted_kappa_never_falls_below_its_scale() -> None:
+    ratings = ["0.1", "0.2", "0.30000000000000000001"]
+    assert score("cohen_kappa", ratings, ratings[::-1], weights="quadratic") == -1.0
+
+
+@pytest.mark.parametrize(
+    ("ratings", "words"), [(["1e308", "-1e308", "1"], "so far apart"), (["1e-200", "2e-200", "3e-200"], "so close")]
+)
+def test_ada_is_told_of_ratings_whose_distances_no_float_holds(ratings: list[str], words: str) -> None:
+    with pytest.raises(metrics.GroundTruthError, match=words):
+        score("cohen_kappa", ratings, ratings, weights="quadratic")
+    assert score("cohen_kappa", ratings, ratings) == 1.0
+
+
 @pytest.mark.parametrize("key", ["cohen_kappa", "matthews_correlation"])
 def test_a_truth_of_one_label_is_the_hosts_error(key: str) -> None:
     with pytest.raises(metrics.GroundTruthError, match="all its answers are the same"):
