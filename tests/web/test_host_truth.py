@@ -288,3 +288,15 @@ def test_ranks_move_when_the_new_answers_are_applied(ada: User, bo: User, cy: Us
     assert "2 of 2 teams would change rank" in page
     client.post("/host/pets/candidate/", {"action": "apply"})
     assert ranks(competition) == {"cy": 1, "bo": 2}
+
+
+def test_a_metric_that_cannot_score_a_perfect_file_is_told(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    check(client)
+    made = TruthDraft.objects.get()
+    failed = {"code": "self_test", "message": "It took longer than 45 s.", "blocking": True, "count": 1, "why": ""}
+    made.report |= {"ok": False, "baselines": [], "findings": [failed], "self_test": {"best": None, "passed": False}}
+    made.save()
+    answer = client.get("/host/pets/truth/")
+    assert answer.status_code == 200
+    assert "It took longer than 45 s." in text_of(answer)
