@@ -48,14 +48,15 @@ class Result:
         return {**values, "params": dict(self.params)}
 
 
-def measure(truth: Truth, prediction: Any, *, uncertainty: bool = False) -> Result:
-    """Score a prediction that is in the order of the truth's scored rows. Raises ``TooLarge``."""
+def measure(truth: Truth, prediction: Any, contributions: Any = None, *, uncertainty: bool = False) -> Result:
+    """Score a prediction that is in the order of the truth's scored rows. Of a sum over rows it is enough what they
+    contribute. Raises ``TooLarge``."""
     metric = truth.metric
-    if metric.ready is not None:
+    if metric.ready is not None and prediction is not None:
         prediction = metric.ready(prediction)
     with np.errstate(over="ignore", invalid="ignore"):
         parts = _parts(truth, prediction)
-        contributions, sums = _sums(truth, parts)
+        contributions, sums = _sums(truth, parts, contributions)
         values: dict[str, float | None] = {name: _total(truth, exact) for name, exact in sums.items()}
         checked: dict[str, float] = {}
         doubts: dict[str, Uncertainty] = {}
@@ -93,7 +94,7 @@ def row_contributions(metric: Metric, answers: Any, prediction: Any, params: Map
     return metric.rows(answers, prediction, **chosen(metric.rows, params))
 
 
-def _sums(truth: Truth, parts: dict[str, Part]) -> tuple[Any, dict[str, list[Fraction]]]:
+def _sums(truth: Truth, parts: dict[str, Part], given: Any) -> tuple[Any, dict[str, list[Fraction]]]:
     """The contributions of all rows (``None`` where a split is computed by itself) and the exact sums per split."""
     metric = truth.metric
     if metric.rows is None or metric.total is None or (metric.whole and metric.score is not None):
@@ -105,8 +106,9 @@ def _sums(truth: Truth, parts: dict[str, Part]) -> tuple[Any, dict[str, list[Fra
         }
         return None, {name: sums_of(contributions, None) for name, contributions in apart.items()}
     whole = parts[OVERALL]
-    contributions = _checked(row_contributions(metric, whole.answers, whole.prediction, truth.params), None)
-    contributions = _by_column(contributions)
+    if given is None:
+        given = row_contributions(metric, whole.answers, whole.prediction, truth.params)
+    contributions = _by_column(_checked(given, None))
     sums = {name: sums_of(contributions, rows) for name, rows in truth.parts.items()}
     # Every scored row is public or private, and the sums are exact: adding them is summing all rows.
     added = [sum(pair, Fraction(0)) for pair in zip(*sums.values(), strict=True)]

@@ -26,7 +26,7 @@ from metrics._cells import WORDS, Cells, Kind
 from metrics._numbers import read_numbers, to_decimal
 
 
-class _Plain(Kind):
+class Plain(Kind):
     """One column or, with ``many``, as many as the truth has."""
 
     def __init__(self, *, many: bool = False) -> None:
@@ -40,7 +40,7 @@ class _Plain(Kind):
         raise NotImplementedError
 
 
-class Number(_Plain):
+class Number(Plain):
     """Finite numbers, from ``minimum`` to ``maximum`` or ``above`` a bound that does not belong to them."""
 
     words = "number"
@@ -87,7 +87,7 @@ class Number(_Plain):
         return [repr(round(dice.uniform(low + 0.01, high), 2)) for _ in range(width)]
 
 
-class Probability(_Plain):
+class Probability(Plain):
     """Numbers from 0 to 1."""
 
     words = "probability (0 to 1)"
@@ -106,7 +106,7 @@ class Probability(_Plain):
         return [repr(round(dice.random(), 2)) for _ in range(width)]
 
 
-class Score(_Plain):
+class Score(Plain):
     """Finite numbers of any size of which only the order matters."""
 
     words = "score (any number, higher means more likely)"
@@ -121,7 +121,7 @@ class Score(_Plain):
         return [repr(round(dice.random(), 2)) for _ in range(width)]
 
 
-class Binary(_Plain):
+class Binary(Plain):
     """0 or 1."""
 
     words = "0 or 1"

@@ -9,13 +9,16 @@ import numpy as np
 PIECE = 1 << 22
 """Bytes of a piece; one with a longer record is longer."""
 
+MARK = b"\xef\xbb\xbf"
+"""A byte-order mark: readers drop it at the start of what they are given, so no piece may begin with one."""
+
 
 def ends_of_pieces(data: bytes, start: int, *, has_quotes: bool) -> Iterator[int]:
     """Where the pieces from ``start`` on end, each behind a line end that no quotes enclose; the last at the end."""
     size = PIECE
     while start + size < len(data):
         end = end_of_records(data, start, start + size, has_quotes=has_quotes)
-        if end > start:
+        if end > start and not data.startswith(MARK, end):
             yield end
             start, size = end, PIECE
         else:

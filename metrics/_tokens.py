@@ -82,14 +82,14 @@ def _joined(blocks: list[Tokens]) -> Tokens:
     vocabulary = sorted({token for block in blocks for token in block.vocabulary})
     rank = {token: place for place, token in enumerate(vocabulary)}
     # Both vocabularies are sorted, so the codes of a cell stay sorted.
-    codes = [
-        np.array([rank[token] for token in block.vocabulary], np.int64)[block.codes]
-        for block in blocks
-        if block.codes.size
-    ]
+    codes, end = np.empty(sum(len(block.codes) for block in blocks), np.int32), 0
+    for block in blocks:
+        start, end = end, end + len(block.codes)
+        if end > start:
+            codes[start:end] = np.array([rank[token] for token in block.vocabulary], np.int32)[block.codes]
     counts = [block.counts for block in blocks]
     starts = np.concatenate([np.zeros(1, np.int64), *counts]).cumsum()
-    return Tokens(starts, np.concatenate([np.zeros(0, np.int64), *codes]), vocabulary)
+    return Tokens(starts, codes, vocabulary)
 
 
 def _tokens(array: Any, separator: str | None, read: Callable[[str], Iterable[str]], distinct: bool) -> Tokens:
@@ -98,7 +98,7 @@ def _tokens(array: Any, separator: str | None, read: Callable[[str], Iterable[st
     vocabulary = sorted({token for meaning in meanings for token in meaning})
     rank = {token: place for place, token in enumerate(vocabulary)}
     starts = np.concatenate(([0], np.cumsum([len(meaning) for meaning in meanings], dtype=np.int64)))
-    flat = np.array([rank[token] for meaning in meanings for token in meaning], np.int64)
+    flat = np.array([rank[token] for meaning in meanings for token in meaning], np.int32)
     if (np.diff(starts) == 1).all():
         codes = flat[raw]
     else:

@@ -31,6 +31,7 @@ from metrics._ids import Ids, blank_ids
 from metrics._layout import SPLITS, USAGE, Layout, check_truth_header, id_column_of, layout_of
 from metrics._parameters import chosen, complete
 from metrics._registry import get
+from metrics._stream import measure_in_pieces
 from metrics._tables import Source, Table, pick, plain, read_bytes, read_table, release_memory
 from metrics._uncertainty import Buckets, buckets_of, hashes_of
 
@@ -153,6 +154,8 @@ class Truth:
 
         Raises ``SubmissionError`` with every problem of the file.
         """
+        if (result := measure_in_pieces(self, submission, uncertainty=uncertainty)) is not None:
+            return result
         prediction, table, places = self.read_submission(submission)
         try:
             if self.metric.elsewhere is not None:
@@ -169,11 +172,11 @@ class Truth:
         try:
             may_be_empty = self.metric.may_miss_ids
             data = read_bytes(submission, self.largest_submission)
-            table = read_table(data, self._check_header, self.rows, may_be_empty=may_be_empty)
+            table = read_table(data, self.problems_of_header, self.rows, may_be_empty=may_be_empty)
         except Refused as refused:
             raise SubmissionError(refused.problems) from None
         alignment, problems = self.ids.align(table, self.id_column, may_miss=self.metric.may_miss_ids)
-        names = [self._name_in(table, name) for name in self.submission_columns[1:]]
+        names = [self.name_in(table, name) for name in self.submission_columns[1:]]
         columns = [Cells(table, name, self.id_column) for name in names]
         prediction = self.metric.submission.read(columns, self.target)
         if self.metric.verify is not None:
@@ -186,13 +189,15 @@ class Truth:
         places = alignment.places[self.scored]
         return self.metric.submission.fill(places, prediction), table, places
 
-    def _check_header(self, names: Sequence[str], line: int) -> list[Problem]:
+    def problems_of_header(self, names: Sequence[str], line: int) -> list[Problem]:
+        """What is wrong with the header of a submission."""
         expected = self.submission_columns
         if expected[-1] not in names and set(names) & set(self.metric.aliases):
             expected = (*expected[:-1], next(name for name in self.metric.aliases if name in names))
         return check_header(names, expected, line)
 
-    def _name_in(self, table: Table, name: str) -> str:
+    def name_in(self, table: Table, name: str) -> str:
+        """What a submission calls one of its columns: so, or by an alias."""
         return name if name in table.names else next(a for a in self.metric.aliases if a in table.names)
 
     def sample_submission(self) -> bytes:
