@@ -88,6 +88,7 @@ def ada_opens_a_competition(ada: Person) -> str:
     now = datetime.now()
     page.fill("#id_opens_at", (now - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M"))
     page.fill("#id_closes_at", (now + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M"))
+    page.locator("input[name=board_mode][value=plain]").check()
     page.locator("form button[type=submit].primary").click()
     page.wait_for_url("**/host/pets/truth/**")
     page.set_input_files("#id_file", TRUTH_FILE)

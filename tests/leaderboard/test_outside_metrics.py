@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 import metrics
-from leaderboard import hosting, ranking, scoring, submitting
+from leaderboard import claims, hosting, ranking, scoring, submitting
 from leaderboard.models import Competition, DailyAttempts, Refusal, Score, Split, Submission, User
 from metrics import _outside, _outside_run
 from tests.conftest import enter, hand_in, make_competition
@@ -105,7 +105,7 @@ def test_what_it_says_of_itself_reaches_ada_alone(
     gaps: Competition, ada: User, bo: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     mine = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,99"))
-    assert (mine.status, mine.failure) == ("failed", scoring.OUR_FAULT)
+    assert (mine.status, mine.failure) == ("failed", claims.OUR_FAULT)
     assert mine.told_to_host.startswith("The metric gap raised ValueError in line 14. ValueError: canary [1, 3, 1")
     assert used(bo) == 0
     assert "canary" not in caplog.text
@@ -183,7 +183,7 @@ def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
     ruler = hosting.publish(competition=gaps, user=ada)
     while scoring.rescore(ruler.pk):
         pass
-    assert Refusal.objects.get(submission=first).problems == [{"code": "failed", "message": scoring.OUR_FAULT}]
+    assert Refusal.objects.get(submission=first).problems == [{"code": "failed", "message": claims.OUR_FAULT}]
     first.refresh_from_db()
     assert "canary" in first.told_to_host
 

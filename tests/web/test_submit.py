@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import child, joining, scoring, submitting
+from leaderboard import child, claims, joining, submitting
 from leaderboard.models import Competition, Membership, Submission, User
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
@@ -317,7 +317,7 @@ def test_a_file_in_a_workers_hands_is_at_the_third_step(as_bo: Client, pets: Com
 
 def test_our_own_failure_is_told_as_ours(as_bo: Client, pets: Competition, bo: User) -> None:
     submission = waiting(pets, bo)
-    Submission.objects.update(status="failed", finished_at=timezone.now(), failure=scoring.OUR_FAULT)
+    Submission.objects.update(status="failed", finished_at=timezone.now(), failure=claims.OUR_FAULT)
     assert "through no fault of your file" in progress_of(as_bo, submission).content.decode()
 
 
