@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import child, claims, joining, submitting
+from leaderboard import child, claims, joining, scoring, submitting
 from leaderboard.models import Competition, Membership, Submission, User
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
