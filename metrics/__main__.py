@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import metrics
-from metrics._explain import rows_csv
+from metrics._explain import parts_of, rows_csv
 
 
 class _Parser(argparse.ArgumentParser):
@@ -130,8 +130,9 @@ def _score(options: argparse.Namespace) -> int:
         compared = {"compare": {name: asdict(found) for name, found in comparisons.items()}} if comparisons else {}
         _print_json({**result.as_dict(), **compared})
         return 0
+    sums = result.parts or parts_of(truth, options.submission)
     for name in _splits(result):
-        parts = ", ".join(f"{part} {count:g}" for part, count in result.parts.get(name, {}).items())
+        parts = ", ".join(f"{part} {count:g}" for part, count in sums.get(name, {}).items())
         doubt = result.uncertainty[name]
         spread = "" if doubt.standard_error is None else f"  95 %: {doubt.low:.6g} to {doubt.high:.6g}"
         print(f"{name:<8} {getattr(result, name)!r}{spread}{f'  ({parts})' if parts else ''}")

@@ -77,6 +77,18 @@ def explanation(truth: Truth, submission: Source) -> Explanation:
     )
 
 
+def parts_of(truth: Truth, submission: Source) -> dict[str, dict[str, float]]:
+    """Per split the named sums behind the value, also of a metric whose value is computed without them."""
+    prediction, _, _ = truth.read_submission(submission)
+    splits = {name: (truth.part_answers[name], take(prediction, rows)) for name, rows in truth.parts.items()}
+    splits[OVERALL] = (truth.answers, prediction)
+    found = {}
+    for name, (answers, said) in splits.items():
+        columns = _contributions(truth, said, answers)
+        found[name] = {part: _short(values.sum()) for part, values in zip(truth.metric.parts, columns, strict=False)}
+    return found
+
+
 def rows_csv(truth: Truth, submission: Source) -> bytes:
     """One line per scored row: id, ``Usage`` (if split), the true and the predicted cells and, where the metric knows,
     the row's contributions. Raises ``SubmissionError``.

@@ -188,7 +188,9 @@ def launch_checklist(competition: Competition) -> list[tuple[str, bool]]:
     ruler = competition.ground_truth
     if ruler and competition.board_mode == Competition.BoardMode.STEADY:
         has_step = ranking.step_of(competition, ruler) != ranking.NO_RUNGS
-        needs.append(("The steady public board has a step", has_step))
+        needs.append(
+            ("The steady public board has a step (write one in the settings, or choose a plain board)", has_step)
+        )
     return needs
 
 

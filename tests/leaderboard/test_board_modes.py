@@ -306,7 +306,8 @@ def test_a_steady_competition_is_not_launched_without_a_step(ada: User) -> None:
     pets = Competition.objects.get(pk=pets.pk)
     with pytest.raises(hosting.CannotHost) as refused:
         hosting.launch(competition=pets)
-    assert refused.value.details == ["Missing: The steady public board has a step."]
+    (missing,) = refused.value.details
+    assert missing.startswith("Missing: The steady public board has a step (write one in the settings")
     hosting.change(competition=pets, board_step=0.05)
     hosting.launch(competition=Competition.objects.get(pk=pets.pk))
 

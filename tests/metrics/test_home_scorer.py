@@ -43,6 +43,17 @@ def test_bo_reads_his_score(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     ]
 
 
+def test_parts_come_with_a_value_of_the_whole_column_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "t.csv").write_text("id,y,Usage\n1,0,Public\n2,1,Public\n3,0,Private\n4,1,Private\n")
+    (folder / "s.csv").write_text("id,y\n1,0.1\n2,0.4\n3,0.6\n4,0.5\n")
+    _, out, _ = run(capsys, "score", "roc_auc", "t.csv", "s.csv")
+    assert [line.rpartition("  ")[2] for line in out.splitlines()] == [
+        "(ordered 2, pairs 4)",
+        "(ordered 1, pairs 1)",
+        "(ordered 0, pairs 1)",
+    ]
+
+
 def test_a_program_reads_the_score_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "score", "accuracy", "truth.csv", "good.csv", "--json")
     assert status == 0
