@@ -131,7 +131,7 @@ def test_a_call_that_cannot_be_understood_is_no_invalid_submission(
 
 def test_a_reader_may_stop_reading_the_list() -> None:
     call = [sys.executable, "-m", "metrics", "list", "--json"]
-    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pipesize=4096) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.read(1)
