@@ -130,16 +130,16 @@ import sys
 import metrics, pyarrow, pyarrow.csv, pyarrow.compute
 metrics.get(sys.argv[1])
 before = peak()
-prepared = metrics.prepare(sys.argv[1], Path(sys.argv[2]).read_bytes())
+prepared = metrics.prepare(sys.argv[1], Path(sys.argv[2]))
 after = peak()
-prepared.evaluate(Path(sys.argv[3]).read_bytes(), uncertainty=True)
+prepared.evaluate(Path(sys.argv[3]), uncertainty=True)
 print(after - before, peak() - before)
 """
 )
 
 
 def memory(rows: int) -> None:
-    """The peak above the imports, of a process that prepares a truth and scores one file."""
+    """The peak above the imports, of a process that prepares a truth and scores one file, both given as paths."""
     for key, cells, sent, _ in CASES:
         with tempfile.TemporaryDirectory() as folder:
             paths = [Path(folder, name) for name in ("truth.csv", "submission.csv")]

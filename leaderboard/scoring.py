@@ -14,6 +14,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, zip_longest
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -83,8 +84,8 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None) -> str:
 def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
     """Read the file and compute its scores; never raises for anything a file or a metric does."""
     try:
-        truth, data = prepared(ground_truth), _whole_file(submission)
-        return _evaluate(truth, data)
+        truth, file = prepared(ground_truth), _whole_file(submission)
+        return _evaluate(truth, file)
     except Damaged:
         log.error("submission %s: the stored file is damaged", submission.pk)
         return Outcome(failure=DAMAGED)
@@ -99,10 +100,10 @@ def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
         return Outcome(failure=OUR_FAULT)
 
 
-def _evaluate(truth: metrics.Truth, data: bytes) -> Outcome:
+def _evaluate(truth: metrics.Truth, file: Path) -> Outcome:
     """What the file itself is to blame for: its problems, and more memory than a file may take."""
     try:
-        return Outcome(result=truth.evaluate(data, uncertainty=True))
+        return Outcome(result=truth.evaluate(file, uncertainty=True))
     except metrics.SubmissionError as error:
         return Outcome(problems=tuple(problem.as_dict() for problem in error.problems))
     except MemoryError:
@@ -125,14 +126,17 @@ def prepared(ground_truth: GroundTruth) -> metrics.Truth:
     return _prepared[key]
 
 
-def _whole_file(submission: Submission) -> bytes:
+def _whole_file(submission: Submission) -> Path:
+    """Where the file lies, once it is known to be the one received; it is never in memory as a whole."""
+    path = path_of(submission.file_key)
     try:
-        data = path_of(submission.file_key).read_bytes()
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise Damaged from error
-    if hashlib.sha256(data).hexdigest() != submission.sha256:
+    if digest != submission.sha256:
         raise Damaged
-    return data
+    return path
 
 
 def _finish_patiently(finish: Callable[[], str]) -> str:

@@ -8,6 +8,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from metrics._errors import ParameterError, shown
@@ -178,5 +179,10 @@ def complete(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
 
 def chosen(function: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """Those parameters that a function takes."""
-    names = inspect.signature(function).parameters
+    names = _arguments_of(function)
     return {name: value for name, value in params.items() if name in names}
+
+
+@lru_cache(maxsize=1024)
+def _arguments_of(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)
