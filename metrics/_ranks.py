@@ -135,11 +135,6 @@ def _classes_of(truth: np.ndarray, scores: np.ndarray | Ranks) -> _Classes:
     return ranks.once(lambda truth, places: _classes(truth == 1, places), truth)
 
 
-def pairs_of_classes(positive: np.ndarray, scores: np.ndarray) -> tuple[int, int, int]:
-    """Over all pairs of a positive and a negative row: how many are in order, how many tie, how many there are."""
-    return _classes(positive, dense_ranks(scores)).pairs
-
-
 def area(ordered: int, tied: int, pairs: int) -> float:
     """The share of ordered pairs, ties counting half; 0.5 without pairs."""
     return float(Fraction(2 * ordered + tied, 2 * pairs)) if pairs else 0.5
