@@ -68,8 +68,10 @@ class Site:
         status, body = self._ask("GET", path, None, {"Authorization": f"Bearer {token}"} if token else {})
         return status, body.decode()
 
-    def upload(self, slug: str, token: str, data: bytes, name: str = "mine.csv") -> tuple[int, dict[str, object]]:
-        """Hand in a file through the API."""
+    def upload(
+        self, slug: str, token: str, data: bytes, name: str = "mine.csv", key: str = ""
+    ) -> tuple[int, dict[str, object]]:
+        """Hand in a file through the API; `key` is its idempotency key."""
         boundary = "----leaderboard-test"
         head = (
             f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
@@ -77,6 +79,8 @@ class Site:
         )
         body = head.encode() + data + f"\r\n--{boundary}--\r\n".encode()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": f"multipart/form-data; boundary={boundary}"}
+        if key:
+            headers["Idempotency-Key"] = key
         status, answer = self._ask("POST", f"/api/v1/competitions/{slug}/submissions", body, headers)
         return status, json.loads(answer)
 
@@ -109,11 +113,9 @@ class Site:
         return time.monotonic() - begun
 
 
-@contextmanager
-def running_site(folder: Path, **variables: str) -> Iterator[Site]:
-    """Start everything in `folder` and stop it at the end."""
-    port = free_port()
-    environment = {
+def site_environment(folder: Path, **variables: str) -> dict[str, str]:
+    """What a site of its own in `folder` is told, with Olga as its operator."""
+    return {
         **{name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "DATABASE_URL")},
         "VAR_DIR": str(folder),
         "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
@@ -122,6 +124,13 @@ def running_site(folder: Path, **variables: str) -> Iterator[Site]:
         "ADMIN_EMAIL": "olga@example.org",
         **variables,
     }
+
+
+@contextmanager
+def running_site(folder: Path, **variables: str) -> Iterator[Site]:
+    """Start everything in `folder` and stop it at the end."""
+    port = free_port()
+    environment = site_environment(folder, **variables)
     log = folder.parent / f"{folder.name}.up.log"
     with log.open("w") as output:
         process = subprocess.Popen(
