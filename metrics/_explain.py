@@ -14,8 +14,12 @@ from metrics._evaluate import OVERALL, Result, row_contributions
 from metrics._figures import Figure
 from metrics._layout import SPLITS, USAGE
 from metrics._parameters import chosen
+from metrics._prepare import prepare
 from metrics._tables import Source
-from metrics._truth import Truth, csv_bytes, prepare
+from metrics._truth import Truth, csv_bytes
+
+_quietly = np.errstate(over="ignore", invalid="ignore")
+"""What is too large has been refused before, as far as the score needs it."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +27,9 @@ class Explanation:
     """How one submission got its score, row by row.
 
     ``header`` and ``rows`` are what the files say (id, split, true and predicted cells) as text; ``parts`` names the
-    columns of ``contributions``, which has one list per row; ``sums`` adds them up. ``last_line`` says in names how the
-    sums become the score, ``worked`` the same in numbers. All of these but ``result`` may be empty.
+    columns of ``contributions``, which has one list per row; ``sums`` adds them up, as far as they are finite: a score
+    may do without a sum that is not. ``last_line`` says in names how the sums become the score, ``worked`` the same in
+    numbers. All of these but ``result`` may be empty.
     """
 
     result: Result
@@ -49,13 +54,15 @@ def explain(
     return explanation(prepare(key, truth, params, id_column), submission)
 
 
+@_quietly
 def explanation(truth: Truth, submission: Source) -> Explanation:
     """How a submission gets its score; its figures too, so it is meant for tens of rows. Raises ``SubmissionError``."""
     metric = truth.metric
     result = truth.evaluate(submission)
     header, columns, prediction = _cells(truth, submission)
     contributions = _contributions(truth, prediction)
-    sums = dict(zip(metric.parts, (_short(values.sum()) for values in contributions), strict=False))
+    added = _added(metric.parts, contributions)
+    sums = _finite(added)
     line = (
         metric.last_line(**chosen(metric.last_line, truth.params)) if callable(metric.last_line) else metric.last_line
     )
@@ -72,11 +79,12 @@ def explanation(truth: Truth, submission: Source) -> Explanation:
         contributions=list(zip(*map(_shorts, contributions), strict=True)),
         sums=sums,
         last_line=line.format(**{name: name for name in (*metric.parts, *truth.params)}),
-        worked=line.format(**{name: _in_words(value) for name, value in {**truth.params, **sums}.items()}),
+        worked=line.format(**{name: _in_words(value) for name, value in {**truth.params, **added, **sums}.items()}),
         figures=figures,
     )
 
 
+@_quietly
 def parts_of(truth: Truth, submission: Source) -> dict[str, dict[str, float]]:
     """Per split the named sums behind the value, also of a metric whose value is computed without them."""
     prediction, _, _ = truth.read_submission(submission)
@@ -84,11 +92,20 @@ def parts_of(truth: Truth, submission: Source) -> dict[str, dict[str, float]]:
     splits[OVERALL] = (truth.answers, prediction)
     found = {}
     for name, (answers, said) in splits.items():
-        columns = _contributions(truth, said, answers)
-        found[name] = {part: _short(values.sum()) for part, values in zip(truth.metric.parts, columns, strict=False)}
+        found[name] = _finite(_added(truth.metric.parts, _contributions(truth, said, answers)))
     return found
 
 
+def _added(names: Sequence[str], columns: Sequence[np.ndarray]) -> dict[str, float]:
+    return {name: _short(values.sum()) for name, values in zip(names, columns, strict=False)}
+
+
+def _finite(sums: Mapping[str, float]) -> dict[str, float]:
+    """What JSON can hold."""
+    return {name: value for name, value in sums.items() if np.isfinite(value)}
+
+
+@_quietly
 def rows_csv(truth: Truth, submission: Source) -> bytes:
     """One line per scored row: id, ``Usage`` (if split), the true and the predicted cells and, where the metric knows,
     the row's contributions. Raises ``SubmissionError``.

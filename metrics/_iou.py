@@ -12,7 +12,8 @@ from metrics._figures import Grid
 from metrics._parameters import Range
 from metrics._sums import exact_sum
 
-Stop = Annotated[float, Range(0, 1), "The last threshold."]
+# Thresholds end below 1: no IoU is greater, so that a perfect file would not find its own objects.
+Stop = Annotated[float, Range(0, 0.99), "The last threshold."]
 Step = Annotated[float, Range(0.01, 1), "From one threshold to the next."]
 Beta = Annotated[
     float | None,

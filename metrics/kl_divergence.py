@@ -10,7 +10,8 @@ $$D_{\\mathrm{KL}} = \\frac{1}{n} \\sum_{i=1}^{n} \\sum_{c} p_{ic} \\ln \\frac{p
 - Truth 0.5, 0.5 and prediction 0.9, 0.1 give 0.511; the same prediction for the truth 1, 0 gives 0.105. Where every
   truth is sure of one class this is the `multiclass_log_loss`.
 - Each row of both files must sum to 1 ± 0.001; others are refused. `normalise` divides the rows by their sums, so
-  that no row gains by saying 1.001 in total; off, they are taken as they are.
+  that no row gains by saying 1.001 in total; off, they are taken as they are, such a row may come out at -0.001, and
+  a mean below 0 counts as 0: nothing is nearer to the truth than the truth.
 
 Source: Kaggle's `kullback_leibler_divergence` of HMS Harmful Brain Activity Classification 2024. Its digits for files
 that sum to 1 but for the rounding need `normalise` off; a host with votes divides them by their number.
@@ -42,8 +43,8 @@ def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15, norma
 
 
 def total(sums: np.ndarray) -> float:
-    """The mean."""
-    return ratio(*sums)
+    """The mean; below 0 it would say no more than that rows do not sum to 1."""
+    return max(0.0, ratio(*sums))
 
 
 kl_divergence = Metric(

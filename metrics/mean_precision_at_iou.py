@@ -8,7 +8,8 @@ objects left over,
 
 $$\\frac{1}{n} \\sum_{i=1}^{n} \\frac{1}{|T|} \\sum_{t \\in T} \\frac{tp_i(t)}{tp_i(t) + fp_i(t) + fn_i(t)}$$
 
-with $T$ from `start` to `stop` in steps of `step`: 0.5, 0.55 … 0.95 as a default.
+with $T$ from `start` to `stop` in steps of `step`: 0.5, 0.55 … 0.95 as a default. No IoU is above a threshold
+of 1, not even a perfect file's, so they end at 0.99.
 
 A picture without objects scores 1 if none is predicted, else 0; predicting nothing where there is something scores 0.
 One object found with IoU 0.72 is above five of ten thresholds: 0.5. An IoU of exactly 0.5 matches at none.
@@ -33,7 +34,7 @@ from metrics._iou import PARTS, Beta, Step, Stop, last_line, matrix_of, rows_wit
 from metrics._parameters import Range
 from metrics._runlengths import Pixels, RunLengths, beyond, masks_of, objects_that_meet
 
-Start = Annotated[float, Range(0.5, 1), "The first threshold; from 0.5 on an object can match only one other."]
+Start = Annotated[float, Range(0.5, 0.99), "The first threshold; from 0.5 on an object can match only one other."]
 
 
 def rows(

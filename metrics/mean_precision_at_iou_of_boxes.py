@@ -10,7 +10,8 @@ $fp$ predictions and $fn$ true boxes left over,
 
 $$\\frac{1}{n} \\sum_{i=1}^{n} \\frac{1}{|T|} \\sum_{t \\in T} \\frac{tp_i(t)}{tp_i(t) + fp_i(t) + fn_i(t)}$$
 
-with $T$ from `start` to `stop` in steps of `step`: 0.5, 0.55 … 0.75 as a default. Confidences do no more than sort.
+with $T$ from `start` to `stop` in steps of `step`: 0.5, 0.55 … 0.75 as a default; nothing is above 1, so they end at
+0.99. Confidences do no more than sort.
 
 A picture without true boxes scores 0 if any box is predicted. If none is, it scores 1, or with `empty` = `left_out`
 does not count at all. Predicting nothing where there is something scores 0. One box found with IoU 0.6 is above two of
@@ -36,7 +37,7 @@ from metrics._figures import Figure
 from metrics._iou import PARTS, Beta, Step, Stop, last_line, table_of, thresholds, total
 from metrics._parameters import Range
 
-Start = Annotated[float, Range(0, 1), "The first threshold."]
+Start = Annotated[float, Range(0, 0.99), "The first threshold."]
 Empty = Annotated[Literal["one", "left_out"], "What a picture without true and predicted boxes is worth."]
 
 

@@ -129,6 +129,18 @@ def test_mean_precision_equals_the_definition(seed: int, params: dict[str, objec
     assert found == pytest.approx(math.fsum(values) / len(values), rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("key", "cell"), [("mean_precision_at_iou", "1 3|9 2"), ("mean_precision_at_iou_of_boxes", "1 2 3 4 5 5 2 2")]
+)
+def test_a_perfect_file_is_above_every_threshold_that_may_be_chosen(key: str, cell: str) -> None:
+    truth = column([cell, cell])
+    for name in ("start", "stop"):
+        with pytest.raises(metrics.ParameterError, match=r"at most 0\.99"):
+            metrics.clean_params(key, {name: 1})
+    prepared = metrics.prepare(key, truth, {"start": 0.5, "stop": 0.99, "step": 0.07})
+    assert prepared.evaluate(prepared.perfect_submission()).overall == 1.0
+
+
 @seeds
 def test_one_mask_per_picture_is_the_metric_of_the_salt_competition(seed: int) -> None:
     truth, said = masks(seed)

@@ -11,6 +11,7 @@ import pytest
 
 import metrics
 from metrics._arrays import take
+from metrics._explain import rows_csv
 from metrics._figures import Grid
 from metrics._parameters import chosen
 from tests.metrics.number_files import csv, faults, refusals, score
@@ -163,6 +164,15 @@ def test_the_middle_of_errors_is_shown_in_its_row() -> None:
     assert told.worked == "6 / 2"
     told = metrics.explain("max_error", csv({"y": [0, 0, 0]}), csv({"y": [7, -7, 1]}))
     assert told.contributions == [(7, 7, 1), (7, 0, 0), (1, 0, 0)]
+
+
+def test_the_largest_of_enormous_errors_is_shown_although_their_sum_is_endless() -> None:
+    truth, said = csv({"y": [0, 0]}), csv({"y": [1e308, -1.5e308]})
+    told = metrics.explain("max_error", truth, said)
+    assert told.result.overall == 1.5e308
+    assert told.sums == {"largest_error": 1.5e308, "largest": 1}
+    assert told.worked == "1.5e+308 / 1"
+    assert b"1e+308" in rows_csv(metrics.prepare("max_error", truth), said)
 
 
 def test_a_table_shows_each_column_and_each_group() -> None:
