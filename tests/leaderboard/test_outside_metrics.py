@@ -210,6 +210,17 @@ def test_a_broken_file_breaks_no_page(shelf: Path, ada: User) -> None:
     assert Client().get("/metrics/broken/").status_code == 404
 
 
+def test_the_help_of_a_parameter_ends_before_its_default_begins(shelf: Path, ada: User) -> None:
+    head = '    """Args:\n        power: exponent of each gap\n        floor: Does it begin at 0?\n    """\n'
+    text = GAP.replace("power: float = 1.0):\n", "power: float = 1.0, floor: bool = True, k: int = 3):\n" + head)
+    (shelf / "gap.py").write_text(text)
+    make_competition(ada, launched=False)
+    page = page_of(ada, "/host/pets/truth/?metric=gap")
+    assert "exponent of each gap. Default: 1.0." in page
+    assert "Does it begin at 0? Default: True." in page
+    assert ">Default: 3." in page
+
+
 def test_olga_adds_a_file_and_sees_how_its_doctests_came_out(
     shelf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

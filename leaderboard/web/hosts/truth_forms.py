@@ -123,9 +123,12 @@ def _hint(parameter: metrics.Parameter) -> str:
         if value is not None
     ]
     default = "empty" if parameter.default is None else parameter.default
-    limits = f" {' and '.join(bounds).capitalize()}." if bounds else ""
-    said = f"{parameter.help}{limits}"
-    return f"{said} It must be given." if parameter.required else f"{said} Default: {default}."
+    # The help of a metric that the operator added ends as its author likes.
+    said = parameter.help.strip()
+    said += "." if said and not said.endswith((".", "!", "?", "…")) else ""
+    limits = f"{' and '.join(bounds).capitalize()}." if bounds else ""
+    last = "It must be given." if parameter.required else f"Default: {default}."
+    return " ".join(sentence for sentence in (said, limits, last) if sentence)
 
 
 class PublishForm(forms.Form):
