@@ -77,8 +77,8 @@ TEMPLATE = engines["django"].from_string(ROWS)
 urlpatterns = [path("bare/<slug:slug>/", bare), path("", include("leaderboard.urls"))]
 
 
-def fill(teams: int, *, slug: str, seed: int = 7) -> Competition:
-    """A live competition with `teams` teams of 20 scored submissions each, ten a day until now."""
+def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> Competition:
+    """A live competition with `teams` teams of 20 scored submissions each, two a day until now."""
     chance, now = random.Random(seed), datetime.now(UTC)
     competition = Competition.objects.create(
         slug=slug,
@@ -105,8 +105,8 @@ def fill(teams: int, *, slug: str, seed: int = 7) -> Competition:
     files, scores = [], []
     for squad in squads:
         level = chance.uniform(0.4, 0.9)
-        for number in range(PER_TEAM):
-            received = now - timedelta(hours=12 * (PER_TEAM - number), seconds=chance.uniform(0, 40_000))
+        for number in range(per_team):
+            received = now - timedelta(hours=12 * (per_team - number), seconds=chance.uniform(0, 40_000))
             file = Submission(
                 competition=competition, team=squad, file_name="mine.csv", file_key="none", sha256="0" * 64, size=1,
                 received_at=received, upload_key=f"{squad.pk}-{number}", status="scored", finished_at=received,

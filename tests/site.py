@@ -127,14 +127,14 @@ def site_environment(folder: Path, **variables: str) -> dict[str, str]:
 
 
 @contextmanager
-def running_site(folder: Path, **variables: str) -> Iterator[Site]:
-    """Start everything in `folder` and stop it at the end."""
+def running_site(folder: Path, *, up: tuple[str, ...] = (), **variables: str) -> Iterator[Site]:
+    """Start everything in `folder` and stop it at the end; `up` is what else the command is told."""
     port = free_port()
     environment = site_environment(folder, **variables)
     log = folder.parent / f"{folder.name}.up.log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "manage.py", "up", "--no-browser", "--port", str(port)],
+            [sys.executable, "manage.py", "up", "--no-browser", "--port", str(port), *up],
             cwd=ROOT,
             env=environment,
             stdout=output,

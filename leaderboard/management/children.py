@@ -21,7 +21,7 @@ from .place import BASE, EVERYWHERE, Place
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 HEALTHY_AFTER = 60.0
-WEB_THREADS = 64  # started when needed; few of them work at once, the others wait for slow clients
+WEB_THREADS = 512  # started when needed; few of them work at once, the others wait for slow clients
 
 THRIFT = {
     # One thread per library (a class has one machine), and an allocator that gives memory back.
