@@ -1,0 +1,61 @@
+"""The kernel's calls that Python has no function for. Everything that asks the kernel for a cage goes through here."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+from typing import Final
+
+X86_64, AARCH64 = "x86_64", "aarch64"
+AUDIT: Final = {X86_64: 0xC000003E, AARCH64: 0xC00000B7}
+"""How seccomp calls a machine."""
+
+PR_SET_NO_NEW_PRIVS: Final = 38
+OURS: Final = {
+    "prctl": (157, 167),
+    "capget": (125, 90),
+    "capset": (126, 91),
+    "seccomp": (317, 277),
+    "landlock_create_ruleset": (444, 444),
+    "landlock_add_rule": (445, 445),
+    "landlock_restrict_self": (446, 446),
+}
+"""The numbers of the calls that a cage is made with, on x86_64 and on aarch64."""
+
+
+class NoSandbox(Exception):
+    """This kernel cannot seal a process; the words are for the operator."""
+
+
+def machine() -> str:
+    """The machine that Python was built for. Raises ``NoSandbox`` for one that we have no numbers of."""
+    if sys.platform != "linux":
+        raise NoSandbox("Only Linux can seal a process the way that is needed here.")
+    name = platform.machine()
+    if name not in AUDIT or sys.maxsize < 2**32:
+        raise NoSandbox(f"There is no filter for processors of the kind {name}: x86_64 and aarch64 are known.")
+    return name
+
+
+def syscall(name: str, *arguments: int) -> int:
+    """Call the kernel. Raises ``OSError``, and ``NoSandbox`` on an unknown machine."""
+    number = OURS[name][0 if machine() == X86_64 else 1]
+    library = ctypes.CDLL(None, use_errno=True)
+    library.syscall.restype = ctypes.c_long
+    found = int(library.syscall(*(ctypes.c_long(argument) for argument in (number, *arguments))))
+    if found < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+    return found
+
+
+def prctl(option: int, value: int = 0) -> int:
+    """Set something of this process."""
+    return syscall("prctl", option, value, 0, 0, 0)
+
+
+def no_new_privileges() -> None:
+    """No program that this process might start gets rights of its own; both parts of the cage ask for it."""
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
