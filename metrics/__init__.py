@@ -24,16 +24,17 @@ from metrics._errors import (
     SubmissionError,
     UnknownMetric,
 )
-from metrics._evaluate import Result
+from metrics._evaluate import Result, SecondaryValue
 from metrics._explain import Explanation, explain
 from metrics._figures import Curve, Grid
 from metrics._findings import Finding
 from metrics._outside import OutsideFile, add_outside_file, outside_file, outside_files, outside_settings
 from metrics._parameters import Parameter, Range
+from metrics._prepare import evaluate, prepare
 from metrics._registry import catalogue, clean_params, get
 from metrics._sniff import header, sniff
 from metrics._splits import add_split, drop_column
-from metrics._truth import Truth, evaluate, prepare
+from metrics._truth import Truth
 from metrics._uncertainty import Comparison, Uncertainty, chance_better, compare
 from metrics._wheel import wheel
 
@@ -58,6 +59,7 @@ __all__ = [
     "Range",
     "Result",
     "Role",
+    "SecondaryValue",
     "SubmissionError",
     "Truth",
     "TruthReport",

@@ -15,11 +15,12 @@ from metrics._findings import Finding
 from metrics._id_suspicions import split_groups
 from metrics._layout import USAGE, check_truth_header, id_column_of
 from metrics._parameters import complete
+from metrics._prepare import judge_table
 from metrics._registry import get
 from metrics._splits import refuse_group
 from metrics._suspicions import Share, balance, suspicions
 from metrics._tables import Source, Table, read_bytes, read_table
-from metrics._truth import Truth, judge_table
+from metrics._truth import Truth
 
 
 @dataclass(frozen=True)

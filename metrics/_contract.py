@@ -216,7 +216,7 @@ class Metric:
         return " ".join(words[full[name]] for name, words in self.confirm.items() if full.get(name) in words)
 
     def __call__(self, truth: Source, submission: Source, **params: Any) -> float:
-        from metrics._truth import evaluate
+        from metrics._prepare import evaluate
 
         return evaluate(self.key, truth, submission, params).overall
 

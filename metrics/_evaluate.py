@@ -23,12 +23,35 @@ OVERALL = "overall"
 
 
 @dataclass(frozen=True)
+class SecondaryValue:
+    """What a secondary metric says of a submission. The values are ``None`` where it cannot score the file, for the
+    reason in ``problem``; ``public`` and ``private`` also where the truth has no ``Usage`` column."""
+
+    key: str
+    params: Mapping[str, Any]
+    overall: float | None
+    public: float | None
+    private: float | None
+    problem: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON-safe form."""
+        names = ("overall", "public", "private", "problem")
+        return {
+            "metric": self.key,
+            "params": dict(self.params),
+            **{name: getattr(self, name) for name in names},
+        }
+
+
+@dataclass(frozen=True)
 class Result:
     """The score of one submission. ``public`` and ``private`` are ``None`` where the truth has no ``Usage`` column.
 
     ``rows`` counts the rows that were scored (public and private ones); ``parts`` gives, per split, the named sums
     behind the value (``tp``, ``fp``, …), and is empty where a metric has none. ``uncertainty`` says, per split, how far
-    the value may be from that on other rows of the same kind; it is empty where it was not asked for.
+    the value may be from that on other rows of the same kind; it is empty where it was not asked for. ``secondary``
+    has the values of the metrics that ``prepare`` was asked for beside this one, in their order.
     """
 
     metric: str
@@ -40,12 +63,14 @@ class Result:
     rows: int
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     uncertainty: Mapping[str, Uncertainty] = field(default_factory=dict)
+    secondary: tuple[SecondaryValue, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """What the home scorer prints with ``--json``."""
         names = ("metric", "version", "params", "overall", "public", "private", "rows")
         values = {name: getattr(self, name) for name in names}
-        return {**values, "params": dict(self.params)}
+        beside = {"secondary": [one.as_dict() for one in self.secondary]} if self.secondary else {}
+        return {**values, "params": dict(self.params), **beside}
 
 
 def measure(truth: Truth, prediction: Any, contributions: Any = None, *, uncertainty: bool = False) -> Result:

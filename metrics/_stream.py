@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -17,16 +18,15 @@ import numpy as np
 
 from metrics import _pieces
 from metrics._arrays import Ranked, take
-from metrics._cells import Cells
 from metrics._containers import container_of
 from metrics._contract import Contributions
 from metrics._errors import Refused, TooLarge
-from metrics._evaluate import Result, measure, row_contributions
+from metrics._evaluate import Result, SecondaryValue, measure, row_contributions
 from metrics._headers import header_of
 from metrics._inputs import Plain, RankedLabel
-from metrics._parameters import chosen
 from metrics._pieces import MARK, end_of_records
 from metrics._scan import scan
+from metrics._secondary import Aside, Readings, measured
 from metrics._tables import Table, regular_table, release_memory
 
 if TYPE_CHECKING:
@@ -46,14 +46,29 @@ def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool) -> Res
     if kept is None:
         return None
     try:
+        beside = [_KeptBeside(aside) for aside in truth.secondary]
         with _opened(source, truth.largest_submission) as stream:
             for table in _tables(stream, truth):
-                kept.add(table)
+                readings, found = Readings(truth, table), kept.find(table)
+                kept.add(readings, found)
+                for one in beside:
+                    one.add(readings, found)
         prediction, contributions = kept.all()
         release_memory()
-        return measure(truth, prediction, contributions, uncertainty=uncertainty)
+        result = measure(truth, prediction, contributions, uncertainty=uncertainty)
+        del prediction, contributions
+        return replace(result, secondary=_values(truth, source, beside)) if beside else result
     except (_Odd, Refused, TooLarge):
         return None
+
+
+def _values(truth: Truth, source: Source, kept: Sequence[_KeptBeside]) -> tuple[SecondaryValue, ...]:
+    """What the secondary metrics say; those that need the whole file, or found fault with a piece, read it together."""
+    values = [one.value() for one in kept]
+    if rest := [one.aside for one, value in zip(kept, values, strict=True) if value is None]:
+        late = iter(truth.values_at_once(source, rest))
+        values = [next(late) if value is None else value for value in values]
+    return tuple(value for value in values if value is not None)
 
 
 def _keeper(truth: Truth) -> _Kept | None:
@@ -120,21 +135,21 @@ class _Kept:
         self.rows = 0
         self.seen = np.zeros(len(truth.ids), bool)
 
-    def add(self, table: Table) -> None:
-        """Keep what is needed of a piece. Raises ``_Odd`` where anything is wrong with it."""
-        truth = self.truth
-        found = truth.ids.find_next(table.column(truth.id_column), self.rows)
+    def find(self, table: Table) -> np.ndarray:
+        """The truth's rows of the next piece. Raises ``_Odd`` where it has others."""
+        found = self.truth.ids.find_next(table.column(self.truth.id_column), self.rows)
         if self.rows + table.rows > len(self.seen) or found.min() < 0:
             raise _Odd
-        columns = [Cells(table, truth.name_in(table, name), truth.id_column) for name in truth.submission_columns[1:]]
-        prediction = truth.metric.submission.read(columns, truth.target)
-        if truth.metric.verify is not None:
-            truth.metric.verify(columns, prediction, **chosen(truth.metric.verify, truth.params))
+        return found
+
+    def add(self, readings: Readings, found: np.ndarray) -> None:
+        """Keep what is needed of a piece. Raises ``_Odd`` where anything is wrong with it."""
+        columns, prediction = readings.of(self.truth)
         if any(cells.problems for cells in columns):
             raise _Odd
         self.seen[found] = True
         self.keep(found, prediction)
-        self.rows += table.rows
+        self.rows += len(found)
 
     def keep(self, found: np.ndarray, prediction: Any) -> None:
         """``prediction`` is of the truth's rows ``found``."""
@@ -219,3 +234,26 @@ class _KeptValues(_Kept):
             together = np.concatenate(values)
         values.clear()
         return truth.metric.submission.fill(self._places[truth.scored], together), None
+
+
+class _KeptBeside:
+    """What a secondary metric needs of each piece; nothing where it has to read the file at once."""
+
+    def __init__(self, aside: Aside) -> None:
+        self.aside = aside
+        self._kept = _keeper(aside.truth) if aside.truth is not None else None
+
+    def add(self, readings: Readings, found: np.ndarray) -> None:
+        if self._kept is not None:
+            try:
+                self._kept.add(readings, found)
+            except Exception:
+                self._kept = None  # whatever it is, it is told when the file is read at once
+
+    def value(self) -> SecondaryValue | None:
+        """``None`` where the file has to be read at once."""
+        kept, self._kept = self._kept, None
+        try:
+            return None if kept is None else measured(self.aside, *kept.all())
+        except _Odd:
+            return None

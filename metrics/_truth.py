@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,23 +17,21 @@ from metrics._containers import LIMIT
 from metrics._contract import Metric, answer_columns
 from metrics._errors import (
     EXAMPLES,
-    GroundTruthError,
     Problem,
     Refused,
     SubmissionError,
     TooLarge,
-    counted,
     listed,
     shown,
 )
-from metrics._evaluate import Result, measure
+from metrics._evaluate import Result, SecondaryValue, measure
 from metrics._headers import check_header
-from metrics._ids import Ids, blank_ids
-from metrics._layout import SPLITS, USAGE, Layout, check_truth_header, id_column_of, layout_of
-from metrics._parameters import chosen, complete
-from metrics._registry import get
+from metrics._ids import Alignment, Ids
+from metrics._layout import SPLITS, USAGE, Layout
+from metrics._parameters import chosen
+from metrics._secondary import Aside, Beside, Readings
 from metrics._stream import measure_in_pieces
-from metrics._tables import Source, Table, pick, plain, read_bytes, read_table, release_memory
+from metrics._tables import Source, Table, pick, read_bytes, read_table, release_memory
 from metrics._uncertainty import Buckets, buckets_of, hashes_of
 
 SMALL = 110_000_000
@@ -64,6 +63,23 @@ class Truth:
         self.target = self._read(metric.truth, layout.targets)
         self.answers = self._with_roles()
         self._buckets: dict[str, Buckets] = {}
+        self.secondary: tuple[Aside, ...] = ()
+        """Further metrics whose values every result has."""
+
+    def beside(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> Truth:
+        """The same rows as another metric reads them. What both need alike is there once."""
+        other = Truth(metric, params, table, layout)
+        other.problems = other.problems or unscorable_parts(other)
+        other.ids, other.usage, other.scored, other.parts = self.ids, self.usage, self.scored, self.parts
+        other._buckets = self._buckets
+        return other
+
+    @cached_property
+    def reading(self) -> tuple[object, ...]:
+        """All that a prediction depends on beside the file: truths that agree here make the same of it."""
+        kinds = [(type(kind), repr(vars(kind))) for kind in (self.metric.truth, self.metric.submission)]
+        verified = (self.metric.key, repr(self.params)) if self.metric.verify is not None else ()
+        return (*kinds, self.target_columns, self.submission_columns, verified)
 
     def _read_usage(self) -> np.ndarray:
         """0 public, 1 private, 2 ignored; all 0 without a split."""
@@ -159,23 +175,40 @@ class Truth:
         prediction, table, places = self.read_submission(submission)
         try:
             if self.metric.elsewhere is not None:
-                return self.metric.elsewhere(self, table, places)
-            # What was read is in the prediction; the ids alone are needed for a message.
+                result = self.metric.elsewhere(self, table, places)
+                return replace(result, secondary=self._beside(table, places).values())
+            beside = self._beside(table, places)
+            # What was read is in the predictions; the ids alone are needed for a message.
             table.keep_cells_of(self.id_column)
             release_memory()
-            return measure(self, prediction, uncertainty=uncertainty)
+            result = measure(self, prediction, uncertainty=uncertainty)
         except TooLarge as error:
             raise SubmissionError([_too_large(table, self.id_column, places[error.rows])]) from None
+        return replace(result, secondary=beside.values()) if self.secondary else result
 
-    def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
-        """The prediction in the order of the scored rows, its table, and where each scored row is in it."""
+    def _beside(self, table: Table, places: np.ndarray) -> Beside:
+        return Beside(self.secondary, Readings(self, table), places)
+
+    def values_at_once(self, submission: Source, asides: Sequence[Aside]) -> tuple[SecondaryValue, ...]:
+        """What some secondary metrics say of a submission that the main metric has accepted."""
+        table, alignment, _ = self._aligned(submission)
+        beside = Beside(asides, Readings(self, table), alignment.places[self.scored])
+        table.keep_cells_of(self.id_column)
+        return beside.values()
+
+    def _aligned(self, submission: Source) -> tuple[Table, Alignment, list[Problem]]:
+        """The table of a submission, where the truth's rows are in it, and all complaints about its ids."""
         try:
             may_be_empty = self.metric.may_miss_ids
             data = read_bytes(submission, self.largest_submission)
             table = read_table(data, self.problems_of_header, self.rows, may_be_empty=may_be_empty)
         except Refused as refused:
             raise SubmissionError(refused.problems) from None
-        alignment, problems = self.ids.align(table, self.id_column, may_miss=self.metric.may_miss_ids)
+        return (table, *self.ids.align(table, self.id_column, may_miss=self.metric.may_miss_ids))
+
+    def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
+        """The prediction in the order of the scored rows, its table, and where each scored row is in it."""
+        table, alignment, problems = self._aligned(submission)
         names = [self.name_in(table, name) for name in self.submission_columns[1:]]
         columns = [Cells(table, name, self.id_column) for name in names]
         prediction = self.metric.submission.read(columns, self.target)
@@ -252,76 +285,6 @@ def csv_bytes(header: Sequence[str], rows: Any) -> bytes:
     writer.writerow(header)
     writer.writerows(rows)
     return out.getvalue().encode()
-
-
-def prepare(key: str, truth: Source, params: Mapping[str, Any] | None = None, id_column: str | None = None) -> Truth:
-    """Read and check a truth file (bytes, path or frame).
-
-    The id column is the first unless named; further columns except ``Usage`` are targets. Raises ``UnknownMetric``,
-    ``ParameterError`` or ``GroundTruthError`` with every problem of the file.
-    """
-    metric = get(key)
-    prepared, problems = read_truth(metric, truth, complete(metric.parameters, params or {}), id_column)
-    if problems or prepared is None:
-        raise GroundTruthError(problems)
-    # The process of a metric from outside gets the whole table.
-    prepared.table.let_go((USAGE,) if prepared.has_split and not metric.is_outside else ())
-    release_memory()
-    prepared.ids.make_index()
-    return prepared
-
-
-def evaluate(
-    key: str,
-    truth: Source,
-    submission: Source,
-    params: Mapping[str, Any] | None = None,
-    id_column: str | None = None,
-) -> Result:
-    """Score one submission; see ``prepare`` and ``Truth.evaluate``."""
-    return prepare(key, truth, params, id_column).evaluate(submission)
-
-
-def read_truth(
-    metric: Metric, source: Source, params: dict[str, Any], id_column: str | None
-) -> tuple[Truth | None, list[Problem]]:
-    """The truth, as far as it could be read, and all its problems."""
-    try:
-        table = read_table(read_bytes(source), check_truth_header)
-        table.let_go(())
-    except Refused as refused:
-        return None, refused.problems
-    return judge_table(metric, table, params, id_column)
-
-
-def judge_table(
-    metric: Metric, table: Table, params: dict[str, Any], id_column: str | None
-) -> tuple[Truth | None, list[Problem]]:
-    """As ``read_truth``, of a table at hand."""
-    problems = list(table.problems)
-    try:
-        name = id_column_of(table, id_column)
-        problems += blank_ids(table, name) + _repeated_ids(table, name)
-        layout = layout_of(metric, table, id_column, params)
-    except Refused as refused:
-        return None, problems + refused.problems
-    truth = Truth(metric, params, table, layout)
-    problems += truth.problems
-    return truth, problems or unscorable_parts(truth)
-
-
-def _repeated_ids(table: Table, column: str) -> list[Problem]:
-    ids = table.column(column)
-    encoded = ids.dictionary_encode()
-    if len(encoded.dictionary) == table.rows:
-        return []
-    codes = plain(encoded.indices, np.int32)
-    _, firsts = np.unique(codes, return_index=True)
-    again = np.setdiff1d(np.arange(len(codes)), firsts)
-    names = [f"{shown(ids[int(row)].as_py())} (line {table.lines[row]:,})" for row in again[:EXAMPLES]]
-    message = f"{counted(len(again), 'row')} with an id that was there before: {listed(names, len(again))}."
-    row = int(again[0])
-    return [Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), len(again))]
 
 
 def unscorable_parts(truth: Truth) -> list[Problem]:

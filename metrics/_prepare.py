@@ -1,0 +1,109 @@
+"""A truth file → a ``Truth``, with all problems of the file at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from metrics._contract import Metric
+from metrics._errors import EXAMPLES, GroundTruthError, Problem, Refused, counted, listed, shown
+from metrics._evaluate import Result
+from metrics._ids import blank_ids
+from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
+from metrics._parameters import complete
+from metrics._registry import get
+from metrics._secondary import Asked, aside_of, table_for
+from metrics._tables import Source, Table, plain, read_bytes, read_table, release_memory
+from metrics._truth import Truth, unscorable_parts
+
+
+def prepare(
+    key: str,
+    truth: Source,
+    params: Mapping[str, Any] | None = None,
+    id_column: str | None = None,
+    *,
+    secondary: Sequence[Asked] = (),
+) -> Truth:
+    """Read and check a truth file (bytes, path or frame).
+
+    The id column is the first unless named; further columns except ``Usage`` are targets, unless they play a role in
+    one of the ``secondary`` metrics (key, parameters), whose values come with every result. Raises ``UnknownMetric``,
+    ``ParameterError`` or ``GroundTruthError`` with every problem of the file, never because of a secondary metric.
+    """
+    metric = get(key)
+    full = complete(metric.parameters, params or {})
+    prepared, problems = read_truth(metric, truth, full, id_column, secondary)
+    if problems or prepared is None:
+        raise GroundTruthError(problems)
+    # The process of a metric from outside gets the whole table.
+    for one in (prepared, *(aside.truth for aside in prepared.secondary if aside.truth)):
+        one.table.let_go((USAGE,) if one.has_split and not one.metric.is_outside else ())
+    release_memory()
+    prepared.ids.make_index()
+    return prepared
+
+
+def evaluate(
+    key: str,
+    truth: Source,
+    submission: Source,
+    params: Mapping[str, Any] | None = None,
+    id_column: str | None = None,
+) -> Result:
+    """Score one submission; see ``prepare`` and ``Truth.evaluate``."""
+    return prepare(key, truth, params, id_column).evaluate(submission)
+
+
+def read_truth(
+    metric: Metric, source: Source, params: dict[str, Any], id_column: str | None, secondary: Sequence[Asked] = ()
+) -> tuple[Truth | None, list[Problem]]:
+    """The truth, as far as it could be read, and all its problems, those of secondary metrics apart."""
+    try:
+        table = read_table(read_bytes(source), check_truth_header)
+        table.let_go(())
+    except Refused as refused:
+        return None, refused.problems
+    return judge_table(metric, table, params, id_column, secondary)
+
+
+def judge_table(
+    metric: Metric, table: Table, params: dict[str, Any], id_column: str | None, secondary: Sequence[Asked] = ()
+) -> tuple[Truth | None, list[Problem]]:
+    """As ``read_truth``, of a table at hand."""
+    every = [(metric.key, params), *secondary]
+    truth, problems = _judged(metric, table_for(every[0], every, table), params, id_column)
+    if truth is not None and not problems:
+        truth.secondary = tuple(aside_of(truth, asked, table_for(asked, every, table)) for asked in secondary)
+    return truth, problems
+
+
+def _judged(
+    metric: Metric, table: Table, params: dict[str, Any], id_column: str | None
+) -> tuple[Truth | None, list[Problem]]:
+    problems = list(table.problems)
+    try:
+        name = id_column_of(table, id_column)
+        problems += blank_ids(table, name) + _repeated_ids(table, name)
+        layout = layout_of(metric, table, id_column, params)
+    except Refused as refused:
+        return None, problems + refused.problems
+    truth = Truth(metric, params, table, layout)
+    problems += truth.problems
+    return truth, problems or unscorable_parts(truth)
+
+
+def _repeated_ids(table: Table, column: str) -> list[Problem]:
+    ids = table.column(column)
+    encoded = ids.dictionary_encode()
+    if len(encoded.dictionary) == table.rows:
+        return []
+    codes = plain(encoded.indices, np.int32)
+    _, firsts = np.unique(codes, return_index=True)
+    again = np.setdiff1d(np.arange(len(codes)), firsts)
+    names = [f"{shown(ids[int(row)].as_py())} (line {table.lines[row]:,})" for row in again[:EXAMPLES]]
+    message = f"{counted(len(again), 'row')} with an id that was there before: {listed(names, len(again))}."
+    row = int(again[0])
+    return [Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), len(again))]
