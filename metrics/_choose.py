@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from metrics._baselines import reading_of
-from metrics._cells import Cells
+from metrics._cells import Cells, Kind
 from metrics._contract import Metric, answer_columns
 from metrics._errors import GroundTruthError, MetricError, Problem, Refused, TooLarge
 from metrics._evaluate import measure
 from metrics._headers import check_header
-from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
+from metrics._inputs import Label
+from metrics._layout import USAGE, Layout, check_truth_header, id_column_of, layout_of
 from metrics._natures import MOST_CELLS, Nature, nature_of
 from metrics._registry import catalogue
+from metrics._strays import strays_of
 from metrics._tables import Source, Table, pick, read_bytes, read_table
 from metrics._truth import Truth, unscorable_parts
 
@@ -26,6 +28,7 @@ MOST_ROWS = 20_000
 _SEED = 11
 
 _TRIED_ROWS = 1000
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class Fit:
     """Whether a metric can score a truth with the parameters ``params`` (its defaults, and columns for its roles).
 
     ``reason`` says why or why not, in sentences for the host; ``is_usual`` whether answers like these are usually
-    scored by metrics of its group.
+    scored by metrics of its group. ``is_nearly`` means that only a few cells, which are no numbers like all others of
+    their column, keep a usual metric from fitting.
     """
 
     key: str
@@ -41,12 +45,13 @@ class Fit:
     is_usual: bool
     reason: str
     params: dict[str, Any]
+    is_nearly: bool = False
 
 
 def suggest(
     truth: Source, sample: Source | None = None, id_column: str | None = None, *, group: str | None = None
 ) -> list[Fit]:
-    """All metrics of the catalogue: those that fit first, the most plausible at the top.
+    """All metrics of the catalogue: those that fit or nearly do first, the most plausible at the top.
 
     A metric fits if it reads every answer, can score both parts, and gives a perfect file its best value. With a
     ``sample`` submission it must also take the sample's columns and cells. Faults of ids and of the split are no
@@ -80,6 +85,9 @@ class _File:
     def __init__(self, table: Table, id_column: str, sample: Table | None) -> None:
         self.table, self.id_column, self.sample = table, id_column, sample
         self.free = [name for name in table.names if name not in (id_column, USAGE)]
+        self.strays = strays_of(table, self.free, id_column)
+        gone = np.zeros(0, np.int64) if self.strays is None else self.strays.places
+        self._clean = table if self.strays is None else table.some(np.setdiff1d(np.arange(table.rows), gone))
         self._natures: dict[tuple[str, ...], Nature] = {}
 
     def fit(self, metric: Metric) -> Fit:
@@ -90,21 +98,41 @@ class _File:
                 metric.key, False, False, f"It must be told {', '.join(asked)}, for which it has no default.", params
             )
         try:
-            truth = Truth(metric, params, self.table, layout_of(metric, self.table, self.id_column, params))
+            layout = layout_of(metric, self.table, self.id_column, params)
         except Refused as refused:
             return Fit(metric.key, False, False, _brief(refused.problems[0]), params)
         nature = self._nature(metric, params)
-        is_usual = metric.group in nature.groups and _is_meant(metric, truth.target_columns)
+        is_usual = metric.group in nature.groups and _is_meant(metric, layout.targets)
+        problems = self._problems(metric, params, layout, self.table)
+        is_nearly = bool(problems) and is_usual and self.strays is not None
+        is_nearly = is_nearly and not self._problems(metric, params, layout, self._clean)
+        if problems and not is_nearly:
+            return Fit(metric.key, False, is_usual, _brief(problems[0]), params)
+        return Fit(
+            metric.key, not problems, is_usual, self._reason(metric, nature, is_usual, params), params, is_nearly
+        )
+
+    def _problems(self, metric: Metric, params: dict[str, Any], layout: Layout, table: Table) -> list[Problem]:
+        """Why a metric cannot score such rows."""
+        truth = Truth(metric, params, table, layout)
         problems = [one for one in truth.problems if one.column != USAGE]
         if not problems and all(len(rows) for rows in truth.parts.values()) and len(truth.scored):
             problems = unscorable_parts(truth) or _tried(truth)
-        problems = problems or _against(truth, self.sample)
-        if problems:
-            return Fit(metric.key, False, is_usual, _brief(problems[0]), params)
+        return problems or _against(truth, self.sample)
+
+    def _reason(self, metric: Metric, nature: Nature, is_usual: bool, params: Mapping[str, Any]) -> str:
+        """Why a metric fits, or would without the strays."""
         seen = "The answers are" if is_usual else "It can read the answers, though they are"
+        words = nature.words
+        targets = self._targets(metric, params)
+        if 1 < len(targets) <= _MOST_NAMED and metric.truth.many:
+            words += f" (“{'”, “'.join(targets)}”)"
+        if self.strays is not None:
+            words += f", all but {self.strays.words}"
         roles = "".join(f", {name} from “{params[name]}”" for name in metric.roles if params[name] is not None)
-        reason = f"{seen} {nature.words}{roles}; a submission has: {metric.submission.words}."
-        return Fit(metric.key, True, is_usual, reason, params)
+        reason = f"{seen} {words}{roles}; a submission has: {metric.submission.words}."
+        spare = [(name, params[name]) for name in metric.roles if params[name] and not _is_named(name, params[name])]
+        return reason + "".join(f" Choose it only if “{column}” is the {name}." for name, column in spare)
 
     def rank(self, metric: Metric, fit: Fit) -> tuple[Any, ...]:
         """Fitting ones first, usual ones before others: those made for columns of these names, then by the wishes of
@@ -114,18 +142,42 @@ class _File:
         group = nature.groups.index(metric.group) if metric.group in nature.groups else len(nature.groups)
         wish = nature.keys.index(metric.key) if metric.key in nature.keys else len(nature.keys)
         is_made_for_it = metric.truth.columns > 1 and _is_meant(metric, targets)
-        is_made_for_it |= bool(metric.roles) and all(fit.params[name] in self.free for name in metric.roles)
+        played = [(name, fit.params[name]) for name in metric.roles]
+        is_made_for_it |= bool(played) and all(name in self.free and _is_named(role, name) for role, name in played)
         is_other_width = metric.truth.many != (len(targets) > 1) and wish == len(nature.keys)
-        return (not fit.fits, not fit.is_usual, not is_made_for_it, is_other_width, wish, group, metric.title)
+        return (
+            not (fit.fits or fit.is_nearly),
+            not fit.is_usual,
+            not is_made_for_it,
+            is_other_width,
+            wish,
+            group,
+            metric.title,
+        )
 
     def _mapped(self, metric: Metric) -> dict[str, Any]:
-        """The defaults, and for each role the column whose name is the role's or holds it."""
+        """The defaults, and for each role the column whose name is the role's or holds it, or else a spare one."""
         params = {parameter.name: parameter.default for parameter in metric.parameters}
         for role in metric.roles:
             same = [name for name in self.free if name.casefold() == role]
-            same += [name for name in self.free if role in name.casefold()]
+            same += [name for name in self.free if _is_named(role, name)]
             params[role] = same[0] if same else params[role]
+        for role in metric.roles:
+            if params[role] not in self.free and not metric.is_outside:
+                params[role] = self._spare(metric, role, params) or params[role]
         return params
+
+    def _spare(self, metric: Metric, role: str, params: Mapping[str, Any]) -> str:
+        """The last column that is no answer of the sample, or of the metric that reads one column, and could play the
+        role; ``""`` if none."""
+        answers = self.free[:1] if self.sample is None else self.sample.names
+        played = [params[name] for name in metric.roles]
+        for name in reversed(self.free):
+            if name not in (*answers, *played) and _could_play(
+                metric.roles[role].kind, Cells(self._clean, name, self.id_column)
+            ):
+                return name
+        return ""
 
     def _targets(self, metric: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
         roles = [params[name] for name in metric.roles]
@@ -134,11 +186,25 @@ class _File:
     def _nature(self, metric: Metric, params: Mapping[str, Any]) -> Nature:
         targets = self._targets(metric, params)
         if targets not in self._natures:
-            count = min(self.table.rows, max(200, MOST_CELLS // max(len(targets), 1)))
-            rows = np.arange(count) * self.table.rows // max(count, 1)
-            cells = [pick(self.table.column(name), rows).to_pylist() for name in targets]
+            table = self._clean
+            count = min(table.rows, max(200, MOST_CELLS // max(len(targets), 1)))
+            rows = np.arange(count) * table.rows // max(count, 1)
+            cells = [pick(table.column(name), rows).to_pylist() for name in targets]
             self._natures[targets] = nature_of(cells, targets)
         return self._natures[targets]
+
+
+def _is_named(role: str, name: str) -> bool:
+    """Whether a column is called like a role."""
+    return role in name.casefold()
+
+
+def _could_play(kind: Kind, cells: Cells) -> bool:
+    """Whether the cells can be read so; names of groups or classes also repeat."""
+    kind.read([cells])
+    if cells.problems:
+        return False
+    return not isinstance(kind, Label) or 2 * len(cells.array.unique()) <= len(cells.array)
 
 
 def _brief(problem: Problem) -> str:

@@ -43,6 +43,7 @@ _USUAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "numbers": (("Numbers",), ("rmse", "mae", "r2", "median_absolute_error", "spearman", "pearson")),
     "sizes": (("Numbers",), ("rmsle", "rmse", "mae", "mape", "r2")),
     "number columns": (("Numbers",), ("columnwise_rmse", "columnwise_rmsle", "columnwise_spearman")),
+    "mixed numbers": ((), ("columnwise_rmse", "columnwise_rmsle", "columnwise_spearman")),
     "shares": (("Probabilities", "Numbers"), ("kl_divergence", "columnwise_rmse")),
     "binary columns": (("Probabilities", "Labels"), ("columnwise_roc_auc", "columnwise_log_loss", "thresholded_f1")),
     "class columns": (("Probabilities", "Labels"), ("multiclass_log_loss", "top_k_accuracy", "columnwise_roc_auc")),
@@ -79,6 +80,8 @@ def _of_several(columns: Sequence[Sequence[str]], names: Sequence[str]) -> tuple
         sums = [sum(map(float, row)) for row in zip(*columns, strict=True)]
         if all(abs(total - 1) < 1e-3 for total in sums):
             return "shares", f"{many} of numbers that add up to 1"
+        if "binary" in natures:
+            return "mixed numbers", f"{many}, some of 0 and 1 and some of other numbers"
         return "number columns", f"{many} of numbers"
     return "mixed", f"{many} of different kinds"
 

@@ -9,6 +9,7 @@ import json
 import random
 import statistics
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -110,6 +111,75 @@ def test_columns_named_like_a_role_play_it() -> None:
     assert fit.fits
     assert fit.params["weight"] == "Sample_Weight"
     assert "weight from “Sample_Weight”" in fit.reason
+
+
+def first_of(data: bytes, sample: bytes | None = None) -> metrics.Fit:
+    return metrics.suggest(data, sample)[0]
+
+
+def test_a_spare_column_of_numbers_is_no_second_answer_where_the_sample_does_not_have_it() -> None:
+    data = table("id,price,visits", lambda i, dice: f"{dice.random():.4f},{dice.randint(1, 99)}")
+    fits = {fit.key: fit for fit in metrics.suggest(data, b"id,price\n1,0.5\n")}
+    weighted = fits["weighted_mae"]
+    assert (weighted.fits, weighted.params["weight"]) == (True, "visits")
+    assert weighted.reason.endswith("Choose it only if “visits” is the weight.")
+    assert not fits["columnwise_rmse"].fits
+    assert {fit.key for fit in fits.values() if fit.fits} == {"weighted_mae", "log_mae_by_group"}
+
+
+def test_without_a_sample_a_spare_column_is_named_as_what_it_is_taken_for() -> None:
+    data = table("id,price,visits", lambda i, dice: f"{dice.random():.4f},{dice.randint(1, 99)}")
+    fits = {fit.key: fit for fit in metrics.suggest(data)}
+    assert "2 columns of numbers (“price”, “visits”)" in fits["columnwise_rmse"].reason
+    assert (fits["weighted_mae"].fits, fits["weighted_mae"].params["weight"]) == (True, "visits")
+    assert first_of(data).key == "columnwise_rmse"
+    apart = table("id,bought,visits", lambda i, dice: f"{dice.choice('01')},{dice.randint(1, 9999)}")
+    fits = {fit.key: fit for fit in metrics.suggest(apart)}
+    assert (fits["columnwise_rmse"].fits, fits["columnwise_rmse"].is_usual) == (True, False)
+    assert "some of 0 and 1 and some of other numbers (“bought”, “visits”)" in fits["columnwise_rmse"].reason
+    negative = table("id,price,change", lambda i, dice: f"{dice.random():.4f},{dice.uniform(-1, 1):.4f}")
+    fits = {fit.key: fit for fit in metrics.suggest(negative)}
+    assert not fits["weighted_mae"].fits
+    assert not fits["log_mae_by_group"].fits
+
+
+@pytest.mark.parametrize(
+    ("cell", "line", "first", "words"),
+    [
+        (lambda i, dice: "x" if i == 15 else dice.choice("01"), 17, "roc_auc", "0 and 1"),
+        (lambda i, dice: "1,5".join('""') if i == 7 else f"{dice.gauss(0, 5):.3f}", 9, "rmse", "different numbers"),
+        (lambda i, dice: "NA" if i % 12 == 5 else f"{dice.gauss(0, 5):.3f}", 7, "rmse", "different numbers"),
+    ],
+)
+def test_a_few_odd_cells_make_no_labels_of_numbers(
+    cell: Callable[[int, random.Random], str], line: int, first: str, words: str
+) -> None:
+    data = table("id,y", cell)
+    found = first_of(data)
+    assert (found.key, found.fits, found.is_nearly, found.is_usual) == (first, False, True, True)
+    assert f"{words}, all but " in found.reason
+    assert f"(line {line} is " in found.reason
+    report = metrics.check_truth(first, data, is_quick=True)
+    assert not report.ok
+    assert report.findings[0].line == line
+    as_labels = next(fit for fit in metrics.suggest(data) if fit.key == "accuracy")
+    assert as_labels.fits
+    assert not as_labels.is_nearly
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        lambda i, dice: dice.choice("0123456789X"),
+        lambda i, dice: "cat" if i != 5 else "7",
+        lambda i, dice: f"{dice.randint(1, 9999)}" if i % 2 else f"A{dice.randint(1, 9999)}",
+    ],
+)
+def test_labels_of_digits_and_letters_stay_labels(cell: Callable[[int, random.Random], str]) -> None:
+    fits = metrics.suggest(table("id,y", cell))
+    assert fits[0].fits
+    assert not any(fit.is_nearly for fit in fits)
+    assert "all but" not in fits[0].reason
 
 
 def test_a_sample_submission_narrows_the_choice() -> None:

@@ -62,6 +62,17 @@ def test_the_file_finds_its_metrics_and_is_checked_with_the_most_usual(draft: Co
     assert "reads 2 target columns" in page
 
 
+def test_a_typing_error_hides_neither_the_metrics_nor_itself(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    fit(client, table("id,y", lambda i, dice: "x" if i == 15 else dice.choice("01"), 60))
+    made = TruthDraft.objects.get()
+    assert (made.metric, made.report["ok"]) == ("roc_auc", False)
+    page = page_of(client)
+    assert radios(page)[:2] == ["roc_auc", "log_loss"]
+    assert "0 and 1, all but 1 cell (line 17 is &quot;x&quot;)" in page
+    assert "line 17 (id" in text_of(client.get("/host/pets/truth/"))
+
+
 def test_files_that_know_nothing_are_scored_before_anything_is_published(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
     fit(client, YES_NO)

@@ -21,7 +21,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Fits:
-    """What is offered for a draft: the usual metrics for such answers, others that can read them, and the rest."""
+    """What is offered for a draft: the usual metrics for such answers (also where a few cells must be corrected first),
+    others that can read them, and the rest."""
 
     best: list[Choice] = field(default_factory=list)
     others: list[Choice] = field(default_factory=list)
@@ -40,6 +41,7 @@ def fits_of(draft: TruthDraft | None) -> Fits | None:
             continue
         choice = Choice(known.pop(fit["key"]), fit["reason"])
         is_best = fit["is_usual"] and len(fits.best) < SHOWN_AT_ONCE
-        (fits.unfit if not fit["fits"] else fits.best if is_best else fits.others).append(choice)
+        is_possible = fit["fits"] or fit.get("is_nearly")
+        (fits.unfit if not is_possible else fits.best if is_best else fits.others).append(choice)
     fits.unfit.extend(Choice(metric, "This metric is new since the file was checked.") for metric in known.values())
     return fits

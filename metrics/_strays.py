@@ -1,0 +1,57 @@
+"""Columns of numbers with a few cells that are none: a typing error must not make labels of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from metrics._cells import Cells
+from metrics._errors import EXAMPLES, counted, listed, shown
+from metrics._numbers import read_numbers
+from metrics._tables import Table
+
+MOST_COLUMNS = 50
+_FEW = 30
+_RARE_AMONG_FEW = 0.01
+_RARE_AMONG_MANY = 0.1
+"""Up to which share of the cells other texts are strays. Few different numbers may be names of classes, of which a
+text can be a rare one; nobody calls classes by many different numbers."""
+
+
+@dataclass(frozen=True)
+class Strays:
+    """Rows of a table with such cells (``places``, ascending) and what they are, as a host reads it."""
+
+    places: np.ndarray
+    words: str
+
+
+def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | None:
+    """The strays of all these columns, ``None`` without any. Empty cells are none."""
+    rows: list[int] = []
+    examples: list[str] = []
+    for name in names[:MOST_COLUMNS]:
+        cells = Cells(table, name, id_column)
+        places = _strays(cells)
+        rows += places.tolist()
+        where = f" of {shown(name)}" if len(names) > 1 else ""
+        examples += [f"line {table.lines[place]:,}{where} is {shown(cells.text(place))}" for place in places[:EXAMPLES]]
+    if not rows:
+        return None
+    return Strays(np.unique(rows), f"{counted(len(rows), 'cell')} ({listed(examples, len(rows))})")
+
+
+def _strays(cells: Cells) -> np.ndarray:
+    numbers = read_numbers(cells)
+    is_none = np.isnan(numbers)
+    blank = cells.blank()
+    is_none[blank] = False
+    count, filled = int(is_none.sum()), len(numbers) - len(blank)
+    distinct = len(np.unique(numbers[~np.isnan(numbers)])) if count else 0
+    most = _RARE_AMONG_FEW if distinct <= _FEW else _RARE_AMONG_MANY
+    if not count or count > max(1, most * filled) or filled < 10 * count:
+        return np.zeros(0, np.int64)
+    found: np.ndarray = np.flatnonzero(is_none)
+    return found
