@@ -1,0 +1,1 @@
+"""The list of inputs: every file and every upload that goes wrong, through all doors of the site."""

@@ -1,0 +1,116 @@
+"""Two thousand files that something happened to: none crashes the reader, none is misread, no good one is refused."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+import metrics
+from tests.inputs.agreement import WORLDS, Disagreement, World, compare, in_pieces, one, written
+from tests.inputs.mutations import MUTATIONS, Mutation
+from tests.inputs.plain_reader import Unreadable, rows_of
+from tests.metrics.hostile_case import zipped
+
+FILES = 2_000
+PARTS = 4
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_mutated_file_is_read_as_the_csv_module_reads_it_or_refused(part: int) -> None:
+    verdicts: Counter[str] = Counter()
+    for number in range(part, FILES, PARTS):
+        name, data = one(f"test-{number}")
+        try:
+            verdicts[compare(WORLDS[name], data)] += 1
+            if number % 10 == 0:
+                in_pieces(WORLDS[name], data, 16)
+        except Disagreement as error:
+            raise AssertionError(f"file {number}, {name}: {error}\n{data!r}") from error
+    # It would prove nothing if every file were refused, or for the same reason.
+    assert verdicts["accepted"] > FILES / PARTS / 6
+    assert len(verdicts) > 12
+
+
+@pytest.mark.parametrize("world", WORLDS.values(), ids=list(WORLDS))
+def test_valid_files_are_accepted_however_they_are_written(world: World) -> None:
+    for seed in range(15):
+        assert compare(world, world.submission(random.Random(seed))) == "accepted"
+
+
+@pytest.mark.parametrize("mutation", [mutation for mutation, _ in MUTATIONS], ids=lambda mutation: mutation.__name__)
+def test_every_mutation_changes_files(mutation: Mutation) -> None:
+    dice = random.Random(1)
+    files = [WORLDS["labels"].submission(dice) for _ in range(50)]
+    assert sum(mutation(dice, data) != data for data in files) > 25
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"id,y\n1,a\nb,2\n", "ids"),
+        (b"id,y\n1,2,3\n", "width"),
+        (b'id,y\n1,a"b\n', "a quote in a bare cell"),
+        (b'id,y\n1, "a"\n', "a quote in a bare cell"),
+        (b'id,y\n1,"a"b\n', "quotes"),
+        (b'id,y\n1,"a\n', "quotes"),
+        (b"id,Y\n1,2\n", "header"),
+        (b'"id\n",y\n1,2\n', "a header over several lines"),
+        (b"\n \n", "no rows"),
+        (b"id,y\n1,\xff\n", "bytes"),
+        (b"id,y\n1,\x00\n", "characters"),
+        (b"id,y\n", "missing ids"),
+        (b"x" + zipped(("a.csv", b"id,y\n1,2\n")), "bytes"),
+    ],
+)
+def test_the_plain_reader_refuses_by_the_rules(data: bytes, why: str) -> None:
+    with pytest.raises(Unreadable, match=f"^{why}$"):
+        rows_of(data, ["id", "y"], ["1"])
+
+
+def test_the_plain_reader_reads_what_the_rules_allow() -> None:
+    for data in (
+        b"\xef\xbb\xbf\n \t\n\xe2\x80\x8bid , y\r\n\r\n 1.00 ,\xc2\xa0a \r \t\n",
+        b'y,id\n"a\n",1',
+        zipped(("a.csv", b"id,y\n1,a\n")),
+    ):
+        assert rows_of(data, ["id", "y"], ["1"]) == {"1": {"y": "a"}}
+    assert rows_of(b'id,y\n1,"a\n""b"""\n', ["id", "y"], ["1"]) == {"1": {"y": 'a\n"b"'}}
+
+
+def test_a_misreading_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = WORLDS["numbers"]
+    rows = [[name, str(place)] for place, name in enumerate(world.ids)]
+    data = written(world.header, rows)
+    assert compare(world, data) == "accepted"
+    true = metrics.Truth.read_submission
+
+    def shifted(self: metrics.Truth, submission: bytes) -> object:
+        prediction, table, places = true(self, submission)
+        return prediction[::-1], table, places
+
+    with monkeypatch.context() as patch:
+        patch.setattr(metrics.Truth, "read_submission", shifted)
+        with pytest.raises(Disagreement, match="read as"):
+            compare(world, data)
+    with monkeypatch.context() as patch:
+        patch.setattr("tests.inputs.agreement.rows_of", lambda *arguments: (_ for _ in ()).throw(Unreadable("no")))
+        with pytest.raises(Disagreement, match="accepted against the rules"):
+            compare(world, data)
+    monkeypatch.setattr("metrics._truth.read_bytes", lambda *arguments: b"id,y\n")
+    with pytest.raises(Disagreement, match="a good file is refused"):
+        compare(world, data)
+
+
+def test_an_archive_with_something_before_its_file_is_damaged() -> None:  # 13
+    good = zipped(("mine.csv", written(["id", "y"], [[one, "1"] for one in WORLDS["numbers"].ids])))
+    assert compare(WORLDS["numbers"], good) == "accepted"
+    assert compare(WORLDS["numbers"], good[:40] + good) == "container"
+
+
+def test_what_a_mac_adds_to_an_archive_accuses_nobody() -> None:  # 13
+    table = written(["id", "y"], [[one, "1"] for one in WORLDS["numbers"].ids])
+    data = zipped(("__MACOSX/._mine.csv", b"\x00\x05\x16\x07\xff"), ("mine.csv", table))
+    assert metrics.sniff(data, len(data), ["id", "y"]) == []
+    assert WORLDS["numbers"].truth.evaluate(data).overall > 0
