@@ -20,6 +20,9 @@ LIMIT = 500_000_000
 RATIO = 100
 """A compressed file may grow by this factor."""
 
+_APPLES = b"__MACOSX/"
+"""A folder of resource forks that Macs add to every archive; it is no second file."""
+
 _CHUNK = 1 << 20
 _SLACK = 1 << 16  # tiny archives may compress better than the ratio
 
@@ -128,8 +131,11 @@ def peek(head: bytes, limit: int = _CHUNK) -> bytes:
         return _inflate_some(zlib.decompressobj(wbits=31), head, limit)
     if kind != "zip" or len(head) < 30 or head[:4] != b"PK\x03\x04":
         return b""
-    method = int.from_bytes(head[8:10], "little")
-    start = 30 + int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
+    flags, method = int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
+    length = int.from_bytes(head[26:28], "little")
+    if flags & 1 or head[30 : 30 + length].startswith(_APPLES):
+        return b""
+    start = 30 + length + int.from_bytes(head[28:30], "little")
     if method == 0:
         size = int.from_bytes(head[18:22], "little")
         return head[start : start + min(size, limit)]
@@ -175,12 +181,13 @@ def _unzip(data: bytes, limit: int) -> bytes:
 
 
 def _only_member(members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
-    # Macs add a folder of resource forks to every archive; it is no second file.
-    found = [m for m in members if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+    found = [m for m in members if not m.is_dir() and not m.filename.startswith(_APPLES.decode())]
     if len(found) != 1:
         names = ", ".join(shown(m.filename) for m in found[:5])
         message = f"The zip archive holds {counted(len(found), 'file')}; exactly one CSV is expected."
         raise Refused(Problem("container", f"{message} Found: {names}." if names else message))
+    if min(m.header_offset for m in members):
+        raise Refused(Problem("container", "The zip archive has other bytes before its first file: it is damaged."))
     member = found[0]
     if (member.external_attr >> 16) & 0o170000 == 0o120000:
         raise Refused(Problem("container", "The zip archive holds a link instead of a CSV file."))
