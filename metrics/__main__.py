@@ -5,7 +5,7 @@
     python -m metrics list [--json]
     python -m metrics show KEY
     python -m metrics score KEY TRUTH.csv SUBMISSION.csv [-p name=value …] [--id COLUMN] [--json] [--rows OUT.csv]
-                            [--compare OTHER.csv]
+                            [--compare OTHER.csv] [--also KEY[,name=value…] …]
 
 Exit status: 0 scored, 1 bad call (unknown metric or parameter, no such file), 2 invalid submission, 3 invalid truth.
 """
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import metrics
-from metrics._explain import parts_of, rows_csv
+from metrics._explain import rows_csv
 
 
 class _Parser(argparse.ArgumentParser):
@@ -49,6 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     score.add_argument("--id", dest="id_column", metavar="COLUMN", help="default: the truth's first column")
     score.add_argument("--json", action="store_true")
     score.add_argument("--rows", metavar="OUT.csv", help="write what each row contributed")
+    score.add_argument(
+        "--also",
+        metavar="KEY[,name=value…]",
+        action="append",
+        default=[],
+        help="a further metric of the same two files",
+    )
     score.add_argument("--compare", metavar="OTHER.csv", help="say which submission is better, and how surely")
     options = parser.parse_args(arguments)
     try:
@@ -121,8 +128,12 @@ class _OtherIsInvalid(metrics.SubmissionError):
 
 def _score(options: argparse.Namespace) -> int:
     params = dict(_pair(text) for text in options.params)
-    truth = metrics.prepare(options.key, options.truth, params, options.id_column)
-    result = truth.evaluate(options.submission, uncertainty=not options.json or bool(options.compare))
+    also = [_further(text) for text in options.also]
+    truth = metrics.prepare(options.key, options.truth, params, options.id_column, secondary=also)
+    is_for_people = not options.json
+    result = truth.evaluate(
+        options.submission, uncertainty=is_for_people or bool(options.compare), with_parts=is_for_people
+    )
     comparisons = _compare(truth, result, options.compare) if options.compare else {}
     if options.rows:
         Path(options.rows).write_bytes(rows_csv(truth, options.submission))
@@ -130,12 +141,13 @@ def _score(options: argparse.Namespace) -> int:
         compared = {"compare": {name: asdict(found) for name, found in comparisons.items()}} if comparisons else {}
         _print_json({**result.as_dict(), **compared})
         return 0
-    sums = result.parts or parts_of(truth, options.submission)
     for name in _splits(result):
-        parts = ", ".join(f"{part} {count:g}" for part, count in sums.get(name, {}).items())
+        parts = ", ".join(f"{part} {count:g}" for part, count in result.parts.get(name, {}).items())
         doubt = result.uncertainty[name]
         spread = "" if doubt.standard_error is None else f"  95 %: {doubt.low:.6g} to {doubt.high:.6g}"
         print(f"{name:<8} {getattr(result, name)!r}{spread}{f'  ({parts})' if parts else ''}")
+    for aside, value in zip(truth.secondary, result.secondary, strict=True):
+        print(_beside(value, aside.problem))  # at home one holds the truth, so nothing is kept back
     for name, found in comparisons.items():
         print(_verdict(name, found, options))
     return 0
@@ -162,6 +174,23 @@ def _verdict(split: str, found: metrics.Comparison, options: argparse.Namespace)
     if sure == 0.5:
         return f"{split:<8} neither is better ({gap})"
     return f"{split:<8} {first} is better than {second}: {sure:.3g} ({gap})"
+
+
+def _further(text: str) -> tuple[str, dict[str, Any]]:
+    """A further metric with its parameters; raises what is wrong with them at once."""
+    key, *given = text.split(",")
+    return key, metrics.clean_params(key, dict(map(_pair, given)))
+
+
+def _beside(value: metrics.SecondaryValue, problem: str) -> str:
+    """The line of a further metric."""
+    settings = "".join(f", {name}={setting}" for name, setting in value.params.items() if setting is not None)
+    numbers = [
+        f"{name} {number!r}"
+        for name in ("overall", "public", "private")
+        if (number := getattr(value, name)) is not None
+    ]
+    return f"{value.key}{settings}: {', '.join(numbers) or f'– {problem or value.problem}'}"
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -81,6 +81,17 @@ def baselines_of(truth: Truth) -> Baselines:
     return Baselines([one for one in files if one is not None], len(perfect), apart)
 
 
+def apart_of(truth: Truth) -> dict[str, float]:
+    """How far two good files must be apart, per split, without measuring files that know nothing."""
+    width = len(truth.submission_columns) - 1
+    small = _fewer(truth, min(MOST_ROWS, max(1000, MOST_CELLS // max(width, 1))))
+    if truth.metric.is_outside or small.problems or unscorable_parts(small):
+        return {}
+    measured = _Measured(small, time.process_time() + SECONDS)
+    perfect = [list(cells) for cells in zip(*small.perfect_columns(), strict=True)]
+    return _apart(truth, measured, perfect, _random_rows(small, width))
+
+
 def _all_the_same(constants: Sequence[Baseline | None]) -> list[Baseline | None]:
     """One line in place of many where it makes no difference which answer each row has."""
     known = [one for one in constants if one is not None]

@@ -17,6 +17,8 @@ from metrics._layout import USAGE, check_truth_header, id_column_of
 from metrics._parameters import complete
 from metrics._prepare import judge_table
 from metrics._registry import get
+from metrics._secondary import Asked, role_columns
+from metrics._secondary_checks import SecondaryReport, refused_beside, secondary_reports
 from metrics._splits import refuse_group
 from metrics._suspicions import Share, balance, suspicions
 from metrics._tables import Source, Table, read_bytes, read_table
@@ -44,6 +46,7 @@ class TruthReport:
     measured_rows: int = 0
     apart: dict[str, float] = field(default_factory=dict)
     balance: list[Share] = field(default_factory=list)
+    secondary: list[SecondaryReport] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -60,6 +63,7 @@ def check_truth(
     group: str | None = None,
     sample: Source | None = None,
     tests: Mapping[str, Source] | None = None,
+    secondary: Sequence[Asked] = (),
     is_quick: bool = False,
 ) -> TruthReport:
     """Check a truth file with a metric; bad files and bad parameters become findings, never exceptions.
@@ -68,6 +72,7 @@ def check_truth(
     splits. ``group`` is a column whose groups should not be in both parts; unless it plays a role in the metric it is
     read for this alone, and ``drop_column`` must take it away before the truth is used. ``sample`` is the sample
     submission and ``tests`` are further files by name that students get: their ids are compared with the truth's.
+    ``secondary`` metrics must pass the same test on the same rows.
     ``is_quick`` leaves the files that know nothing unmeasured. Raises ``UnknownMetric`` only.
     """
     metric = get(key)
@@ -79,22 +84,24 @@ def check_truth(
         table = read_table(read_bytes(truth), check_truth_header)
     except Refused as refused:
         return TruthReport([_blocking(problem) for problem in refused.problems])
-    roles = [full[name] for name in metric.roles]
+    roles = [*(full[name] for name in metric.roles), *role_columns(secondary)]
     named = group or (full["group"] if "group" in metric.roles else None)
     table, findings = _without_group(table, id_column, named, roles)
-    prepared, problems = judge_table(metric, table, full, id_column)
+    prepared, problems = judge_table(metric, table, full, id_column, secondary)
     findings = [_blocking(problem) for problem in problems] + findings
     if prepared is None:
         return TruthReport(findings)
     self_test: dict[str, Any] = {}
     shares: list[Share] = []
+    beside: list[SecondaryReport] = []
     measured = Baselines([], 0, {})
     if not any(finding.blocking for finding in findings):
         self_test, failed = _self_test(prepared)
+        beside, doubtful = secondary_reports(prepared, _self_test, is_quick=is_quick)
         # A metric from outside that could not score a perfect file would take its whole time for each further one.
         is_hopeless = metric.is_outside and any(finding.blocking for finding in failed)
         measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
-        findings = failed + _files(prepared, sample, tests or {}) + findings
+        findings = failed + doubtful + _files(prepared, sample, tests or {}) + findings
         findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
     return TruthReport(
         findings=findings,
@@ -110,6 +117,7 @@ def check_truth(
         measured_rows=measured.rows,
         apart=measured.apart,
         balance=shares,
+        secondary=beside,
     )
 
 
@@ -165,6 +173,7 @@ def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
         Finding("self_test", f"A perfect submission scores {values[name]} ({name}) instead of {best}.", blocking=True)
         for name in wrong
     ]
+    findings += refused_beside(truth, [value.problem for value in result.secondary])
     return {**values, "best": best, "passed": not wrong}, findings
 
 

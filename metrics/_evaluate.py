@@ -49,7 +49,8 @@ class Result:
     """The score of one submission. ``public`` and ``private`` are ``None`` where the truth has no ``Usage`` column.
 
     ``rows`` counts the rows that were scored (public and private ones); ``parts`` gives, per split, the named sums
-    behind the value (``tp``, ``fp``, …), and is empty where a metric has none. ``uncertainty`` says, per split, how far
+    behind the value (``tp``, ``fp``, …), and is empty where a metric has none, or computes its value without them and
+    nobody asked. ``uncertainty`` says, per split, how far
     the value may be from that on other rows of the same kind; it is empty where it was not asked for. ``secondary``
     has the values of the metrics that ``prepare`` was asked for beside this one, in their order.
     """
@@ -73,7 +74,9 @@ class Result:
         return {**values, "params": dict(self.params), **beside}
 
 
-def measure(truth: Truth, prediction: Any, contributions: Any = None, *, uncertainty: bool = False) -> Result:
+def measure(
+    truth: Truth, prediction: Any, contributions: Any = None, *, uncertainty: bool = False, with_parts: bool = False
+) -> Result:
     """Score a prediction that is in the order of the truth's scored rows. Of a sum over rows it is enough what they
     contribute. Raises ``TooLarge``."""
     metric = truth.metric
@@ -85,10 +88,13 @@ def measure(truth: Truth, prediction: Any, contributions: Any = None, *, uncerta
         values: dict[str, float | None] = {name: _total(truth, exact) for name, exact in sums.items()}
         checked: dict[str, float] = {}
         doubts: dict[str, Uncertainty] = {}
+        named = {name: _named(metric.parts, exact) for name, exact in sums.items()}
         for name in tuple(parts):
             # A part and what was computed of it are needed no longer than this.
             part, value = parts.pop(name), values.get(name)
             checked[name] = _finite(_score(truth, part) if value is None else value)
+            if with_parts and not sums:
+                named[name] = _added(truth, part)
             if uncertainty:
                 doubts[name] = _doubt(truth, name, part, contributions, checked[name])
     return Result(
@@ -99,7 +105,7 @@ def measure(truth: Truth, prediction: Any, contributions: Any = None, *, uncerta
         public=checked.get("public"),
         private=checked.get("private"),
         rows=len(truth.scored),
-        parts={name: _named(metric.parts, exact) for name, exact in sums.items()},
+        parts=named,
         uncertainty=doubts,
     )
 
@@ -174,6 +180,17 @@ def _named(names: tuple[str, ...], exact: list[Fraction]) -> dict[str, float]:
     return {
         name: int(value) if value.denominator == 1 else float(value) for name, value in zip(names, exact, strict=False)
     }
+
+
+def _added(truth: Truth, part: Part) -> dict[str, float]:
+    """The named sums of a metric that computes its value without them; one that is not finite is left out."""
+    metric = truth.metric
+    if metric.rows is None:
+        return {}
+    found = row_contributions(metric, part.answers, part.prediction, truth.params)
+    dense = found.dense() if isinstance(found, Contributions) else found
+    sums = zip(metric.parts, (float(column.sum()) for column in dense.T), strict=False)
+    return {name: int(value) if value == int(value) else value for name, value in sums if math.isfinite(value)}
 
 
 def _score(truth: Truth, part: Part) -> float:

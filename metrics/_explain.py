@@ -84,18 +84,6 @@ def explanation(truth: Truth, submission: Source) -> Explanation:
     )
 
 
-@_quietly
-def parts_of(truth: Truth, submission: Source) -> dict[str, dict[str, float]]:
-    """Per split the named sums behind the value, also of a metric whose value is computed without them."""
-    prediction, _, _ = truth.read_submission(submission)
-    splits = {name: (truth.part_answers[name], take(prediction, rows)) for name, rows in truth.parts.items()}
-    splits[OVERALL] = (truth.answers, prediction)
-    found = {}
-    for name, (answers, said) in splits.items():
-        found[name] = _finite(_added(truth.metric.parts, _contributions(truth, said, answers)))
-    return found
-
-
 def _added(names: Sequence[str], columns: Sequence[np.ndarray]) -> dict[str, float]:
     return {name: _short(values.sum()) for name, values in zip(names, columns, strict=False)}
 

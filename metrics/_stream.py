@@ -40,7 +40,7 @@ class _Odd(Exception):
     """The file has to be read at once."""
 
 
-def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool) -> Result | None:
+def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool, with_parts: bool = False) -> Result | None:
     """The same result to the last digit as reading the file at once, or ``None`` where that has to be done."""
     kept = _keeper(truth)
     if kept is None:
@@ -55,7 +55,7 @@ def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool) -> Res
                     one.add(readings, found)
         prediction, contributions = kept.all()
         release_memory()
-        result = measure(truth, prediction, contributions, uncertainty=uncertainty)
+        result = measure(truth, prediction, contributions, uncertainty=uncertainty, with_parts=with_parts)
         del prediction, contributions
         return replace(result, secondary=_values(truth, source, beside)) if beside else result
     except (_Odd, Refused, TooLarge):

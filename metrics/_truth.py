@@ -165,12 +165,13 @@ class Truth:
         make sense for this truth."""
         return min(LIMIT, max(SMALL, GROWTH * self.table.size))
 
-    def evaluate(self, submission: Source, *, uncertainty: bool = False) -> Result:
+    def evaluate(self, submission: Source, *, uncertainty: bool = False, with_parts: bool = False) -> Result:
         """Score a submission: CSV bytes (plain, gzip, zip), a path or a frame.
 
-        Raises ``SubmissionError`` with every problem of the file.
+        ``with_parts`` also asks a metric for named parts that its value does not need. Raises
+        ``SubmissionError`` with every problem of the file.
         """
-        if (result := measure_in_pieces(self, submission, uncertainty=uncertainty)) is not None:
+        if (result := measure_in_pieces(self, submission, uncertainty=uncertainty, with_parts=with_parts)) is not None:
             return result
         prediction, table, places = self.read_submission(submission)
         try:
@@ -181,7 +182,7 @@ class Truth:
             # What was read is in the predictions; the ids alone are needed for a message.
             table.keep_cells_of(self.id_column)
             release_memory()
-            result = measure(self, prediction, uncertainty=uncertainty)
+            result = measure(self, prediction, uncertainty=uncertainty, with_parts=with_parts)
         except TooLarge as error:
             raise SubmissionError([_too_large(table, self.id_column, places[error.rows])]) from None
         return replace(result, secondary=beside.values()) if self.secondary else result

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 import pytest
 
 import metrics
 from metrics import _pieces
+from metrics.__main__ import main
 from metrics._registry import built_in
 from metrics._secondary import Asked
 
@@ -131,3 +133,60 @@ def test_json_of_the_home_scorer_has_them_only_where_they_were_asked_for() -> No
     assert "secondary" not in by_itself.as_dict()
     found = metrics.prepare("mae", TRUTH, secondary=[("weighted_mae", {"weight": "w"})]).evaluate(FILE).as_dict()
     assert [one["metric"] for one in found["secondary"]] == ["weighted_mae"]
+
+
+def messages(*asked: Asked, truth: bytes = TRUTH) -> list[str]:
+    """What blocks the publication of MAE with these beside it."""
+    found = metrics.check_truth("mae", truth, secondary=list(asked), is_quick=True)
+    return [finding.message for finding in found.findings if finding.blocking]
+
+
+def test_the_check_of_a_truth_tests_each_of_them_and_says_how_far_files_must_be_apart() -> None:
+    rows = "".join(f"{i},{i % 2},{1 + i % 3},{'Public' if i % 3 else 'Private'}\n" for i in range(60))
+    truth = f"id,y,w,Usage\n{rows}".encode()
+    found = metrics.check_truth("mae", truth, secondary=[("weighted_mae", {"weight": "w"})])
+    assert found.ok, found.findings
+    (weighted,) = found.secondary
+    assert (weighted.key, weighted.title, weighted.params) == ("weighted_mae", "Weighted MAE", {"weight": "w"})
+    assert weighted.self_test == {"best": 0.0, "overall": 0.0, "public": 0.0, "private": 0.0, "passed": True}
+    assert weighted.apart.keys() == {"public", "private"}
+
+
+def test_the_check_names_the_metric_that_complains() -> None:
+    weighted: Asked = ("weighted_mae", {"weight": "w"})
+    assert messages(weighted) == []
+    assert messages(weighted, ("nothing", {})) == ['Secondary metric nothing: No metric is called "nothing".']
+    assert messages(weighted, ("mae", {})) == ["Secondary metric MAE: it is already there with the same parameters."]
+    assert messages(weighted, ("pinball", {"quantile": 7})) == [
+        "Secondary metric Pinball loss: quantile: Must be at most 1."
+    ]
+    (columns,) = messages(weighted, ("multiclass_log_loss", {}))
+    assert columns == "Secondary metric Multi-class log loss: It reads 0, 1, and a submission has id, y."
+    one_class = TRUTH.replace(b"4,1,", b"4,0,")
+    assert messages(weighted, ("roc_auc", {}), truth=one_class) == [
+        "Secondary metric ROC AUC: The private part cannot be scored: all its answers are 0; both 0 and 1 are needed."
+    ]
+
+
+def test_the_home_scorer_shows_further_metrics_of_the_same_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "truth.csv").write_bytes(TRUTH)
+    (tmp_path / "mine.csv").write_bytes(FILE.replace(b"0.7", b"1.7"))
+    call = ["score", "mae", str(tmp_path / "truth.csv"), str(tmp_path / "mine.csv")]
+    assert main([*call, "--also", "weighted_mae,weight=w", "--also", "brier"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[3] == "weighted_mae, weight=w: overall 0.2571428571428571, public 0.5, private 0.07499999999999998"
+    assert lines[4].startswith('brier: – 1 value of "y" is outside 0 to 1')
+    assert main([*call, "--also", "brie"]) == 1
+    assert main([*call, "--also", "pinball,quantile=7"]) == 1
+    assert "at most 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("metric", BUILT_IN, ids=lambda metric: metric.key)
+def test_named_parts_come_with_every_metric_that_has_them_where_they_are_asked_for(metric: metrics.Metric) -> None:
+    example = metric.example
+    truth = metrics.prepare(metric.key, example.truth.encode(), example.params)
+    found = truth.evaluate(example.submission.encode(), with_parts=True)
+    assert bool(metric.parts) is bool(found.parts.get("overall"))
+    assert set(found.parts.get("overall", ())) <= set(metric.parts)
