@@ -3,7 +3,7 @@
 """Starts everything. On a fresh machine it first makes `.venv` and installs what the lock file names.
 
     python3 manage.py up       the whole site (up --help lists the options)
-    python3 manage.py test     the whole test suite; what follows goes to pytest
+    python3 manage.py test     the whole test suite; what follows goes to pytest (--postgres: not on SQLite)
     python3 manage.py COMMAND  any command of Django
 
 Only the standard library and the syntax of Python 3.6, so that an old Python can say that it is old.
@@ -239,9 +239,7 @@ def run(arguments: "list[str]") -> int:
     sys.path.insert(0, str(BASE))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     if arguments[:1] == ["test"]:
-        # Files run side by side; tests of one file share what they started.
-        command = [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadfile", *arguments[1:]]
-        return subprocess.call(command, cwd=str(BASE))
+        return run_tests(arguments[1:])
     if arguments[:1] == ["up"]:
         from leaderboard.management.supervisor import main as up
 
@@ -250,6 +248,19 @@ def run(arguments: "list[str]") -> int:
 
     execute_from_command_line(["manage.py", *arguments])
     return 0
+
+
+def run_tests(arguments: "list[str]") -> int:
+    """The suite; with `--postgres` on a PostgreSQL server that is started for it."""
+    # Files run side by side; tests of one file share what they started.
+    command = [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadfile"]
+    if "--postgres" not in arguments:
+        return subprocess.call([*command, *arguments], cwd=str(BASE))
+    from tests.servers import postgres
+
+    rest = [argument for argument in arguments if argument != "--postgres"]
+    with postgres() as server:
+        return subprocess.call([*command, *rest], cwd=str(BASE), env={**os.environ, "DATABASE_URL": server.url()})
 
 
 def say(text: str) -> None:

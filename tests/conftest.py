@@ -35,6 +35,14 @@ def answers(**wrong: int) -> bytes:
     return ("id,label\n" + "".join(f"{i},{label}\n" for i, label in given.items())).encode()
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is for another database is left to the run that has it (`tests/machines/test_on_postgres.py` starts one)."""
+    other = "sqlite" if connection.vendor == "postgresql" else "postgres"
+    left = [item for item in items if item.get_closest_marker(other)]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item not in left]
+
+
 @pytest.fixture(autouse=True, scope="session")
 def emptied_trail() -> Iterator[None]:
     """A test with real transactions empties all tables afterwards; for that moment alone the audit trail lets it."""

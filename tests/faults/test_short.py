@@ -90,6 +90,7 @@ def test_16_a_message_for_a_row_that_is_gone_harms_nobody(pets: Competition, bo:
     assert submission.status == "scored"
 
 
+@pytest.mark.sqlite
 def test_19_a_locked_database_is_waited_for_longer_than_ten_seconds(settings: LazySettings) -> None:
     options = settings.DATABASES["default"]["OPTIONS"]
     assert options["timeout"] > 10

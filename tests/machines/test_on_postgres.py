@@ -1,0 +1,38 @@
+"""The tests of the queue and of the promises once more, on a PostgreSQL server.
+
+All others run there by `python3 manage.py test --postgres`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.servers import postgres
+from tests.site import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.sqlite]
+
+TESTS = (
+    "machines/test_races.py",
+    "leaderboard/test_claims.py",
+    "leaderboard/test_invariants.py::test_a_site_in_use_keeps_all_its_promises",
+    "leaderboard/test_invariants.py::test_who_breaks_a_promise_is_found",
+)
+
+
+def test_the_queue_of_record_on_postgresql() -> None:
+    with postgres() as server:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in TESTS)],
+            cwd=ROOT,
+            env={**os.environ, "DATABASE_URL": server.url()},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stdout[-10_000:] + done.stderr[-2_000:]
+    assert " passed" in done.stdout

@@ -1,0 +1,158 @@
+"""Sixteen at the same moment, on a database that lets them: there is one winner, and nothing counts twice."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import TypeVar
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from leaderboard import claims, invariants, scoring, submitting, tasks
+from leaderboard.models import Competition, DailyAttempts, Score, Submission, User
+from tests.conftest import answers, enter, make_competition, person
+
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+
+AT_ONCE = 16
+Result = TypeVar("Result")
+
+
+def at_once(verb: Callable[[int], Result], number: int = AT_ONCE) -> list[Result]:
+    """Do the same thing in so many threads, each with a connection of its own, begun together."""
+    ready = threading.Barrier(number)
+
+    def begin(place: int) -> Result:
+        connection.ensure_connection()
+        ready.wait(20)
+        try:
+            return verb(place)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(number) as threads:
+        return list(threads.map(begin, range(number)))
+
+
+def hand_in(competition: Competition, user: User, key: str | None = None) -> Submission | str:
+    try:
+        return submitting.submit(
+            competition=competition, user=user, file_name="a.csv", chunks=[answers()], upload_key=key
+        )
+    except submitting.Refused as refusal:
+        return refusal.code
+
+
+@pytest.fixture(autouse=True)
+def promises() -> Iterator[None]:
+    yield
+    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
+
+
+def test_one_of_sixteen_workers_gets_the_claim(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo)
+    assert isinstance(submission, Submission)
+    assert len(list(filter(None, at_once(lambda _: claims.take(submission.pk))))) == 1
+    submission.refresh_from_db()
+    assert submission.tries == 1
+
+
+def test_a_team_never_has_two_files_in_work(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    files = [hand_in(pets, bo) for _ in range(4)]
+    keys = [one.pk for one in files if isinstance(one, Submission)]
+    assert len(list(filter(None, at_once(lambda n: claims.take(keys[n % 4]))))) == 1
+
+
+def test_sixteen_workers_measure_each_file_once_and_serve_every_class(ada: User) -> None:
+    classes = [make_competition(ada, slug=slug) for slug in ("one", "two", "three")]
+    for number in range(8):
+        user = person(f"student-{number}")
+        for competition in classes:
+            enter(competition, user)
+            assert isinstance(hand_in(competition, user), Submission)
+
+    def work(_: int) -> int:
+        done = 0
+        while turn := claims.next_in_turn():
+            done += scoring.score(turn.submission_id) == "scored"
+        return done
+
+    assert sum(at_once(work)) == 24
+    assert Score.objects.count() == 48
+    assert set(Submission.objects.values_list("status", "tries")) == {("scored", 1)}
+
+
+def test_sixteen_uploads_at_once_get_five_attempts(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    answered = Counter(str(one) if isinstance(one, str) else "taken" for one in at_once(lambda _: hand_in(pets, bo)))
+    assert answered == {"taken": 5, "attempts": 11}
+    assert DailyAttempts.objects.get().used == Submission.objects.count() == 5
+
+
+def test_sixteen_clicks_on_one_button_are_one_submission(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    given = at_once(lambda _: hand_in(pets, bo, key="form"))
+    assert len({one.pk for one in given if isinstance(one, Submission)}) == 1
+    assert DailyAttempts.objects.get().used == Submission.objects.count() == 1
+
+
+def test_many_sweeps_at_once_give_an_attempt_back_once(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    for _ in range(2):
+        hand_in(pets, bo)
+    spent = Submission.objects.order_by("received_at")[0]
+    Submission.objects.filter(pk=spent.pk).update(tries=5)
+    at_once(lambda _: scoring.sweep())
+    spent.refresh_from_db()
+    assert spent.status == "failed"
+    assert DailyAttempts.objects.get().used == 1
+
+
+def test_sixteen_notes_of_one_death_count_one(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo)
+    assert isinstance(submission, Submission)
+    assert claims.take(submission.pk, "bell")
+    at_once(lambda _: claims.note_death("bell"))
+    submission.refresh_from_db()
+    assert (submission.tries, submission.deaths) == (1, 1)
+
+
+def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
+    pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own clock goes wrong meanwhile; that of the database decides."""
+    enter(pets, bo)
+    submission, measure = hand_in(pets, bo), scoring.measure
+    assert isinstance(submission, Submission)
+    real = timezone.now
+
+    def slowly(*arguments: object) -> scoring.Outcome:
+        monkeypatch.setattr(scoring, "measure", measure)
+        monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(hours=1))
+        assert claims.take(submission.pk) is None, "no clock but the database's ends a lease"
+        monkeypatch.setattr(timezone, "now", real)
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE leaderboard_submission SET lease_until = now() - interval '1 second'")
+        assert at_once(lambda _: scoring.score(submission.pk), 1) == ["scored"]
+        return measure(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(scoring, "measure", slowly)
+    assert scoring.score(submission.pk) == "busy"
+    assert Score.objects.count() == 2
+
+
+def test_ten_deliveries_of_one_message_at_once_give_one_score(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo)
+    assert isinstance(submission, Submission)
+    at_once(lambda _: tasks.score_submission.apply(args=(str(submission.pk), 1), task_id=uuid.uuid4().hex), 10)
+    assert Score.objects.count() == 2

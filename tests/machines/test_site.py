@@ -1,0 +1,169 @@
+"""A whole site on PostgreSQL and Redis: whatever of them goes away, every acknowledged file gets its score, once."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import answers
+from tests.servers import Postgres, Redis, postgres, redis_server
+from tests.site import ROOT, Site, running_site, until
+
+pytestmark = pytest.mark.slow
+
+ROWS = 60_000
+SET_UP = f"""
+from tests.conftest import make_competition, enter, person
+from leaderboard.models import ApiToken, Competition
+ada = person("ada", can_host=True)
+make_competition(ada, daily_attempts=200, is_listed=True)
+usage = ("Private", "Public")
+truth = "id,label,Usage\\n" + "".join(f"{{i}},c{{i % 7}},{{usage[i % 2]}}\\n" for i in range({ROWS}))
+make_competition(ada, slug="big", truth=truth, daily_attempts=200)
+for name in ("bo", "cy"):
+    user = person(name)
+    for competition in Competition.objects.all():
+        enter(competition, user)
+    print(ApiToken.issue(user, "test")[1])
+"""
+BIG = ("id,label\n" + "".join(f"{i},c{i % 5}\n" for i in range(ROWS))).encode()
+BOARD = """
+from django.test import Client
+print(Client(headers={"host": "localhost"}).get("/c/pets/leaderboard.csv").content.decode())
+"""
+
+
+@dataclass
+class Parts:
+    """The site and its servers; `uploaded` is every file that was acknowledged."""
+
+    site: Site
+    database: Postgres
+    broker: Redis
+    tokens: list[str]
+    uploaded: list[str]
+
+    def upload(self, slug: str = "pets", data: bytes = b"", within: float = 60) -> str:
+        begun = time.monotonic()
+        token = self.tokens[len(self.uploaded) % len(self.tokens)]
+        status, made = self.site.upload(slug, token, data or answers(public=len(self.uploaded) % 5))
+        assert status == 201, made
+        assert time.monotonic() - begun < within
+        self.uploaded.append(str(made["id"]))
+        return self.uploaded[-1]
+
+    def rows(self, condition: str = "true") -> list[tuple[Any, ...]]:
+        statement = f"SELECT id::text, status, tries, claim IS NOT NULL FROM leaderboard_submission WHERE {condition}"
+        return self.database.run(statement, "site")
+
+    def row(self, submission: str) -> tuple[Any, ...]:
+        (found,) = self.rows(f"id = '{submission}'")
+        return found
+
+    def until_all_are_scored(self, seconds: float = 40) -> None:
+        until(lambda: not self.rows("status = 'pending'"), seconds=seconds, every=0.1, what="the last score")
+        assert self.rows("status <> 'scored'") == []
+        assert {row[0] for row in self.rows()} == set(self.uploaded)
+
+
+def managed(environment: dict[str, str], *arguments: str) -> str:
+    command = [sys.executable, "manage.py", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parts]:
+    var = tmp_path_factory.mktemp("site") / "var"
+    with postgres() as database, redis_server() as broker:
+        with running_site(var, DATABASE_URL=database.new_database("site"), REDIS_URL=broker.url) as site:
+            found = Parts(site, database, broker, site.shell(SET_UP).splitlines()[-2:], [])
+            yield found
+            managed(site.environment, "check_invariants")
+
+
+def test_a_file_is_scored_within_seconds(parts: Parts) -> None:
+    parts.upload()
+    parts.until_all_are_scored(seconds=5)
+
+
+def test_06_09_a_broker_that_is_emptied_and_killed_loses_no_file(parts: Parts) -> None:
+    for _ in range(5):
+        parts.upload()
+    parts.broker.client.flushall()
+    parts.broker.kill()
+    parts.broker.start()
+    parts.until_all_are_scored()
+
+
+def test_07_08_10_a_broker_that_takes_nothing_holds_no_upload_up(parts: Parts) -> None:
+    """Down, frozen or full: the file is taken and waits, and the sweep rings for it."""
+    parts.broker.kill()
+    try:
+        waiting = parts.upload(within=2)
+        status, body = parts.site.get(f"/api/v1/submissions/{waiting}", parts.tokens[(len(parts.uploaded) - 1) % 2])
+        assert (status, json.loads(body)["status"]) == (200, "pending")
+    finally:
+        parts.broker.start()
+    with parts.broker.frozen():
+        parts.upload(within=4)
+    parts.broker.client.config_set("maxmemory", "1")
+    try:
+        parts.upload(within=2)
+    finally:
+        parts.broker.client.config_set("maxmemory", "0")
+    parts.until_all_are_scored()
+
+
+def test_20_a_worker_that_finishes_while_the_database_is_down_keeps_its_result(parts: Parts) -> None:
+    log = parts.site.folder / "log" / "worker.log"
+    said = log.read_text().count("could not be written")
+    submission = parts.upload("big", BIG)
+    until(lambda: parts.row(submission)[3], every=0.005, what="a claim")
+    parts.database.kill()
+    try:
+        until(lambda: log.read_text().count("could not be written") > said, what="a worker that wants to finish")
+    finally:
+        parts.database.start()
+    parts.until_all_are_scored()
+    assert parts.row(submission)[2] == 1, "it was measured once"
+
+
+def test_39_everything_is_killed_at_once_and_started_again(parts: Parts) -> None:
+    parts.upload("big", BIG)
+    parts.upload()
+    os.kill(parts.site.process.pid, signal.SIGKILL)
+    parts.database.kill()
+    parts.broker.kill()
+    parts.site.process.wait()
+    parts.site.hang_up()
+    parts.database.start()
+    parts.broker.start()
+    # A lease of thirty seconds is cut short, so that nobody waits for it here.
+    parts.database.run("UPDATE leaderboard_submission SET lease_until = now() WHERE claim IS NOT NULL", "site")
+    with running_site(parts.site.folder, DATABASE_URL=parts.database.url("site"), REDIS_URL=parts.broker.url):
+        parts.until_all_are_scored()
+
+
+def test_a_backup_comes_back_with_every_file_and_the_same_board(parts: Parts, tmp_path: Path) -> None:
+    """What pg_dump wrote goes into an empty database beside an empty folder."""
+    folder, var = tmp_path / "backup", tmp_path / "var"
+    managed(parts.site.environment, "backup", str(folder))
+    elsewhere = {**parts.site.environment, "VAR_DIR": str(var), "DATABASE_URL": parts.database.new_database("again")}
+    managed(elsewhere, "restore", str(folder))
+    managed(elsewhere, "check_invariants")
+    again = Site("", var, parts.site.process, elsewhere)
+    assert again.shell(BOARD) == parts.site.shell(BOARD)
+    shutil.rmtree(var)
