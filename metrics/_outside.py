@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from metrics._outside_run import Stopped, run
+from metrics._outside_run import Stopped, Unsealed, run
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
 _MOST_BYTES = 1_000_000
@@ -203,6 +203,8 @@ def _inspect(key: str, data: bytes) -> dict[str, Any]:
         return {"error": error}
     try:
         answer = run("inspect", key, data, {})
+    except Unsealed as unsealed:
+        return {"error": f"It {unsealed}"}  # not kept: it says nothing about the file
     except Stopped as stopped:
         answer = {"error": {"class": "", "words": f"Loading it {stopped}. {stopped.output}".strip()}}
     if "error" in answer:

@@ -1,12 +1,13 @@
 """The process in which a file from ``METRICS_DIR`` runs; no other process loads such a file. See ``_outside_run``.
 
-In a folder of its own it reads ``request.json``, limits itself, does one job with the metric's file beside it, and
-writes ``answer.json``. A limit that is hit ends the process without an answer. Run as a script it does one job, or with
-the argument ``serve`` it forks for each.
+In a folder of its own it reads ``request.json``, locks itself into the cage, does one job with the metric's file beside
+it, and writes ``answer.json``. A limit that is hit ends the process without an answer. Run as a script it does one job,
+or with the argument ``serve`` it forks for each.
 
 ``inspect``  what the file says about itself, and what its doctests came to
 ``kaggle``   the score of a Kaggle metric on each part of an aligned solution and submission
 ``ours``     the result of a metric in our own format
+``attempt``  one of the ways out of the cage, of the self-test (``_cage_selftest``)
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import json
 import math
 import os
 import random
-import resource
 import select
 import signal
 import sys
@@ -41,29 +41,23 @@ class Unfit(Exception):
     """What the metric returned is no score."""
 
 
-def cage(limits: dict[str, int]) -> None:
-    """Take away what no metric needs, before any of its code is loaded. A sandbox of the kernel belongs here."""
-    _end_with_parent()
-    memory = limits["memory_mb"] * 1_048_576
-    _limit("RLIMIT_DATA", memory)
-    _limit("RLIMIT_AS", memory + 4 * 2**30)  # libraries and their threads reserve addresses that they never fill
-    _limit("RLIMIT_CPU", limits["seconds"] + 1)
-    _limit("RLIMIT_FSIZE", limits["file_mb"] * 1_048_576)
-    _limit("RLIMIT_NPROC", 0)
-    _limit("RLIMIT_CORE", 0)
+def cage(request: dict[str, Any]) -> str:
+    """Take away what no metric needs, before any of its code is loaded: it may read the libraries, and read and write
+    this folder. ``seal`` says whether that ``must`` work or only ``may``; ``no`` is for the test of the self-test.
 
+    Gives the reason, in words for the operator, why nothing may run here, or ``""``.
+    """
+    from metrics._cage import Limits, NoSandbox, limit, seal
 
-def _end_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
-def _limit(name: str, value: int) -> None:
-    with contextlib.suppress(AttributeError, ValueError, OSError):
-        number = getattr(resource, name)
-        _, hard = resource.getrlimit(number)
-        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(number, (most, most))
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    if request["seal"] == "no":
+        return ""
+    limit(Limits(**request["limits"]))
+    try:
+        seal(read=[LIBRARY], write=[Path.cwd()])
+    except NoSandbox as error:
+        return "" if request["seal"] == "may" else str(error)
+    return ""
 
 
 class _Library:
@@ -92,7 +86,7 @@ def load(key: str) -> ModuleType:
     return module
 
 
-def inspected(request: dict[str, Any]) -> dict[str, Any]:
+def inspect(request: dict[str, Any]) -> dict[str, Any]:
     """What the file says about itself."""
     module = load(request["key"])
     from metrics._outside_inspect import facts_of
@@ -187,21 +181,42 @@ def told(error: BaseException, key: str) -> dict[str, Any]:
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if Path(frame.filename).name == f"{key}.py"]
     line = lines[-1] if lines else getattr(error, "lineno", None)
-    kind = "participant" if for_participants else "unfit" if name == "Unfit" else "host"
-    return {"kind": kind, "class": name[:100], "words": words[:MOST_WORDS], "line": line}
+    kind = "memory" if isinstance(error, MemoryError) else "unfit" if name == "Unfit" else "host"
+    return {
+        "kind": "participant" if for_participants else kind,
+        "class": name[:100],
+        "words": words[:MOST_WORDS],
+        "line": line,
+    }
 
 
-JOBS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"inspect": inspected, "kaggle": kaggle, "ours": ours}
+def attempt(request: dict[str, Any]) -> dict[str, Any]:
+    """Whether a way out of the cage led outside, and how far."""
+    from metrics._cage_attempts import ATTEMPTS, works_inside
+
+    name = request["attempt"]
+    return {"escaped": works_inside() if name == "works" else ATTEMPTS[name].leads_to(request["bait"])}
+
+
+JOBS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    job.__name__: job for job in (inspect, kaggle, ours, attempt)
+}
+
+
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return JOBS[request["job"]](request)
+    except BaseException as error:
+        return {"error": told(error, request["key"])}
 
 
 def work() -> NoReturn:
     """Do what ``request.json`` asks for. The process ends here, whatever threads the metric has left."""
     request = json.loads(Path("request.json").read_text(encoding="utf-8"))
-    cage(request["limits"])
-    try:
-        answer = JOBS[request["job"]](request)
-    except BaseException as error:
-        answer = {"error": told(error, request["key"])}
+    if reason := cage(request):
+        answer: dict[str, Any] = {"no_sandbox": reason}
+    else:
+        answer = _answer(request)
     text = json.dumps(answer, allow_nan=False, default=str)
     Path("answer.partial").write_text(text, encoding="utf-8")
     Path("answer.partial").rename("answer.json")
@@ -231,6 +246,11 @@ def serve() -> None:
             work()
         _say(str(child))
         _say(str(_ended(child)))
+
+
+def _end_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _preload(names: Sequence[str]) -> None:

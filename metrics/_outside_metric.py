@@ -21,7 +21,7 @@ from metrics._evaluate import OVERALL, Result
 from metrics._layout import USAGE
 from metrics._outside import OutsideFile, in_words, kept_file, outside_files
 from metrics._outside_columns import AnyColumns
-from metrics._outside_run import Stopped, run
+from metrics._outside_run import Stopped, memory_mb, run
 from metrics._parameters import Parameter
 from metrics._tables import pick
 
@@ -220,7 +220,8 @@ def _complain(metric: OutsideMetric, answer: Mapping[str, Any], first: str) -> N
         raise SubmissionError([Problem("metric", text)])
     where = f" in line {error['line']}" if error.get("line") else ""
     raised = f"raised {error['class'] or 'an error'}{where}"
-    reason = "returned no finite number" if error["kind"] == "unfit" else raised
+    said = {"unfit": "returned no finite number", "memory": f"needed more than {memory_mb()} MB of memory{where}"}
+    reason = said.get(error["kind"], raised)
     raise MetricFailed(metric.key, reason, in_words(error))
 
 

@@ -1,8 +1,8 @@
 """Starts the process in which a file from ``METRICS_DIR`` runs, and sees to its end.
 
-Each run has a process group, a folder and an environment of its own: no variable of the site, so no password; time,
-memory, size of files and number of processes are limited. Data goes in as files and comes back as JSON. Nothing of one
-run is left for the next.
+Each run has a process group, a folder and an environment of its own: no variable of the site, so no password. It runs
+in the kernel's cage (``_cage``) or, where the kernel has none, not at all, unless ``TRUST_METRICS=1``. Data goes in as
+files and comes back as JSON. Nothing of one run is left for the next.
 """
 
 from __future__ import annotations
@@ -44,6 +44,25 @@ class Stopped(Exception):
         super().__init__(reason)
 
 
+class Unsealed(Stopped):
+    """Nothing was run, because this machine cannot seal a process; ``why`` it cannot."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(f"was not run, because metrics from outside are off: {why} {HELP}")
+
+
+HELP = (
+    "An operator who has read every file in METRICS_DIR and trusts it can set TRUST_METRICS=1; files then run "
+    "with limits on time and memory alone."
+)
+
+
+def are_trusted() -> bool:
+    """Whether the operator answers for the files: ``TRUST_METRICS=1``."""
+    return os.environ.get("TRUST_METRICS", "").lower() in ("1", "true", "yes", "on")
+
+
 def seconds() -> int:
     """How long one run may take: ``METRICS_SECONDS``, 45 unless set."""
     return max(1, int(os.environ.get("METRICS_SECONDS") or 45))
@@ -60,21 +79,24 @@ def run(
     """Do a job of ``_outside_child`` with a metric's file; ``write`` puts further files into the folder of the run.
 
     The first run of a process takes as long as Python and pandas take to start, later ones some milliseconds more than
-    the metric itself. Raises ``Stopped``.
+    the metric itself. Raises ``Stopped``, and ``Unsealed`` where nothing may run.
     """
     folder = Path(tempfile.mkdtemp(prefix="metric-"))
     try:
         (folder / f"{key}.py").write_bytes(source)
         limits = {"seconds": seconds(), "memory_mb": memory_mb(), "file_mb": _FILE_MB}
-        full = {**request, "job": job, "key": key, "limits": limits}
+        full = {"seal": "may" if are_trusted() else "must", **request, "job": job, "key": key, "limits": limits}
         (folder / "request.json").write_text(json.dumps(full), encoding="utf-8")
         if write is not None:
             write(folder)
         load = [module for name, module in _LARGE.items() if name in source]
         status = _forked(folder, load)
-        return _answer(folder, _alone(folder) if status is None else status)
+        answer = _answer(folder, _alone(folder) if status is None else status)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    if "no_sandbox" in answer:
+        raise Unsealed(str(answer["no_sandbox"]))
+    return answer
 
 
 def _alone(folder: Path) -> int:
@@ -133,7 +155,8 @@ def _environment(folder: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     home = {"HOME": str(folder), "TMPDIR": str(folder), "PATH": os.defpath}
-    return {**kept, **threads, **home, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
+    # Asked for processes of its own joblib would only find out, with a warning, that there are none.
+    return {**kept, **threads, **home, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "JOBLIB_MULTIPROCESSING": "0"}
 
 
 def _end_in_words(status: int) -> str:
@@ -142,7 +165,8 @@ def _end_in_words(status: int) -> str:
     if status == -signal.SIGXCPU:
         return f"used more than {seconds()} s of processor time"
     if status < 0:
-        return f"was ended by the system ({signal.Signals(-status).name}), perhaps for want of memory"
+        name = signal.Signals(-status).name
+        return f"was ended by the system ({name}), perhaps because it needed more than {memory_mb()} MB of memory"
     return f"ended without an answer (exit status {status})"
 
 

@@ -403,7 +403,7 @@ def test_a_file_that_hangs_while_it_is_loaded_is_not_offered(drop: Drop, monkeyp
 def test_a_memory_eater_is_ended(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("METRICS_MEMORY_MB", "512")
     drop("hungry", body("return float(len(bytearray(3 * 2 ** 30)))"))
-    assert failure("hungry").reason == "raised MemoryError in line 3"
+    assert failure("hungry").reason == "needed more than 512 MB of memory in line 3"
 
 
 def test_what_it_starts_ends_with_it(drop: Drop, tmp_path: Path) -> None:
@@ -453,6 +453,9 @@ def test_what_it_prints_goes_nowhere(drop: Drop, capfd: pytest.CaptureFixture[st
     assert "canary" not in "".join(capfd.readouterr())
 
 
+AND_GO = "import os\ntry: {}\nexcept OSError: pass\nos._exit(0)"
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -460,8 +463,8 @@ def test_what_it_prints_goes_nowhere(drop: Drop, capfd: pytest.CaptureFixture[st
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by the system (SIGKILL)"),
         ("import sys; sys.exit(0)", "raised SystemExit in line 3"),
         ("raise KeyboardInterrupt", "raised KeyboardInterrupt in line 3"),
-        ("import os; os.mkfifo('answer.json'); os._exit(0)", "ended without an answer"),
-        ("import os; os.symlink('/etc/hostname', 'answer.json'); os._exit(0)", "ended without an answer"),
+        (AND_GO.format("os.mkfifo('answer.json')"), "ended without an answer"),
+        (AND_GO.format("os.symlink('/etc/hostname', 'answer.json')"), "ended without an answer"),
         ("open('answer.json', 'w').write('[1]'); import os; os._exit(0)", "ended without an answer"),
         ("open('answer.json', 'w').write('{\"values\": 5}'); import os; os._exit(0)", "an answer that cannot be read"),
     ],
