@@ -17,7 +17,7 @@ import numpy as np
 from metrics._containers import LIMIT, unpack
 from metrics._errors import Problem, Refused
 from metrics._headers import TRIMMED, header_of
-from metrics._pieces import ends_of_pieces
+from metrics._pieces import MARK, ends_of_pieces
 from metrics._scan import Text, quotes_are_regular, scan
 from metrics._walk import walk
 
@@ -222,6 +222,8 @@ def _arrow(view: memoryview, width: int, has_quotes: bool) -> list[Any] | None:
     from pyarrow import csv
 
     keys = [str(place) for place in range(width)]
+    if view[: len(MARK)] == MARK:  # it drops one, and here it belongs to a cell
+        view = memoryview(MARK + view.tobytes())
     try:
         table = csv.read_csv(
             pa.BufferReader(pa.py_buffer(view)),

@@ -114,3 +114,14 @@ def test_what_a_mac_adds_to_an_archive_accuses_nobody() -> None:  # 13
     data = zipped(("__MACOSX/._mine.csv", b"\x00\x05\x16\x07\xff"), ("mine.csv", table))
     assert metrics.sniff(data, len(data), ["id", "y"]) == []
     assert WORLDS["numbers"].truth.evaluate(data).overall > 0
+
+
+def test_a_mark_at_the_start_of_the_first_id_belongs_to_the_id() -> None:  # 54, 75
+    """Readers drop a byte-order mark where they begin, and ours begins behind the header."""
+    rows = "".join(f"{name},1\n" for name in WORLDS["numbers"].ids)
+    for end in ("\n", "\r\n", "\r"):
+        data = f"id,y\n\ufeff{rows}".replace("\n", end).encode()
+        assert compare(WORLDS["numbers"], data) == "unknown_ids"
+        in_pieces(WORLDS["numbers"], data, 16)
+        with_a_fault = data + b'1,"a"b'
+        assert compare(WORLDS["numbers"], with_a_fault) == "quote"
