@@ -24,6 +24,9 @@ EXAMPLES = 5
 SHOWN = 40
 """How many characters of a file's value a message quotes."""
 
+LONGEST = 200
+"""How many characters of an id or a column's name are told to programs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -41,8 +44,10 @@ class Problem:
     count: int = 1
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON-safe form of the home scorer and the API."""
-        return asdict(self)
+        """The JSON-safe form of the home scorer and the API. Of an id or a name of absurd length its beginning is
+        enough to find it."""
+        found = asdict(self)
+        return found | {name: found[name][:LONGEST] for name in ("column", "id") if found[name] is not None}
 
 
 class MetricError(Exception):
