@@ -28,6 +28,8 @@ class Cells:
         array = table.column(column)
         self.array: Any = array if rows is None else pick(array, rows)
         self.problems: list[Problem] = []
+        self.refused: list[np.ndarray] = []
+        """The places that were complained about."""
 
     def row(self, place: int) -> int:
         """The row of the table at a place of ``array``."""
@@ -40,6 +42,7 @@ class Cells:
 
     def refuse(self, code: str, what: str, places: np.ndarray | Sequence[int], *, quote: bool = True) -> None:
         """Complain about cells, "3 values … are ``what``": one problem with up to five examples."""
+        self.refused.append(np.asarray(places, np.int64))
         examples = []
         for place in places[:EXAMPLES]:
             row = self.row(place)
@@ -73,6 +76,7 @@ class Cells:
         if len(breaks):
             places = np.unique(np.searchsorted(offsets, breaks + offsets[0], side="right") - 1)
             rows = np.array([self.row(place) for place in places])
+            self.refused.append(places)
             self.problems.append(over_several_lines(self.table, self.column, rows))
 
     def coded(self, *, may_repeat: bool = False) -> Coded:

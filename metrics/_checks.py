@@ -19,6 +19,7 @@ from metrics._prepare import judge_table
 from metrics._registry import get
 from metrics._secondary import Asked, role_columns
 from metrics._secondary_checks import SecondaryReport, refused_beside, secondary_reports
+from metrics._sound_rows import sound_rows
 from metrics._splits import refuse_group
 from metrics._suspicions import Share, balance, suspicions
 from metrics._tables import Source, Table, read_bytes, read_table
@@ -103,6 +104,9 @@ def check_truth(
         measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
         findings = failed + doubtful + _files(prepared, sample, tests or {}) + findings
         findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
+    else:
+        shares, further = _beside_faults(prepared, sample, tests or {}, problems)
+        findings += further
     return TruthReport(
         findings=findings,
         rows=prepared.rows,
@@ -119,6 +123,17 @@ def check_truth(
         balance=shares,
         secondary=beside,
     )
+
+
+def _beside_faults(
+    truth: Truth, sample: Source | None, tests: Mapping[str, Source], problems: Sequence[Problem]
+) -> tuple[list[Share], list[Finding]]:
+    """What there is to say about a truth with faults: of its sound rows, and of other files where all ids are sound."""
+    answers = {*truth.target_columns, *truth.role_columns.values(), USAGE}
+    are_ids_sound = all(problem.column in answers for problem in problems)
+    found = _files(truth, sample, tests) if are_ids_sound else []
+    rest = sound_rows(truth)
+    return ([], found) if rest is None else (balance(rest), found + suspicions(rest))
 
 
 _WHY = {

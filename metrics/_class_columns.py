@@ -156,3 +156,4 @@ def refuse_rows(
     message = f"{counted(len(places), 'row')} {what}: {listed(examples, len(places))}."
     found = Problem(code, message, cells.column, int(lines[row]), names[row].as_py(), len(places))
     cells.problems.append(found)
+    cells.refused.append(places)

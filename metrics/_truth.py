@@ -57,6 +57,8 @@ class Truth:
         self.table = table
         self.ids = Ids(table.column(layout.id_column))
         self.problems: list[Problem] = []
+        self.refused: list[np.ndarray] = []
+        """Rows of the table with a cell that was complained about, in pieces."""
         self.usage = self._read_usage()
         self.scored = np.flatnonzero(self.usage != 2)
         self.parts = self._parts()
@@ -92,7 +94,7 @@ class Truth:
         usage: np.ndarray = codes[coded.codes]
         if (usage == 3).any():
             cells.refuse("unknown_usage", "none of Public, Private, Ignored", np.flatnonzero(usage == 3))
-            self.problems += cells.problems
+            self._note([cells])
         return usage
 
     def _parts(self) -> dict[str, np.ndarray]:
@@ -111,8 +113,14 @@ class Truth:
         rows = None if len(self.scored) == self.table.rows else self.scored
         columns = [Cells(self.table, name, self.id_column, rows) for name in names]
         read = kind.read(columns)
-        self.problems += [problem for cells in columns for problem in cells.problems]
+        self._note(columns)
         return read
+
+    def _note(self, columns: Sequence[Cells]) -> None:
+        """Keep the complaints about some columns."""
+        for cells in columns:
+            self.problems += cells.problems
+            self.refused += [places if cells.rows is None else cells.rows[places] for places in cells.refused]
 
     def _with_roles(self) -> Any:
         """What the metric's functions receive as truth."""

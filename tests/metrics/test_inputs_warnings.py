@@ -80,6 +80,58 @@ def test_the_shares_of_few_classes_are_told_for_each_part() -> None:
     assert metrics.check_truth("rmse", split_table("id,y", lambda i, dice: f"{dice.random()}")).balance == []
 
 
+SORTED = "id,y,Usage\n" + "".join(f"0{i},{i // 20},{'Public' if i % 3 else 'Private'}\n" for i in range(10, 90))
+
+
+@pytest.mark.parametrize(
+    ("key", "fault", "blocks"),
+    [
+        ("mae", ("010,0,", "010,x,"), "not_a_number"),
+        ("accuracy", ("025,1,", "025,,"), "missing_value"),
+        ("accuracy", ("031,1,", "030,1,"), "repeated_ids"),
+        ("accuracy", ("031,1,", ",1,"), "blank_id"),
+        ("accuracy", ("Public", "Hidden"), "unknown_usage"),
+        ("accuracy", ("031,1,", "031,1,1,"), "row_width"),
+        ("roc_auc", ("", ""), "not_binary"),
+        ("multiclass_log_loss", ("025,1,", "025,,"), "missing_value"),
+    ],
+)
+def test_what_blocks_hides_no_warning(key: str, fault: tuple[str, str], blocks: str) -> None:
+    found = warned(key, SORTED.replace(*fault, 1).encode(), tests={"test.csv": b"id,x\n010,1\n011,2\n"})
+    assert found[blocks].blocking
+    assert {"leading_zeros", "sorted_by_answer"} <= set(found)
+    assert not found["sorted_by_answer"].blocking
+
+
+def test_a_typing_error_among_numbers_makes_no_labels_of_the_others() -> None:
+    data = table("id,y", lambda i, dice: "x" if i == 3 else "-999" if i == 5 else f"{dice.gauss(5, 1):.3f}")
+    found = warned("rmse", data)
+    assert set(found) == {"not_a_number", "odd_value"}
+    assert "line 7 is -999" in found["odd_value"].message
+
+
+def test_the_parts_are_compared_although_one_of_them_cannot_be_scored() -> None:
+    text = "id,y,Usage\n" + "".join(
+        f"q{i * 7919 % 1009},{i % 3 // 2},{'Public' if i % 3 else 'Private'}\n" for i in range(90)
+    )
+    report = metrics.check_truth("roc_auc", text.encode())
+    codes = {finding.code: finding for finding in report.findings}
+    assert codes["unscorable"].blocking
+    assert {"missing_class", "distribution_gap"} <= set(codes)
+    assert [share.shares["private"] for share in report.balance] == [1.0, 0.0]
+
+
+def test_other_files_are_compared_where_only_answers_are_at_fault() -> None:
+    data = b"id,y\n1,2\n2,x\n3,4\n4,5\n"
+    found = warned("rmse", data, sample=b"id,y\n1,0\n2,0\n3,0\n", tests={"t.csv": b"id,x\n1,1\n2,1\n3,1\n9,1\n"})
+    assert found["not_a_number"].blocking
+    assert "1 id of 4 missing" in found["sample_differs"].message
+    assert found["ids_differ"].count == 1
+    # A row that could not be read may hold the missing id.
+    found = warned("rmse", data.replace(b"4,5", b"4,5,6"), tests={"t.csv": b"id,x\n1,1\n2,1\n3,1\n4,1\n"})
+    assert "ids_differ" not in found
+
+
 def test_rows_in_free_text_are_told() -> None:  # 39
     data = b'id,y\n1,"a\n2,b\n3,c"\n4,d\n'
     assert set(warned("word_jaccard", data)) == {"swallowed_rows"}
