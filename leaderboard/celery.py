@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import logging.config
 import os
 from typing import Any
 
 import django
 from celery import Celery
 from celery.schedules import crontab
-from celery.signals import beat_init, import_modules, task_postrun, task_prerun, worker_process_init, worker_ready
+from celery.signals import (
+    beat_init,
+    import_modules,
+    setup_logging,
+    task_postrun,
+    task_prerun,
+    worker_process_init,
+    worker_ready,
+)
+from django.conf import settings
 from django.db import close_old_connections, connection
 
 from . import lifeline
@@ -19,6 +29,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
 # The beat sends names of tasks on time; without Django's models and the tasks themselves it needs half the memory.
 _names_only = lifeline.part() == "beat"
+
+
+@setup_logging.connect
+def _log_as_the_site_does(**_: object) -> None:
+    """Celery leaves logging alone where somebody else sets it up."""
+    logging.config.dictConfig(settings.LOGGING)
 
 
 @import_modules.connect

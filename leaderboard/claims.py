@@ -81,7 +81,10 @@ class Turn:
     competition_id: int
     team_id: int | None
     ground_truth_id: int | None
+    slug: str
 
+
+TURN = ("pk", "competition_id", "team_id", "competition__ground_truth", "competition__slug")
 
 # The competition that this process served last: each process goes round by itself, so all together do.
 _served = {"last": 0}
@@ -99,9 +102,8 @@ def next_in_turn() -> Turn | None:
 
 def _oldest(rows: QuerySet[Submission]) -> Turn | None:
     in_order = rows.order_by("competition_id", "received_at")
-    columns = ("pk", "competition_id", "team_id", "competition__ground_truth")
     later = in_order.filter(competition_id__gt=_served["last"])
-    found = later.values_list(*columns).first() or in_order.values_list(*columns).first()
+    found = later.values_list(*TURN).first() or in_order.values_list(*TURN).first()
     return Turn(*found) if found else None
 
 
@@ -110,7 +112,7 @@ def more_of(turn: Turn) -> Turn | None:
     if turn.team_id is None:
         return None
     rows = waiting().filter(competition=turn.competition_id, team=turn.team_id).order_by("received_at")
-    found = rows.values_list("pk", "competition_id", "team_id", "competition__ground_truth").first()
+    found = rows.values_list(*TURN).first()
     return Turn(*found) if found else None
 
 
@@ -203,7 +205,8 @@ def _let_go(held: Submission) -> bool:
 
 
 def _turn_of(held: Submission) -> Turn:
-    return Turn(held.pk, held.competition_id, held.team_id, held.competition.ground_truth_id)
+    competition = held.competition
+    return Turn(held.pk, held.competition_id, held.team_id, competition.ground_truth_id, competition.slug)
 
 
 def give_up_the_spent(at_most: int = 200) -> None:

@@ -273,10 +273,23 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# Readable lines, or one JSON object per line for programs that collect logs.
+LOG_FORMAT = env.str("LOG_FORMAT", default="text")
+if LOG_FORMAT not in ("text", "json"):
+    raise ImproperlyConfigured("LOG_FORMAT is “text”, “json” or not set.")
+# Without a word of the operator: everything that happens on the site, and of libraries what they warn of.
+_log_level = env.str("LOG_LEVEL", default="").upper()
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
+    "formatters": {"line": {"()": "leaderboard.logs.formatter", "form": LOG_FORMAT}},
+    "filters": {"without_path": {"()": "leaderboard.logs.WithoutPath"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["without_path"]}},
+    "root": {"handlers": ["console"], "level": _log_level or "WARNING"},
+    "loggers": {
+        "leaderboard": {"level": _log_level or "INFO"},
+        # What a request came to is on its own line; here only what broke, and where.
+        "django.request": {"level": "ERROR"},
+        "_granian": {"handlers": ["console"], "propagate": False},
+    },
 }

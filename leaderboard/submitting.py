@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,10 +15,12 @@ from django.utils import timezone
 
 import metrics
 
-from . import child, tasks
+from . import child, counting, tasks
 from .models import Competition, DailyAttempts, GroundTruth, Membership, Submission, User
 from .models.clock import database_now
 from .storage import StoredFile, clean_name, path_of, remove, store
+
+log = logging.getLogger(__name__)
 
 REFUSED_FILES_PER_DAY = 20
 HEAD_BYTES = 1_048_576
@@ -89,14 +93,29 @@ def submit(
     key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
     if upload_key and (earlier := Submission.objects.filter(competition=competition, upload_key=key).first()):
         return earlier
-    if refusal := reason_not_to(competition, membership, timezone.now()):
-        raise refusal
-    assert membership is not None
-    stored = store(chunks, f"submissions/{competition.pk}", limit=competition.max_bytes)
+    with _noted(competition):
+        if refusal := reason_not_to(competition, membership, timezone.now()):
+            raise refusal
+        assert membership is not None
+        stored = store(chunks, f"submissions/{competition.pk}", limit=competition.max_bytes)
+        try:
+            submission = _receive(competition, membership, stored, key, clean_name(file_name), note.strip()[:300])
+        except BaseException:
+            remove(stored.key)
+            raise
+    facts = {"submission": str(submission.pk), "competition": competition.slug, "bytes": submission.size}
+    log.info("received", extra={**facts, "status": submission.status})
+    return submission
+
+
+@contextmanager
+def _noted(competition: Competition) -> Iterator[None]:
+    """Log and count a refusal."""
     try:
-        return _receive(competition, membership, stored, key, clean_name(file_name), note.strip()[:300])
-    except BaseException:
-        remove(stored.key)
+        yield
+    except Refused as refusal:
+        log.info("refused", extra={"competition": competition.slug, "code": refusal.code})
+        counting.add("refused_uploads", code=refusal.code)
         raise
 
 

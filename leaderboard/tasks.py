@@ -23,7 +23,7 @@ from django.utils import timezone
 
 import metrics
 
-from . import child, claims, ranking, scoring, watching
+from . import child, claims, counting, logs, ranking, scoring, watching
 from .celery import app
 
 log = logging.getLogger(__name__)
@@ -44,6 +44,7 @@ LOOKS = 5
 def _begin_to_score(**_: object) -> None:
     """Load the table reader before the first file comes, so that nobody waits for imports; then hold the memory."""
     child.limit_memory(settings.SCORING_MEMORY_MB)
+    counting.start_again()
     claims.when_lost = lambda: os._exit(LOST_LEASE)
     example = metrics.get("accuracy").example
     metrics.prepare("accuracy", example.truth.encode()).evaluate(example.submission.encode(), uncertainty=True)
@@ -109,7 +110,7 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
         turn = claims.next_in_turn()
         if turn is None:
             return
-        status = scoring.score(turn.submission_id, bell=self.request.id)
+        status = _measure(turn, self.request.id)
         if status == "busy":
             continue
         again = turn if status == "stale" else claims.more_of(turn)
@@ -118,11 +119,26 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
         return
 
 
+def _measure(turn: claims.Turn, bell: str) -> str:
+    """Measure a file; everything that is logged meanwhile names it, and one line says what it came to."""
+    with logs.bound(submission=str(turn.submission_id), ground_truth=turn.ground_truth_id, competition=turn.slug):
+        begun = time.monotonic()
+        status = scoring.score(turn.submission_id, bell=bell)
+        seconds = time.monotonic() - begun
+        if status != "busy":
+            log.info("measured", extra={"status": status, "seconds": round(seconds, 3)})
+            counting.add("scoring_seconds", seconds=seconds, status=status)
+        return status
+
+
 @app.task(name="leaderboard.tasks.rescore", bind=True)
 def rescore(self: Any, ground_truth_id: int) -> None:
     """Measure everything with a candidate ground truth, a batch per message."""
-    if is_understood(self) and scoring.rescore(ground_truth_id):
-        ring(rescore, ground_truth_id)
+    if not is_understood(self):
+        return
+    with logs.bound(ground_truth=ground_truth_id):
+        if scoring.rescore(ground_truth_id):
+            ring(rescore, ground_truth_id)
 
 
 @app.task(name="leaderboard.tasks.sweep")
@@ -158,7 +174,9 @@ def ring(task: Any, *arguments: object, expires: float | None = None) -> bool:
     ids = [a if isinstance(a, int) else str(a) for a in arguments]
     try:
         task.apply_async(args=ids, expires=expires, headers={"schema": SCHEMA})
+        counting.add("bells", taken="yes")
     except Exception as error:
+        counting.add("bells", taken="no")
         log.warning("the broker took no message (%s); the sweep will find the row", error)
         return False
     return True

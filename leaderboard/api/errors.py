@@ -67,7 +67,7 @@ def refuse(request: HttpRequest, error: Any) -> HttpResponse:
         return wrong(422, "This request does not fit the API.", [_misfit(found) for found in error.errors])
     if isinstance(error, (SuspiciousOperation, MultiPartParserError, BadRequest)):
         return wrong(400, UNREADABLE)
-    log.error("an API request to %s failed", request.path, exc_info=error)
+    log.error("an API request failed", exc_info=error)
     return wrong(500, OUR_FAULT)
 
 

@@ -145,7 +145,7 @@ def door(host: str) -> str:
 
 
 def worker(place: Place, processes: int) -> Child:
-    command = _python("celery", "-A", "leaderboard.celery", "worker", "--pool", "prefork")
+    command = _python("celery", "-A", "leaderboard.celery", "--quiet", "worker", "--pool", "prefork")
     command += ["--concurrency", str(processes), "--hostname", "worker@leaderboard", "--loglevel", "WARNING"]
     command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     return _telling(place, "worker", command)
@@ -153,7 +153,7 @@ def worker(place: Place, processes: int) -> Child:
 
 def beat(place: Place) -> Child:
     """Celery's beat without its command line, which would take 10 MB."""
-    code = "from leaderboard.celery import app; app.Beat(loglevel='WARNING').run()"
+    code = "from leaderboard.celery import app; app.Beat(loglevel='WARNING', quiet=True).run()"
     return _telling(place, "beat", [sys.executable, "-c", code])
 
 

@@ -22,7 +22,7 @@ from manage import Trouble, explain_os
 
 BASE = Path(__file__).resolve().parent.parent.parent
 LONGEST_SOCKET_PATH = 103  # bytes; Linux takes 107, macOS 103
-LOG_ROTATED_AT = 5 * 2**20
+LOG_ROTATED_AT = 20 * 2**20
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
 _SIOCGIFADDR = 0x8915
@@ -46,9 +46,11 @@ class Place:
         return self.logs / f"{name}.log"
 
     def rotate_logs(self) -> None:
+        """Keep one earlier piece of each log. Whoever writes has it open, so it is copied and emptied, not renamed."""
         for log in self.logs.glob("*.log"):
             if log.stat().st_size > LOG_ROTATED_AT:
-                log.replace(log.with_suffix(".log.1"))
+                shutil.copyfile(log, log.with_suffix(".log.1"))
+                os.truncate(log, 0)
 
     def trouble_with(self, name: str, what: str) -> Trouble:
         """Why a part does not start: a full disk, on which it cannot even say so, or what it said last."""

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from types import FrameType
 
 from manage import Trouble, explain_os
@@ -27,6 +28,7 @@ EARLY_DEATHS_AT_MOST = 5
 TIME_TO_FINISH = 2.2  # of the three seconds that a stop may take
 TIME_TO_SAVE = 0.5
 WATCH_EVERY = 15.0
+NO_BOX = str.maketrans("╭╮╰╯│─", " " * 6)
 AT_WORK_AGAIN_WITHIN = 120.0  # a worker that was just restarted gets its time
 
 
@@ -88,6 +90,7 @@ class Supervisor:
         if now - self._watched_at < WATCH_EVERY:
             return
         self._watched_at = now
+        self.place.rotate_logs()
         for child in self.children:
             is_settled = child.is_ready and now - child.started_at > AT_WORK_AGAIN_WITHIN
             if child.name == "worker" and is_settled and is_idle():
@@ -294,7 +297,11 @@ def has_screen() -> bool:
 
 
 def say(text: str) -> None:
-    """Print, also to a terminal that cannot draw boxes or is gone."""
+    """Print, also to a terminal that cannot draw boxes or is gone; as one line of JSON where the log is."""
+    if os.environ.get("LOG_FORMAT") == "json":
+        moment = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        text = " ".join(text.translate(NO_BOX).split())
+        text = json.dumps({"timestamp": moment, "level": "info", "logger": "leaderboard.up", "event": text})
     try:
         encoding = sys.stdout.encoding or "ascii"
         print(text.encode(encoding, "replace").decode(encoding), flush=True)

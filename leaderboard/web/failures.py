@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils import timezone
 
 from .. import __version__
-
-log = logging.getLogger(__name__)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -28,7 +24,9 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Rendered without a request: whatever broke may be what the frame needs, the database for example."""
-    request_id = request.META.get("leaderboard.request_id", "")
-    log.error("request %s to %r failed", request_id, request.path)
-    frame = {"request_id": request_id, "now": timezone.now(), "version": __version__}
+    frame = {
+        "request_id": request.META.get("leaderboard.request_id", ""),
+        "now": timezone.now(),
+        "version": __version__,
+    }
     return HttpResponse(render_to_string("500.html", frame), status=500)

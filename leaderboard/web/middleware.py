@@ -2,30 +2,67 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
+import time
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from .. import counting, logs
 from .accounts import needs_second_factor
+
+log = logging.getLogger(__name__)
 
 NO_POWERS = "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()"
 FOR_FILES = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 
+# Asked every few seconds by programs, so they would fill the log.
+ASKED_BY_PROGRAMS = ("healthz", "healthz_deep", "prometheus")
+
+
 class RequestIdMiddleware:
-    """Gives every request a name that its error page, its answer's header and the log share."""
+    """Gives every request a name that its error page, its answer's header and the log share, and notes its end.
+
+    The log names the page and the numbers in its address, never the address: it may hold a code that opens something.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request.META["leaderboard.request_id"] = request_id = secrets.token_hex(6)
-        response = self.get_response(request)
+        begun = time.perf_counter()
+        with logs.request(request_id):
+            response = self.get_response(request)
+            note_answer(request, response.status_code, time.perf_counter() - begun)
         response["X-Request-ID"] = request_id
         return response
+
+    def process_view(self, request: HttpRequest, _: object, __: object, arguments: dict[str, Any]) -> None:
+        facts = {"competition": arguments.get("slug"), "submission": arguments.get("submission_id")}
+        logs.add(**{name: str(value) for name, value in facts.items() if value})
+
+
+def note_answer(request: HttpRequest, status: int, seconds: float) -> None:
+    """One line of the log and one more in the counts."""
+    match = request.resolver_match
+    view = match.view_name if match else ""
+    # Who it was is only known where somebody asked: asking here would cost every file of the frame a query.
+    user = getattr(request, "_cached_user", None) or getattr(request, "auth", None)
+    facts = {"method": request.method, "view": view, "status": status, "ms": round(seconds * 1000, 1)}
+    if pk := getattr(user, "pk", None):
+        facts["user"] = pk
+    is_dull = view in ASKED_BY_PROGRAMS or (not view and status < 400)
+    log.log(logging.DEBUG if is_dull else logging.INFO, "answered", extra=facts)
+    counting.add("requests", view=view, status=str(status))
+    counting.add("request_seconds", seconds=seconds, view=view)
+    if status == 413:  # wherever it was noticed: by its announced length, while it came in, or while it was stored
+        counting.add("refused_uploads", code="too_large")
 
 
 class HeadersMiddleware:

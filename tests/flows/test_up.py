@@ -229,7 +229,7 @@ def test_the_class_can_come_in_by_the_machines_address(start: Callable[..., Up])
 @pytest.mark.slow
 def test_every_part_that_is_killed_comes_back(start: Callable[..., Up]) -> None:
     site = start().started()
-    parts = ["granian", "celery -A leaderboard.celery worker", "app.Beat", "valkey-server"]
+    parts = ["granian", "celery -A leaderboard.celery", "app.Beat", "valkey-server"]
     before = {part: site.pid_of(part) for part in parts}
     family = site.below()
     for pid in before.values():
@@ -287,7 +287,7 @@ def test_ctrl_c_ends_everybody_within_three_seconds(start: Callable[..., Up], ho
 def test_a_part_that_hangs_is_ended_with_the_others(start: Callable[..., Up]) -> None:
     site = start().started()
     family = site.below()
-    os.kill(site.pid_of("celery -A leaderboard.celery worker"), signal.SIGSTOP)
+    os.kill(site.pid_of("celery -A leaderboard.celery"), signal.SIGSTOP)
     began = time.monotonic()
     site.process.send_signal(signal.SIGINT)
     assert site.ended() == 0
@@ -380,13 +380,17 @@ def test_pages_wait_for_the_database_unless_it_is_as_the_last_up_left_it(
     assert not place.is_prepared()
 
 
-def test_a_long_log_is_put_aside_at_the_next_start(tmp_path: Path) -> None:
+def test_a_long_log_is_put_aside_while_its_writer_goes_on(tmp_path: Path) -> None:
     place = places.Place(tmp_path / "var")
     place.make()
-    place.log_of("web").write_bytes(b"x" * (places.LOG_ROTATED_AT + 1))
-    place.log_of("worker").write_text("short")
-    place.rotate_logs()
-    assert sorted(path.name for path in place.logs.iterdir()) == ["web.log.1", "worker.log"]
+    with place.log_of("web").open("ab", buffering=0) as web:
+        web.write(b"x" * (places.LOG_ROTATED_AT + 1))
+        place.log_of("worker").write_text("short")
+        place.rotate_logs()
+        web.write(b"later")
+    assert sorted(path.name for path in place.logs.iterdir()) == ["web.log", "web.log.1", "worker.log"]
+    assert place.log_of("web").read_bytes() == b"later"
+    assert place.log_of("web").with_suffix(".log.1").stat().st_size == places.LOG_ROTATED_AT + 1
 
 
 def test_a_part_that_does_not_start_is_quoted_unless_the_disk_is_full(

@@ -1,0 +1,148 @@
+"""The form of the log: one line per event, readable, or JSON with `LOG_FORMAT=json`.
+
+Everything writes with Python's own `logging`. What a line belongs to (request, submission, competition …) is bound
+once, by the web for a request and by the worker for a file, and is on every line meanwhile; further facts come as
+`extra`. Of those only the ones named in `FACTS` are written, so that no library puts an object with somebody's data
+into a line.
+
+What is never written: paths of requests (they hold join codes, invitations and setup links; the page's name is enough),
+bodies, headers, and the words of exceptions that quote what they stumbled over.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
+from traceback import extract_tb
+from types import TracebackType
+from typing import Any
+
+import structlog
+from structlog.contextvars import bind_contextvars, bound_contextvars, clear_contextvars, merge_contextvars
+from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
+
+FORMATS = ("text", "json")
+FACTS = (
+    "user", "competition", "submission", "ground_truth", "method", "view", "status", "ms", "seconds", "bytes", "code",
+)  # fmt: skip
+
+ORDER = ("timestamp", "level", "logger", "event", "request", *FACTS)
+
+# Whose words say what is wrong and quote nobody's data. Others are named by their class and place alone.
+OUTSPOKEN = (OSError, ImportError, NameError, AttributeError, TypeError, RecursionError, MemoryError)
+OUTSPOKEN_DATABASE = {"OperationalError", "InterfaceError", "IntegrityError", "ProgrammingError", "InternalError"}
+OUTSPOKEN_LIBRARIES = {"redis", "kombu", "billiard", "botocore"}
+UNSPOKEN = "(its words may quote data and are not logged)"
+LONGEST = 2000
+
+# Whatever ends a line, moves a cursor, turns the direction of writing, or cannot be encoded.
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+Line = MutableMapping[str, Any]
+
+
+@contextmanager
+def bound(**facts: object) -> Iterator[None]:
+    """Put these facts on every line that this thread writes within the block."""
+    with bound_contextvars(**facts):
+        yield
+
+
+@contextmanager
+def request(name: str) -> Iterator[None]:
+    """The same for a request, and whatever is added meanwhile ends with it: its thread serves another next."""
+    clear_contextvars()
+    bind_contextvars(request=name)
+    try:
+        yield
+    finally:
+        clear_contextvars()
+
+
+def add(**facts: object) -> None:
+    """Put facts on all further lines of a request."""
+    bind_contextvars(**facts)
+
+
+class WithoutPath(logging.Filter):
+    """Django's own lines name the path of a request; ours name the page."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        path = getattr(getattr(record, "request", None), "path", None)
+        if path and isinstance(record.args, tuple):
+            record.args = tuple("(this request)" if argument == path else argument for argument in record.args)
+        return True
+
+
+def formatter(form: str) -> logging.Formatter:
+    """What `LOGGING` makes for its handler."""
+    return ProcessorFormatter(
+        foreign_pre_chain=[
+            merge_contextvars,
+            add_log_level,
+            add_logger_name,
+            ExtraAdder(allow=FACTS),
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            tell_exception,
+        ],
+        processors=[ProcessorFormatter.remove_processors_meta, as_json if form == "json" else as_text],
+    )
+
+
+def as_json(_: Any, __: str, line: Line) -> str:
+    """ASCII alone, so nothing in a value can end the line."""
+    return json.dumps({name: line[name] for name in sorted(line, key=_place)}, default=str)
+
+
+def as_text(_: Any, __: str, line: Line) -> str:
+    """One line with the facts at its end; where something broke, indented lines with the places follow."""
+    first = " ".join(line.pop(name) for name in ("timestamp", "level", "logger"))
+    exception, event = line.pop("exception", ""), escaped(line.pop("event"))
+    facts = "".join(f" {name}={_as_word(line[name])}" for name in sorted(line, key=_place))
+    return f"{first} {event}{facts}" + "".join(f"\n    {escaped(place)}" for place in exception.splitlines())
+
+
+def _place(name: str) -> int:
+    """Where a fact stands in its line."""
+    return ORDER.index(name) if name in ORDER else len(ORDER)
+
+
+def _as_word(value: object) -> str:
+    text = str(value)
+    return escaped(text) if re.fullmatch(r"[^\s\"=]+", text) else json.dumps(text)
+
+
+def escaped(text: str) -> str:
+    """A text that stays on its line whatever somebody wrote into it."""
+    return _CONTROLS.sub(lambda found: found.group().encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def tell_exception(_: Any, __: str, line: Line) -> Line:
+    """Where something broke and of which kind it was, from the first cause to what was made of it."""
+    info = line.pop("exc_info", None)
+    if info and info[1] is not None:
+        line["exception"] = "\n".join(_told(info[1]))
+    return line
+
+
+def _told(error: BaseException) -> list[str]:
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    earlier = _told(cause) if cause is not None else []
+    return [*earlier, *_places(error.__traceback__), f"{type(error).__name__}: {_words_of(error)}"]
+
+
+def _places(traceback: TracebackType | None) -> list[str]:
+    return [f"{place.filename}:{place.lineno} in {place.name}" for place in extract_tb(traceback)]
+
+
+def _words_of(error: BaseException) -> str:
+    """The first line of an outspoken exception: PostgreSQL quotes the row in the second."""
+    kind = type(error)
+    library = kind.__module__.partition(".")[0]
+    of_database = library in ("django", "psycopg", "sqlite3") and kind.__name__ in OUTSPOKEN_DATABASE
+    if isinstance(error, OUTSPOKEN) or of_database or library in OUTSPOKEN_LIBRARIES:
+        return (str(error).splitlines() or [""])[0][:LONGEST]
+    return UNSPOKEN

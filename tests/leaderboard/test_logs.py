@@ -1,0 +1,143 @@
+"""One line per event, for people or for programs, whatever somebody wrote into a name."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from typing import Any
+
+import pytest
+from django.db import DataError, IntegrityError, OperationalError
+from django.test import RequestFactory
+from redis.exceptions import ConnectionError as BrokerAway
+
+from leaderboard import logs
+
+HOSTILE = ["a\nERROR all is well", "a\rb", "a\x1b[31mred", "a\u2028b", "a\x00b", "a\u202egnp.exe", "a\x85b", "a\udcffb"]
+
+
+def record(event: str, *arguments: object, error: BaseException | None = None, **facts: object) -> logging.LogRecord:
+    info = (type(error), error, error.__traceback__) if error else None
+    return logging.getLogger("leaderboard.test").makeRecord(
+        "leaderboard.test", logging.WARNING, __file__, 1, event, arguments, info, extra=facts
+    )
+
+
+def text(*arguments: Any, **facts: Any) -> str:
+    return logs.formatter("text").format(record(*arguments, **facts))
+
+
+def as_json(*arguments: Any, **facts: Any) -> dict[str, Any]:
+    line = logs.formatter("json").format(record(*arguments, **facts))
+    assert line.isascii()
+    assert line.count("\n") == 0
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def raised(error: BaseException, cause: BaseException | None = None) -> BaseException:
+    try:
+        raise error from cause
+    except BaseException as caught:
+        return caught
+
+
+def test_a_line_says_when_how_grave_who_and_what_with_its_facts() -> None:
+    line = text("%s files wait", 3, competition="pets", ms=1.5, view="")
+    stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"
+    assert re.fullmatch(rf'{stamp} warning leaderboard\.test 3 files wait competition=pets view="" ms=1\.5', line)
+    found = as_json("%s files wait", 3, competition="pets", ms=1.5)
+    assert list(found)[:4] == ["timestamp", "level", "logger", "event"]
+    assert (found["event"], found["competition"], found["ms"]) == ("3 files wait", "pets", 1.5)
+
+
+def test_what_is_bound_is_on_every_line_of_the_block_and_on_none_after() -> None:
+    with logs.bound(submission="abc", competition="pets"):
+        assert "submission=abc" in text("x")
+        assert as_json("x")["competition"] == "pets"
+    assert "submission" not in text("x")
+
+
+def test_what_a_request_adds_ends_with_it() -> None:
+    with logs.request("one"):
+        logs.add(competition="pets")
+        assert as_json("x")["competition"] == "pets"
+    with logs.request("two"):
+        line = as_json("x")
+    assert line["request"] == "two"
+    assert "competition" not in line
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_ends_a_line_or_moves_a_cursor(name: str) -> None:
+    for line in (text("file %s", name), text("file", competition=name)):
+        assert len(line.splitlines()) == 1
+        assert not re.search("[\x00-\x1f\x7f-\x9f\u2028\u202e]", line)
+        line.encode()
+    assert as_json("file %s", name)["event"] == f"file {name}"
+
+
+def test_a_value_with_blanks_is_quoted_so_that_it_invents_no_further_fact() -> None:
+    assert text("x", competition="a user=1").endswith('competition="a user=1"')
+
+
+def test_only_known_facts_are_written() -> None:
+    assert "secret" not in text("x", password="secret", status_code="secret")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ValueError("could not convert string to float: 'canary'"), None),
+        (KeyError("canary"), None),
+        (AssertionError("canary"), None),
+        (DataError('invalid input syntax for type uuid: "canary"'), None),
+        (RuntimeError("canary"), None),
+        (OperationalError("database is locked"), "database is locked"),
+        (IntegrityError("duplicate key\nDETAIL: Key (username)=(canary)"), "duplicate key"),
+        (FileNotFoundError(2, "No such file"), "No such file"),
+        (BrokerAway("Connection refused."), "Connection refused."),
+    ],
+)
+def test_an_exception_tells_its_place_and_only_words_that_quote_nobodys_data(
+    error: Exception, words: str | None
+) -> None:
+    for line in (text("broken", error=raised(error)), json.dumps(as_json("broken", error=raised(error)))):
+        assert "canary" not in line
+        assert f"{type(error).__name__}: " in line
+        assert "in raised" in line
+        assert (words or logs.UNSPOKEN) in line
+
+
+def test_causes_are_told_first_and_their_lines_are_indented() -> None:
+    error = raised(RuntimeError("no"), raised(OSError("the disk is full")))
+    first, *rest = text("broken", error=error).splitlines()
+    assert first.endswith("broken")
+    assert all(line.startswith("    ") for line in rest)
+    assert [line.split(":")[0].strip() for line in rest if "Error" in line] == ["OSError", "RuntimeError"]
+
+
+def test_the_path_of_a_request_is_not_told() -> None:
+    request = RequestFactory().get("/join/SECRETCODE/")
+    line = record("%s: %s", "Not Found", request.path, request=request)
+    assert logs.WithoutPath().filter(line)
+    assert "SECRET" not in logs.formatter("text").format(line)
+    assert "Not Found: (this request)" in logs.formatter("text").format(line)
+
+
+def test_a_formatter_is_cheap_enough_for_every_request() -> None:
+    """Counted in calls of Python's own, not in seconds: the machine may be busy."""
+    form, line, calls = logs.formatter("json"), record("answered", view="leaderboard", ms=1.5, status=200), [0]
+
+    def count(*_: object) -> None:
+        calls[0] += 1
+
+    form.format(line)
+    sys.setprofile(count)
+    try:
+        form.format(line)
+    finally:
+        sys.setprofile(None)
+    assert calls[0] < 400
