@@ -105,7 +105,8 @@ def _evaluate(truth: metrics.Truth, file: Path) -> Outcome:
     try:
         return Outcome(result=truth.evaluate(file, uncertainty=True))
     except metrics.SubmissionError as error:
-        return Outcome(problems=tuple(problem.as_dict() for problem in error.problems))
+        problems = tuple(problem.as_dict() for problem in error.problems)
+        return Outcome(problems=problems, told_to_host=error.told[:MOST_TOLD])
     except MemoryError:
         return Outcome(problems=(too_much_memory(settings.SCORING_MEMORY_MB),))
 

@@ -68,7 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _OtherIsInvalid as error:
         return _complain("The submission to compare with is invalid.", error.problems, 2, options)
     except metrics.SubmissionError as error:
-        return _complain("The submission is invalid.", error.problems, 2, options)
+        # At home one holds the truth, so nothing is kept back.
+        told = [metrics.Problem("metric", error.told)] if error.told else []
+        return _complain("The submission is invalid.", error.problems + told, 2, options)
     except (metrics.MetricError, OSError) as error:
         code = "file" if isinstance(error, OSError) else "call"
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)

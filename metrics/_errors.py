@@ -64,7 +64,15 @@ class _FileError(MetricError):
 
 
 class SubmissionError(_FileError):
-    """The submission cannot be scored; ``problems`` holds every reason at once."""
+    """The submission cannot be scored; ``problems`` holds every reason at once. ``told`` is what a metric from outside
+    said that the student must not read, because it may tell of the private part: it is for the host alone."""
+
+    def __init__(self, problems: Iterable[Problem], told: str = "") -> None:
+        super().__init__(problems)
+        self.told = told
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problems, self.told)
 
 
 class GroundTruthError(_FileError):

@@ -34,7 +34,7 @@ def _tried(truth: Truth, file: bytes, name: str, *, blocking: bool) -> Result | 
     try:
         return truth.evaluate(file)
     except SubmissionError as error:
-        return Finding("self_test", f"{name} is refused: {error}", blocking=blocking, why=why)
+        return Finding("self_test", f"{name} is refused: {error} {error.told}".rstrip(), blocking=blocking, why=why)
     except MetricFailed as error:
         told = f" {error.told}" if error.told else ""
         return Finding("self_test", f"{name} cannot be scored: {error}{told}", blocking=blocking, why=why)

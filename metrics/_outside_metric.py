@@ -216,8 +216,10 @@ def _complain(metric: OutsideMetric, answer: Mapping[str, Any], first: str) -> N
         return
     if error["kind"] == "participant":
         words = " ".join(str(error["words"]).split())
-        text = (words[:MOST_WORDS] if error.get("part") == first else "") or _UNTOLD
-        raise SubmissionError([Problem("metric", text)])
+        if words and error.get("part") == first:
+            raise SubmissionError([Problem("metric", words[:MOST_WORDS])])
+        where = "all rows together" if error.get("part") == OVERALL else f"the {error.get('part') or 'file'} part"
+        raise SubmissionError([Problem("metric", _UNTOLD)], f"Of {where} the metric says: {words or 'nothing'}")
     where = f" in line {error['line']}" if error.get("line") else ""
     raised = f"raised {error['class'] or 'an error'}{where}"
     said = {"unfit": "returned no finite number", "memory": f"needed more than {memory_mb()} MB of memory{where}"}

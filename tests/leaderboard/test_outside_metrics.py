@@ -101,6 +101,18 @@ def test_what_the_metric_says_of_bos_file_reaches_bo_and_costs_no_attempt(gaps: 
     assert "Gaps need numbers from 0 on." in page_of(bo, f"/c/gaps/submissions/{mine.pk}/")
 
 
+def test_what_it_says_of_the_private_part_reaches_ada_alone(
+    gaps: Competition, shelf: Path, ada: User, bo: User
+) -> None:
+    # Row 1 is public, row 2 private.
+    mine = hand_in(gaps, bo, MINE.replace(b"\n2,3", b"\n2,-2"))
+    assert (mine.status, mine.failure, used(bo)) == ("invalid", "", 0)
+    assert "cannot be shown here" in mine.problems[0]["message"]
+    assert "Of the private part the metric says: Gaps need numbers" in page_of(ada, "/host/gaps/submissions/")
+    for url in ("", "leaderboard/", "submissions/", f"submissions/{mine.pk}/"):
+        assert "Gaps need" not in page_of(bo, f"/c/gaps/{url}")
+
+
 def test_what_it_says_of_itself_reaches_ada_alone(
     gaps: Competition, ada: User, bo: User, caplog: pytest.LogCaptureFixture
 ) -> None:

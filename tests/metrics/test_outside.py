@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import pickle
 import subprocess
 import sys
 import time
@@ -315,6 +316,19 @@ def test_what_it_says_of_the_private_part_does_not(drop: Drop) -> None:
         score("teller")
     (problem,) = caught.value.problems
     assert problem.message == "The metric refuses this file, and what it says about it cannot be shown here."
+    assert caught.value.told == "Of the private part the metric says: [3, 1, 4, 2]"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.problems, again.told) == (caught.value.problems, caught.value.told)
+    (finding,) = [one for one in metrics.check_truth("teller", TRUTH.encode()).findings if one.blocking]
+    assert finding.message.endswith("Of the private part the metric says: [3, 1, 4, 2]")
+
+
+def test_at_home_nothing_is_kept_back(drop: Drop, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    drop("teller", body("if len(solution) == 4: raise ParticipantVisibleError('four')\nreturn 1", VISIBLE))
+    for name, text in (("truth.csv", TRUTH), ("mine.csv", MINE)):
+        (tmp_path / name).write_text(text)
+    assert main(["score", "teller", str(tmp_path / "truth.csv"), str(tmp_path / "mine.csv")]) == 2
+    assert "Of the private part the metric says: four" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["HostVisibleError", "ValueError", "KeyError"])
