@@ -11,6 +11,7 @@ The library knows nothing of the site. Importing it and reading the catalogue lo
 from __future__ import annotations
 
 from metrics._baselines import Baseline
+from metrics._cage import Limits, NoSandbox, limit, seal
 from metrics._checks import TruthReport, check_truth
 from metrics._choose import Fit, suggest
 from metrics._containers import read_container
@@ -29,6 +30,9 @@ from metrics._explain import Explanation, explain
 from metrics._figures import Curve, Grid
 from metrics._findings import Finding
 from metrics._outside import OutsideFile, add_outside_file, outside_file, outside_files, outside_settings
+from metrics._outside_elsewhere import Runner as OutsideRunner
+from metrics._outside_elsewhere import run_outside, run_outside_by
+from metrics._outside_run import Stopped as OutsideStopped
 from metrics._parameters import Parameter, Range
 from metrics._prepare import evaluate, prepare
 from metrics._registry import catalogue, clean_params, get
@@ -49,10 +53,14 @@ __all__ = [
     "Fit",
     "Grid",
     "GroundTruthError",
+    "Limits",
     "Metric",
     "MetricError",
     "MetricFailed",
+    "NoSandbox",
     "OutsideFile",
+    "OutsideRunner",
+    "OutsideStopped",
     "Parameter",
     "ParameterError",
     "Problem",
@@ -77,11 +85,15 @@ __all__ = [
     "explain",
     "get",
     "header",
+    "limit",
     "outside_file",
     "outside_files",
     "outside_settings",
     "prepare",
     "read_container",
+    "run_outside",
+    "run_outside_by",
+    "seal",
     "sniff",
     "suggest",
     "wheel",

@@ -21,7 +21,8 @@ from metrics._evaluate import OVERALL, Result
 from metrics._layout import USAGE
 from metrics._outside import OutsideFile, in_words, kept_file, outside_files
 from metrics._outside_columns import AnyColumns
-from metrics._outside_run import Stopped, memory_mb, run
+from metrics._outside_elsewhere import run_outside
+from metrics._outside_run import Stopped, memory_mb
 from metrics._parameters import Parameter
 from metrics._tables import pick
 
@@ -189,7 +190,7 @@ def _score(truth: Truth, table: Table, places: np.ndarray) -> Result:
 
     job = "ours" if metric.file.facts["format"] == "ours" else "kaggle"
     try:
-        answer = run(job, metric.key, metric.file.data, request, write)
+        answer = run_outside(job, metric, request, write)
     except Stopped as stopped:
         raise MetricFailed(metric.key, str(stopped), stopped.output) from None
     _complain(metric, answer, first=next(iter(parts)))
