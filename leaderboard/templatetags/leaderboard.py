@@ -25,6 +25,7 @@ register = template.Library()
 SAID_BY_LABEL = {"username", "email", "new-password", "current-password"}
 FAR = 1e9
 """A bound this far away only keeps numbers finite; nobody needs to read it."""
+QUOTED = 40
 KINDS = {"int": "whole number", "float": "number", "bool": "yes or no", "choice": "choice", "text": "text"}
 
 STATES = {
@@ -222,6 +223,16 @@ def competition_size(competition: Competition) -> str:
 
 def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+@register.filter
+def quoted(text: str | None) -> str:
+    """A text out of somebody's file as messages show it: at most 40 characters, escaped where one would not see them,
+    or where they turn the line around."""
+    if text is None:
+        return "–"
+    seen = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:QUOTED])
+    return seen + "…" * (len(text) > QUOTED)
 
 
 @register.filter

@@ -37,7 +37,7 @@ class UploadForm(forms.Form):
         max_length=1000,
         error_messages={
             "required": "Choose a file first.",
-            "empty": "This file is empty.",
+            "empty": "This file is empty (0 bytes).",
             "missing": "Choose a file first.",
         },
     )

@@ -1,0 +1,128 @@
+"""The two doors for files: the form of the Submit page, and the API. Both are asked the same way."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from leaderboard.models import ApiToken, DailyAttempts, Submission, User
+from leaderboard.storage import path_of
+
+BOUNDARY = "----leaderboard-inputs"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a door said: its status, its words, and the submission if there is one."""
+
+    status: int
+    words: str
+    submission: Submission | None
+
+
+class Door:
+    """One way for a person to hand in a file for `slug`."""
+
+    def __init__(self, user: User, slug: str = "pets") -> None:
+        self.user, self.slug, self.client = user, slug, Client()
+        self.sign_in()
+
+    def sign_in(self) -> None:
+        raise NotImplementedError
+
+    def send(self, data: bytes, name: str = "mine.csv", key: str = "", **form: Any) -> Answer:
+        return self.post({"file": SimpleUploadedFile(name, data, "text/csv"), **form}, key)
+
+    def post(self, form: dict[str, Any], key: str = "") -> Answer:
+        """Send a form as a client makes it."""
+        raise NotImplementedError
+
+    def post_raw(self, body: bytes, **environ: Any) -> Answer:
+        """Send the bytes of a form as they are."""
+        raise NotImplementedError
+
+    def told(self, submission: Submission) -> str:
+        """All that the person reads about a file of theirs."""
+        raise NotImplementedError
+
+
+class Form(Door):
+    """The page, without JavaScript."""
+
+    def sign_in(self) -> None:
+        self.client.force_login(self.user)
+
+    @property
+    def address(self) -> str:
+        return f"/c/{self.slug}/submit/"
+
+    def post(self, form: dict[str, Any], key: str = "") -> Answer:
+        return self._answer(self.client.post(self.address, {**form, "upload_key": key}))
+
+    def post_raw(self, body: bytes, **environ: Any) -> Answer:
+        kind = f"multipart/form-data; boundary={BOUNDARY}"
+        return self._answer(self.client.generic("POST", self.address, body, kind, **environ))
+
+    def _answer(self, response: Any) -> Answer:
+        where = response.get("Location", "")
+        found = Submission.objects.filter(pk=where.rpartition("=")[2]).first() if "submission=" in where else None
+        return Answer(response.status_code, response.content.decode(), found)
+
+    def told(self, submission: Submission) -> str:
+        page: str = self.client.get(f"/c/{self.slug}/submissions/{submission.pk}/").content.decode()
+        return page
+
+
+class Api(Door):
+    """A program with the person's token."""
+
+    def sign_in(self) -> None:
+        self.headers = {"Authorization": f"Bearer {ApiToken.issue(self.user, 'laptop')[1]}"}
+
+    @property
+    def address(self) -> str:
+        return f"/api/v1/competitions/{self.slug}/submissions"
+
+    def post(self, form: dict[str, Any], key: str = "") -> Answer:
+        headers = self.headers | ({"Idempotency-Key": key} if key else {})
+        return self._answer(self.client.post(self.address, form, headers=headers))
+
+    def post_raw(self, body: bytes, **environ: Any) -> Answer:
+        kind = f"multipart/form-data; boundary={BOUNDARY}"
+        return self._answer(self.client.generic("POST", self.address, body, kind, headers=self.headers, **environ))
+
+    def _answer(self, response: Any) -> Answer:
+        said = json.loads(response.content)
+        found = Submission.objects.filter(pk=said["id"]).first() if "id" in said else None
+        return Answer(response.status_code, json.dumps(said, ensure_ascii=False), found)
+
+    def told(self, submission: Submission) -> str:
+        response = self.client.get(f"/api/v1/submissions/{submission.pk}", headers=self.headers)
+        return json.dumps(json.loads(response.content), ensure_ascii=False)
+
+
+DOORS: dict[str, type[Door]] = {"form": Form, "api": Api}
+
+
+def part(name: str, data: bytes, disposition: str = "") -> bytes:
+    """One part of a form; `disposition` is what stands behind its name."""
+    head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{disposition}\r\n\r\n'
+    return head.encode() + data + b"\r\n"
+
+
+def body_of(*parts: bytes) -> bytes:
+    return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
+
+
+def attempts_used(user: User) -> int:
+    return sum(DailyAttempts.objects.filter(team__memberships__user=user).values_list("used", flat=True))
+
+
+def files_kept() -> list[str]:
+    """Submissions on the disk, and what lies about of unfinished ones."""
+    folders = ("submissions", "checks")
+    return [str(one) for folder in folders for one in path_of(folder).rglob("*") if one.is_file()]

@@ -1,0 +1,148 @@
+"""Numbers 1 to 101 of the list through the site's doors: what Bo sees, what it costs, and what nobody sees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from django.utils.html import escape
+
+import metrics
+from leaderboard import scoring, submitting
+from leaderboard.models import Competition, Score, Submission, User
+from leaderboard.storage import path_of
+from tests.conftest import enter, make_competition
+from tests.inputs.doors import DOORS, Door, attempts_used
+from tests.metrics.hostile import SECTIONS
+from tests.metrics.hostile_case import DAYS, DICE, LARGE, MOMENTS, NAMES, NUMBERS, PADDED, TEXTS, WORDS, Case
+
+CANARY = "47110815"
+"""In every true answer that can hold it."""
+
+TRUTHS: dict[tuple[bytes, str], str] = {
+    (truth, "rmse"): f"{CANARY}.5" for truth in (NUMBERS, PADDED, NAMES, LARGE, DAYS, MOMENTS, b"id,y\n1,1\n0,2\n")
+}
+TRUTHS |= {(truth, "accuracy"): f"{CANARY} cat" for truth in (WORDS, TEXTS)}
+TRUTHS[TEXTS, "word_jaccard"] = f"=cmd {CANARY}"
+FOUR = b"id,y\n1,0\n2,1\n3,0\n4,1\n"
+FOR_FOUR = {
+    "95": b"id,y\n1,0.5\n2,1\n3,0\n4,1\n",
+    "96": b"id,y\n1,1.5\n2,-0.1\n3,0\n4,1\n",
+    "97": b"id,y\n1,3\n2,3\n3,3\n4,3\n",
+}
+
+GROUPS: dict[tuple[bytes, str], list[Case]] = {}
+for case in (case for section in SECTIONS.values() for case in section):
+    GROUPS.setdefault((FOUR if case.truth == DICE else case.truth, case.metric), []).append(case)
+
+
+def truth_with_parts(truth: bytes, metric: str) -> str:
+    """The same ids with answers that nobody may see, in both parts."""
+    header, *rows = truth.decode().splitlines()
+    answer = TRUTHS.get((truth, metric))
+    lines = [
+        f"{row if answer is None else row.rpartition(',')[0] + ',' + answer + 'x' * (metric != 'rmse') * (n % 2)},"
+        f"{'Public' if n < len(rows) / 2 else 'Private'}"
+        for n, row in enumerate(rows)
+    ]
+    # No two files are alike, so that what is kept of one is never taken for another.
+    return "\n".join([f"{header},Usage", *lines, *([""] * len(metric))])
+
+
+@pytest.fixture(params=GROUPS, ids=lambda group: f"{group[1]} {group[0][5:12]!r}")
+def group(request: pytest.FixtureRequest) -> tuple[bytes, str]:
+    found: tuple[bytes, str] = request.param
+    return found
+
+
+@pytest.fixture
+def competition(group: tuple[bytes, str], ada: User, bo: User, monkeypatch: pytest.MonkeyPatch) -> Competition:
+    monkeypatch.setattr(submitting, "REFUSED_FILES_PER_DAY", 1000)
+    monkeypatch.setattr("leaderboard.web.students.uploading.CHECKS_PER_TEN_MINUTES", 1000)
+    truth, metric = group
+    made = make_competition(ada, truth=truth_with_parts(truth, metric), metric=metric, daily_attempts=1000)
+    enter(made, bo)
+    return made
+
+
+@pytest.fixture
+def truth(competition: Competition) -> metrics.Truth:
+    ruler = competition.ground_truth
+    assert ruler is not None
+    return metrics.prepare(ruler.metric, path_of(ruler.file_key), ruler.params)
+
+
+@pytest.fixture(params=DOORS)
+def door(request: pytest.FixtureRequest, competition: Competition, bo: User) -> Door:
+    return DOORS[request.param](bo)
+
+
+def cases_of(group: tuple[bytes, str]) -> Iterator[tuple[Case, bytes]]:
+    for case in GROUPS[group]:
+        yield case, FOR_FOUR.get(case.number, case.data)
+
+
+def test_a_file_is_scored_or_refused_in_words_that_help(
+    door: Door, group: tuple[bytes, str], truth: metrics.Truth, bo: User
+) -> None:
+    used = 0
+    for case, data in cases_of(group):
+        answer = door.send(data)
+        if answer.submission is None:  # 1: the page itself says so
+            assert (case.number, answer.status) == ("1", 422)
+            assert "empty (0 bytes)" in answer.words
+            continue
+        assert answer.status in (201, 303), case.number
+        scoring.score(answer.submission.pk)
+        submission = Submission.objects.get(pk=answer.submission.pk)
+        told = door.told(submission)
+        assert submission.status == ("invalid" if case.codes else "scored"), case.number
+        used += not case.codes
+        assert attempts_used(bo) == used, case.number
+        if case.codes:
+            assert CANARY not in told + answer.words, case.number
+            _is_explained(case, submission, told)
+        else:
+            _has_the_score_of_home(truth, data, submission)
+    assert not Submission.objects.filter(status="pending").exists()
+
+
+def _is_explained(case: Case, submission: Submission, told: str) -> None:
+    assert {problem["code"] for problem in submission.problems} == case.codes, case.number
+    assert case.line is None or case.line in {problem["line"] for problem in submission.problems}, case.number
+    is_page = told.lstrip().startswith("<!")
+    for words in case.says:
+        written = escape(words) if is_page else json.dumps(words, ensure_ascii=False)[1:-1]
+        assert written in told, case.number
+    for problem in submission.problems:
+        assert problem["count"] >= 1
+        quoted = problem["message"].split('"')[1::2]
+        assert all(len(value) <= 41 or "\\" in value for value in quoted), case.number
+        assert problem["message"].isprintable()
+    if is_page:
+        assert "did not use an attempt" in told, case.number
+        assert "<img src=x" not in told
+        assert not any(mark in told for mark in "\x1b\u202e\u200b"), case.number
+    assert "Private" not in "".join(problem["message"] for problem in submission.problems), case.number
+
+
+def _has_the_score_of_home(truth: metrics.Truth, data: bytes, submission: Submission) -> None:
+    home = truth.evaluate(data)
+    scores = dict(Score.objects.filter(submission=submission).values_list("split", "value"))
+    assert scores == {"public": home.public, "private": home.private}
+
+
+def test_check_only_says_the_same_and_keeps_nothing(
+    competition: Competition, group: tuple[bytes, str], bo: User
+) -> None:
+    door = DOORS["form"](bo)
+    # All of them went through the reader above; here some of each kind go through the check.
+    few = [(case, data) for case, data in cases_of(group) if 0 < len(data) < 100_000]
+    for case, data in few[:: 1 + len(few) // 20]:
+        page = door.send(data, check_only="on").words
+        assert ("It can be scored" in page) == (not case.codes), case.number
+        assert all(escape(words) in page for words in case.says), case.number
+        assert CANARY not in page
+    assert not Submission.objects.exists()
+    assert attempts_used(bo) == 0
