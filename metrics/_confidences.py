@@ -8,7 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from metrics._arrays import Coded, Ranked
-from metrics._ranks import closed_up, counts_by_place, dense_ranks
+from metrics._contract import ratio
+from metrics._order import closed_up, counts_in_order, dense_ranks, precision_from_top
+from metrics._ranks import counts_by_place
 
 
 def has_answer(truth: Coded) -> np.ndarray:
@@ -61,10 +63,30 @@ def ranking_of(truth: Coded, prediction: Ranked) -> Ranking:
     return (prediction if isinstance(prediction, Sorted) else in_order(prediction)).ranking(truth)
 
 
-def _ranking(truth: Coded, prediction: Sorted) -> Ranking:
+def mean_precision(truth: Coded, prediction: Ranked) -> float:
+    """The precision at each right answer, added from the highest confidence on, per row with something to be found."""
+    if isinstance(prediction, Sorted):
+        ranking = prediction.ranking(truth)
+        sought, earned = ranking.sought, ranking.precision * ranking.hits
+    else:  # no row's own place is needed
+        sought, right = _right(truth, prediction)
+        confidence, given = prediction.confidence, prediction.codes >= 0
+        if not given.all():
+            right, confidence = right[given], confidence[given]
+        hits, precision = precision_from_top(*counts_in_order(right, confidence))
+        earned = (precision * hits)[::-1]
+    return ratio(np.cumsum(earned)[-1] if len(earned) else 0.0, int(np.count_nonzero(sought)))
+
+
+def _right(truth: Coded, prediction: Ranked) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows have something to be found, and where it was found."""
     sought = has_answer(truth)
+    return sought, sought & (prediction.codes == truth.codes)
+
+
+def _ranking(truth: Coded, prediction: Sorted) -> Ranking:
+    sought, right = _right(truth, prediction)
     given = np.flatnonzero(prediction.codes >= 0)
-    right = sought & (prediction.codes >= 0) & (prediction.codes == truth.codes)
     is_full = len(given) == len(right)  # then nothing has to be picked
     ranks = prediction.confidence if is_full else prediction.confidence[given]
     places = ranks.max(initial=0) - ranks

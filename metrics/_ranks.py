@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from metrics._figures import Curve, Figure
+from metrics._order import closed_up, counts_in_order, dense_ranks
 
 T = TypeVar("T")
-_MANY = 5000
-_CROWD = 500
 
 
 class Ranks:
@@ -45,39 +44,6 @@ def ranks_of(scores: np.ndarray) -> Ranks:
     return Ranks(dense_ranks(scores))
 
 
-def closed_up(places: np.ndarray) -> np.ndarray:
-    """Whole numbers from 0 on without those that nobody has, in the same order."""
-    seen = np.zeros(int(places.max(initial=0)) + 1, np.int64)
-    seen[places] = 1
-    found: np.ndarray = (np.cumsum(seen) - 1)[places]
-    return found
-
-
-def dense_ranks(values: np.ndarray) -> np.ndarray:
-    """The place of each value among the distinct values, from 0 for the lowest; whole numbers, shape (n,)."""
-    order = _order_of(values)
-    ordered = values[order]
-    steps = np.zeros(len(order), np.int64)
-    np.cumsum(ordered[1:] != ordered[:-1], out=steps[1:])
-    ranks = np.empty(len(order), np.int64)
-    ranks[order] = steps
-    return ranks
-
-
-def _order_of(values: np.ndarray) -> np.ndarray:
-    """As ``argsort``. Where values spread evenly, a sort into 65,536 classes leaves little to do: half the time."""
-    if len(values) < _MANY:
-        return np.argsort(values)
-    low, high = float(values.min()), float(values.max())
-    if not 1e-290 < high - low < np.inf:
-        return np.argsort(values)
-    classes = ((values - low) * (65535 / (high - low))).astype(np.uint16)
-    if np.bincount(classes).max() > _CROWD:
-        return np.argsort(values)
-    order = np.argsort(classes, kind="stable")
-    return order[np.argsort(values[order], kind="stable")]
-
-
 @dataclass(frozen=True)
 class _Classes:
     """How many positive and how many negative rows there are at each rank; ``keys`` tell of each row its rank and
@@ -99,10 +65,8 @@ class _Classes:
 
     @cached_property
     def pairs(self) -> tuple[int, int, int]:
-        """How many pairs are in order, how many tie, how many there are."""
-        below = np.cumsum(self.down) - self.down
-        ordered, tied = int((self.up * below).sum()), int((self.up * self.down).sum())
-        return ordered, tied, int(self.up.sum()) * int(self.down.sum())
+        """What ``_pairs`` says."""
+        return _pairs(self.up, self.down)
 
     def placements(self) -> np.ndarray:
         """What ``placements`` says."""
@@ -114,6 +78,14 @@ class _Classes:
         table[::2], table[1::2] = of_down, of_up
         found: np.ndarray = table[self.keys]
         return found
+
+
+def _pairs(up: np.ndarray, down: np.ndarray) -> tuple[int, int, int]:
+    """How many pairs are in order, how many tie, how many there are."""
+    below = np.cumsum(down, dtype=np.int64)
+    below -= down
+    ordered, tied = int(np.vdot(up, below)), int(np.vdot(up.astype(np.int64), down))
+    return ordered, tied, int(up.sum()) * int(down.sum())
 
 
 def counts_by_place(positive: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -184,7 +156,10 @@ def roc_curve(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
 
 def roc_area(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
     """The area under the ROC curve; ``truth`` holds 0.0 and 1.0, shapes (n,)."""
-    return area(*_classes_of(truth, prediction).pairs)
+    if isinstance(prediction, Ranks):
+        return area(*_classes_of(truth, prediction).pairs)
+    down, up = counts_in_order(truth == 1, prediction)
+    return area(*_pairs(up, down))
 
 
 def one_class(truth: np.ndarray) -> str:

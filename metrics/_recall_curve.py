@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrics._figures import Curve, Figure
-from metrics._ranks import Ranks, counts_by_place, dense_ranks
+from metrics._order import counts_in_order, dense_ranks, precision_from_top
+from metrics._ranks import Ranks, counts_by_place
 from metrics._sums import exact_sum
 
 
@@ -54,9 +55,13 @@ def precision_at_ones(truth: np.ndarray, scores: np.ndarray | Ranks) -> np.ndarr
 
 def average_precision_of(truth: np.ndarray, scores: np.ndarray | Ranks, padding: int = 0) -> float:
     """The mean precision at the 1s; ``padding`` so many further ones with score 1."""
-    found = thresholds_of(truth, scores, padding)
-    ones = found.hits.sum()
-    return float(exact_sum(found.precision * found.hits)) / float(ones) if ones else 0.0
+    if padding or isinstance(scores, Ranks):
+        found = thresholds_of(truth, scores, padding)
+        hits, precision = found.hits, found.precision
+    else:  # no row's own place is needed
+        hits, precision = precision_from_top(*counts_in_order(truth == 1, scores))
+    ones = hits.sum()
+    return float(exact_sum(precision * hits)) / float(ones) if ones else 0.0
 
 
 def precision_influence(truth: np.ndarray, scores: np.ndarray | Ranks, padding: int = 0) -> np.ndarray:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from metrics._arrays import Coded, Ranked
-from metrics._confidences import has_answer, in_order, influence, ranking_of
+from metrics._confidences import has_answer, in_order, influence, mean_precision, ranking_of
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import LabelOrNone, RankedLabel
 
@@ -39,9 +39,7 @@ def total(sums: np.ndarray) -> float:
 
 def score(truth: Coded, prediction: Ranked) -> float:
     """Added from the highest confidence on, as the definition does: the same in any order of the file."""
-    ranking = ranking_of(truth, prediction)
-    earned = np.cumsum(ranking.precision * ranking.hits)
-    return float(earned[-1]) / int(ranking.sought.sum()) if len(earned) else 0.0
+    return mean_precision(truth, prediction)
 
 
 def unscorable(truth: Coded) -> str:

@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from metrics import _index, _numbers, _ranks, _scan, _sums, _tables, _tokens, _uncertainty
+from metrics import _index, _numbers, _order, _scan, _sums, _tables, _tokens, _uncertainty
 from metrics._arrays import Coded
 from metrics._cells import Cells
 from metrics._confidences import in_order, influence, ranking_of
 from metrics._index import Index
 from metrics._inputs import RankedLabel
-from metrics._ranks import closed_up, dense_ranks, placements, ranks_of, roc_influence, wins
+from metrics._order import closed_up, counts_in_order, dense_ranks
+from metrics._ranks import placements, ranks_of, roc_influence, wins
 
 KINDS_OF_IDS: dict[str, Callable[[random.Random], str]] = {
     "one length": lambda dice: f"img_{dice.randrange(500):08d}",
@@ -68,6 +69,11 @@ def values_of_many_kinds(dice: np.random.Generator, rows: int) -> dict[str, np.n
     return {
         "even": dice.random(rows),
         "few": np.round(dice.random(rows), 2),
+        "six digits": np.round(dice.normal(size=rows) / 300, 6),
+        "few digits but one": np.append(np.round(dice.random(rows - 1), 2), 1 / 3),
+        "whole": dice.integers(-rows, rows, rows).astype(float),
+        "large steps": dice.integers(0, 9, rows) * 1e300,
+        "nearly the same": 1 + dice.integers(0, 9, rows) * 2.0**-52,
         "crowded": dice.random(rows) ** 40,
         "far apart": dice.normal(size=rows) * 10.0 ** dice.integers(-300, 300, rows),
         "tiny": dice.integers(0, 9, rows) * 5e-324,
@@ -81,6 +87,11 @@ def test_ranks_are_the_places_among_the_sorted_distinct_values(rows: int) -> Non
     for name, values in values_of_many_kinds(np.random.default_rng(rows), rows).items():
         expected = np.unique(values, return_inverse=True)[1]
         assert dense_ranks(values).tolist() == expected.tolist(), name
+        positive = np.random.default_rng(4).random(rows) < 0.3
+        down, up = counts_in_order(positive, values)
+        down, up = (counts[down + up > 0] for counts in (down, up))
+        assert up.tolist() == np.bincount(expected[positive], minlength=len(up)).tolist(), name
+        assert (up + down).tolist() == np.bincount(expected).tolist(), name
         some = np.random.default_rng(3).choice(rows, rows // 2 + 1)
         assert ranks_of(values).take(some).places.tolist() == dense_ranks(values[some]).tolist(), name
     assert closed_up(np.array([7, 2, 7, 5])).tolist() == [2, 0, 2, 1]
@@ -191,6 +202,8 @@ def test_a_number_that_lacks_a_digit_beside_its_point_is_seen_among_others() -> 
 
 
 def test_the_classes_of_an_even_spread_are_used_and_those_of_a_crowd_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_ranks, "_CROWD", 3)
-    spreads = (np.arange(6000.0), np.zeros(6000), np.concatenate(([1e300], np.arange(6000.0))))
+    monkeypatch.setattr(_order, "_CROWD", 3)
+    spread = np.arange(6000.0) / 7
+    spreads = (spread, np.full(6000, 1 / 7), np.concatenate(([1e300], spread)))
+    assert [_order._classes_of(values) is not None for values in spreads] == [True, False, False]
     assert [dense_ranks(values).max() for values in spreads] == [5999, 0, 6000]
