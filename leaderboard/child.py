@@ -11,7 +11,7 @@ import resource
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -32,6 +32,9 @@ SMALL_TIME_LIMIT, SMALL_PATIENCE = 15, 8
 SMALL_MEMORY_MB = 768
 MOST_FIGURE_CELLS = 400
 
+Asked = Sequence[tuple[str, dict[str, Any]]]
+"""Secondary metrics: keys with parameters, in lists where they came as JSON."""
+
 _places = threading.BoundedSemaphore(AT_ONCE)
 _small_places = threading.BoundedSemaphore(AT_ONCE)
 
@@ -48,6 +51,7 @@ def check_truth(
     group: str | None = None,
     sample: str | None = None,
     tests: dict[str, str] | None = None,
+    secondary: Asked = (),
 ) -> dict[str, Any]:
     """The truth report as a dictionary: findings, rows per split, columns, self-test, files that know nothing."""
     report = metrics.check_truth(
@@ -58,6 +62,7 @@ def check_truth(
         group=group or None,
         sample=Path(sample) if sample else None,
         tests={name: Path(path) for name, path in (tests or {}).items()},
+        secondary=[(key, values) for key, values in secondary],
     )
     return {**asdict(report), "ok": report.ok}
 
@@ -110,10 +115,10 @@ def add_split(
 
 
 def check_submission(
-    metric: str, truth: str, params: dict[str, Any], id_column: str | None, submission: str
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, submission: str, secondary: Asked = ()
 ) -> dict[str, Any]:
     """All problems of a submission; its score is computed and thrown away."""
-    prepared = metrics.prepare(metric, Path(truth), params, id_column or None)
+    prepared = _prepared(metric, truth, params, id_column, secondary)
     try:
         prepared.evaluate(Path(submission))
     except metrics.SubmissionError as error:
@@ -122,12 +127,19 @@ def check_submission(
 
 
 def sample_submission(
-    metric: str, truth: str, params: dict[str, Any], id_column: str | None, target: str
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, target: str, secondary: Asked = ()
 ) -> dict[str, Any]:
     """Write a valid submission that knows nothing to `target`."""
-    prepared = metrics.prepare(metric, Path(truth), params, id_column or None)
+    prepared = _prepared(metric, truth, params, id_column, secondary)
     Path(target).write_bytes(prepared.sample_submission())
     return {}
+
+
+def _prepared(
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, secondary: Asked
+) -> metrics.Truth:
+    asked = [(key, values) for key, values in secondary]
+    return metrics.prepare(metric, Path(truth), params, id_column or None, secondary=asked)
 
 
 def explain(metric: str, truth: str, submission: str, params: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import time
 import uuid
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -103,7 +104,7 @@ def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
 def _evaluate(truth: metrics.Truth, file: Path) -> Outcome:
     """What the file itself is to blame for: its problems, and more memory than a file may take."""
     try:
-        return Outcome(result=truth.evaluate(file, uncertainty=True))
+        return Outcome(result=truth.evaluate(file, uncertainty=True, with_parts=True))
     except metrics.SubmissionError as error:
         problems = tuple(problem.as_dict() for problem in error.problems)
         return Outcome(problems=problems, told_to_host=error.told[:MOST_TOLD])
@@ -119,7 +120,11 @@ def prepared(ground_truth: GroundTruth) -> metrics.Truth:
     key = (ground_truth.pk, ground_truth.sha256)
     if key not in _prepared:
         _prepared[key] = metrics.prepare(
-            ground_truth.metric_key, path_of(ground_truth.file_key), ground_truth.params, ground_truth.id_column
+            ground_truth.metric_key,
+            path_of(ground_truth.file_key),
+            ground_truth.params,
+            ground_truth.id_column,
+            secondary=ground_truth.secondary_asked,
         )
         while len(_prepared) > PREPARED_AT_MOST:
             _prepared.popitem(last=False)
@@ -203,7 +208,7 @@ def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Re
     assert result.public is not None, "a published ruler has both splits"
     assert result.private is not None, "a published ruler has both splits"
     values = {Split.PUBLIC: result.public, Split.PRIVATE: result.private}
-    instrument = Instrument.at_hand(ruler.metric, metrics.get(ruler.metric_key).version)
+    instrument = Instrument.at_hand(ruler.metric, metrics.get(ruler.metric_key).version, _versions(ruler))
     now = timezone.now()
     scores = Score.objects.bulk_create(
         Score(
@@ -212,6 +217,7 @@ def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Re
             split=split,
             value=value,
             parts=dict(result.parts.get(split.value, {})),
+            secondary=beside(result, split),
             measured_at=now,
             instrument=instrument,
         )
@@ -221,6 +227,21 @@ def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Re
     known = [score for score in scores if score.split in result.uncertainty]
     Uncertainty.objects.bulk_create(Uncertainty.of(score, result.uncertainty[score.split]) for score in known)
     return result.public
+
+
+def beside(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
+    """What secondary metrics say on a split, as it is stored: a value, or the problem."""
+    found = [(getattr(one, split.value), one.problem) for one in result.secondary]
+    return [{"problem": problem} if value is None else {"value": value} for value, problem in found]
+
+
+def _versions(ruler: GroundTruth) -> dict[str, str]:
+    """The secondary metrics' files as this process has them; one that is gone has computed nothing."""
+    found = {}
+    for one in ruler.secondary:
+        with suppress(metrics.UnknownMetric):
+            found[one["key"]] = metrics.get(f"{one['key']}@{one['version']}").version
+    return found
 
 
 # --- rescoring --------------------------------------------------------------------------------------------------

@@ -179,6 +179,7 @@ def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes])
             truth=str(path_of(ruler.file_key)),
             params=ruler.params,
             id_column=ruler.id_column,
+            secondary=ruler.secondary_asked,
             submission=str(path_of(stored.key)),
         )
         found: list[dict[str, Any]] = answer["problems"]

@@ -119,6 +119,7 @@ def make_competition(host: User, *, launched: bool = True, truth: str = TRUTH, *
     """Ada's competition: accuracy on twelve rows, six public and six private."""
     metric = fields.pop("metric", "accuracy")
     params = fields.pop("params", {})
+    secondary = fields.pop("secondary", ())
     now = timezone.now()
     competition = hosting.create(
         user=host,
@@ -133,7 +134,12 @@ def make_competition(host: User, *, launched: bool = True, truth: str = TRUTH, *
         },
     )
     hosting.draft_truth(
-        competition=competition, metric=metric, params=params, file_name="truth.csv", chunks=[truth.encode()]
+        competition=competition,
+        metric=metric,
+        params=params,
+        file_name="truth.csv",
+        chunks=[truth.encode()],
+        secondary=secondary,
     )
     hosting.publish(competition=competition, user=host)
     if launched:

@@ -16,6 +16,7 @@ from .. import child
 from ..models import Competition, GroundTruth, TruthDraft
 from ..storage import clean_name, path_of, store
 from ..storage import remove as remove_file
+from .secondary import Asked, asked_of, clean_secondary
 from .setting_up import CannotHost
 
 log = logging.getLogger(__name__)
@@ -40,17 +41,20 @@ def draft_truth(
     seed: int = 0,
     is_stratified: bool = True,
     group_column: str = "",
+    secondary: Iterable[Asked] = (),
     wants_fits: bool = False,
 ) -> TruthDraft:
     """Keep an answer file and check it at once; without one, the draft's file or that of the last ground truth.
 
     Without a `metric` the most plausible one is taken, with its defaults. A file without a `Usage` column is split by
     the system: `public_share` of the rows (0–1) are public, rows of one group together; once launched, rows keep the
-    part they have in the current ruler. All findings are in the draft's `report`, and with `wants_fits` which metrics
-    fit. Raises `metrics.ParameterError` for parameters, `CannotHost` without a file, `storage.TooLarge`, and
-    `child.ChildFailed` when the check itself broke. Then nothing has changed.
+    part they have in the current ruler. `secondary` metrics are shown beside the score. All findings are in
+    the draft's `report`, and with `wants_fits` which metrics fit. Raises `metrics.ParameterError` for parameters,
+    `CannotHost` without a file and for secondary metrics, `storage.TooLarge`, and `child.ChildFailed` when the check
+    itself broke. Then nothing has changed.
     """
     params = metrics.clean_params(metric, params) if metric else {}
+    beside = clean_secondary(secondary)
     draft = TruthDraft.objects.filter(competition=competition).first() or TruthDraft(competition=competition)
     earlier = draft.file_key
     if chunks is not None:
@@ -59,7 +63,7 @@ def draft_truth(
         draft.file_key, draft.file_name = _copy_of_last(competition)
     draft.id_column, draft.group_column = id_column.strip(), group_column.strip()
     draft.public_share, draft.seed, draft.is_stratified = public_share, seed, is_stratified
-    draft.uploaded_at = timezone.now()
+    draft.secondary, draft.uploaded_at = beside, timezone.now()
     try:
         fits = _fits(draft) if wants_fits or not metric else []
         draft.metric, draft.params = (metric, params) if metric else _most_plausible(fits)
@@ -128,6 +132,7 @@ def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
         group=draft.group_column or None,
         sample=sample,
         tests=tests,
+        secondary=asked_of(draft.secondary),
     )
 
 
@@ -199,8 +204,9 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
 
 
 def _role_columns(draft: TruthDraft) -> list[str]:
-    """Columns of the file that the metric reads beside the answers."""
-    return [str(draft.params[name]) for name in metrics.get(draft.metric).roles if name in draft.params]
+    """Columns of the file that its metrics read beside the answers."""
+    asked = [(draft.metric, draft.params), *asked_of(draft.secondary)]
+    return [str(params[name]) for key, params in asked for name in metrics.get(key).roles if name in params]
 
 
 def _header(path: Path) -> list[str]:

@@ -112,6 +112,7 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
             seed=int(_number(split, "seed", 0, above=-1, below=2**31)),
             is_stratified=bool(split.get("stratified", True)),
             group_column=str(split.get("group", "")),
+            secondary=[(str(one.get("key", "")), _table(one, "params")) for one in _tables(spec, "secondary")],
         )
         rulers.publish(competition=competition, user=user, is_confirmed=True)
 
@@ -160,15 +161,23 @@ def _said_clearly(name: str) -> Iterator[None]:
 
 
 def _metric_lines(ruler: GroundTruth) -> list[str]:
-    """The metric's tables. TOML has no null: an empty text is read as none, and a default is left out."""
-    defaults = {parameter.name: parameter.default for parameter in metrics.get(ruler.metric_key).parameters}
-    params = {
+    """The tables of its metrics."""
+    metric = _toml_lines({"key": ruler.metric, "id_column": ruler.id_column})
+    lines = ["", "[metric]", *metric, "", "[metric.params]", *_toml_lines(_told(ruler.metric_key, ruler.params))]
+    for key, params in ruler.secondary_asked:
+        lines += ["", "[[secondary]]", *_toml_lines({"key": key.partition("@")[0]})]
+        lines += ["", "[secondary.params]", *_toml_lines(_told(key, params))]
+    return lines
+
+
+def _told(key: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as the file says them. TOML has no null: an empty text is read as none, and a default is left out."""
+    defaults = {parameter.name: parameter.default for parameter in metrics.get(key).parameters}
+    return {
         name: "" if value is None else value
-        for name, value in ruler.params.items()
+        for name, value in params.items()
         if value is not None or defaults.get(name) is not None
     }
-    metric = _toml_lines({"key": ruler.metric, "id_column": ruler.id_column})
-    return ["", "[metric]", *metric, "", "[metric.params]", *_toml_lines(params)]
 
 
 def _read_spec(folder: Path) -> dict[str, Any]:
@@ -179,7 +188,7 @@ def _read_spec(folder: Path) -> dict[str, Any]:
         raise CannotHost(f"{path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CannotHost(f"{path} is not TOML: {error}") from error
-    known = {*PLAIN_FIELDS, *TIMES, "metric", "split", "data", "baselines"}
+    known = {*PLAIN_FIELDS, *TIMES, "metric", "secondary", "split", "data", "baselines"}
     if unknown := sorted(spec.keys() - known):
         raise CannotHost(f"competition.toml: nothing is called {', '.join(unknown)}.", [f"Known: {sorted(known)}"])
     if str(spec.get("zone", "UTC")) not in available_timezones():

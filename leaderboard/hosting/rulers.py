@@ -31,6 +31,7 @@ from ..storage import StoredFile, path_of, store
 from ..storage import remove as remove_file
 from .data_files import leaks_of
 from .drafts import check_draft, final_file
+from .secondary import published
 from .setting_up import CannotHost, sample_key
 
 
@@ -132,6 +133,7 @@ def _number(
             public_rows=report["public_rows"],
             private_rows=report["private_rows"],
             ignored_rows=report["ignored_rows"],
+            secondary=published(report, _one_digit),
             findings=report["findings"],
             step=_one_digit(report.get("apart", {}).get("public")),
             note=note,
@@ -149,7 +151,7 @@ def _facts(ruler: GroundTruth | None) -> dict[str, Any]:
     """What the audit trail tells of a ruler: its fingerprint and how it measures, no answer."""
     if ruler is None:
         return {}
-    names = ("number", "sha256", "metric", "metric_version", "params", "id_column")
+    names = ("number", "sha256", "metric", "metric_version", "params", "secondary", "id_column")
     return {name: getattr(ruler, name) for name in (*names, "public_rows", "private_rows", "ignored_rows", "note")}
 
 
@@ -243,6 +245,7 @@ def sample_of(ruler: GroundTruth) -> bytes:
             truth=str(path_of(ruler.file_key)),
             params=ruler.params,
             id_column=ruler.id_column,
+            secondary=ruler.secondary_asked,
             target=str(part),
         )
         part.replace(path)

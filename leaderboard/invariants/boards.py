@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import metrics
 
 from .. import ranking, scoring
-from ..models import Competition, Score
+from ..models import Competition, Score, Split
 from ._verdict import Findings
 
 SAMPLE = 50
@@ -41,8 +41,21 @@ def scores_recompute(findings: Findings) -> Iterator[str]:
         value = outcome.result.public if score.split == "public" else outcome.result.private
         if value != score.value:
             yield f"score {score.pk} of submission {score.submission_id}: stored {score.value!r}, computed {value!r}"
+        yield from _others(score, outcome.result)
     if other_metric:
         findings.left_out.append(f"{other_metric} scores of metrics whose file is another one by now")
+
+
+def _others(score: Score, result: metrics.Result) -> Iterator[str]:
+    """Secondary values that differ; of those whose file is another one by now nothing is asked."""
+    computed = scoring.beside(result, Split(score.split))
+    ruler = score.ground_truth
+    if len(score.secondary) != len(ruler.secondary):
+        yield f"score {score.pk} has {len(score.secondary)} secondary values of {len(ruler.secondary)}"
+        return
+    for one, stored, found in zip(ruler.secondary, score.secondary, computed, strict=True):
+        if stored != found and _version(f"{one['key']}@{one['version']}") == one["version"]:
+            yield f"score {score.pk}: {one['key']} stored {stored}, computed {found}"
 
 
 def _sample(seed: int | None) -> list[Score]:

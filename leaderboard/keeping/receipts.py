@@ -55,10 +55,33 @@ def _measurement(
             "version": facts.get("metric_version", ruler.metric_version),
             "params": ruler.params,
         },
+        "secondary": _secondary(ruler, scores, facts, splits),
         "measured_at": min(times).isoformat() if times else None,
-        "measured_with": {name: value for name, value in facts.items() if name not in ("metric", "metric_version")},
+        "measured_with": {
+            name: value for name, value in facts.items() if not name.startswith(("metric", "secondary "))
+        },
         "scores": {score.split: score.value for score in scores if score.split in splits},
     }
+
+
+def _secondary(
+    ruler: GroundTruth, scores: list[Score], facts: dict[str, str], splits: Collection[Split]
+) -> list[dict[str, Any]]:
+    """The metrics beside the main one, with their values on `splits` and why there is none."""
+    seen = [score for score in scores if score.split in splits and score.secondary]
+    found = []
+    for place, one in enumerate(ruler.secondary):
+        said = {score.split: score.secondary[place] for score in seen}
+        found.append(
+            {
+                "key": one["key"],
+                "version": facts.get(f"secondary {one['key']}", one["version"]),
+                "params": one["params"],
+                "scores": {split: value["value"] for split, value in said.items() if "value" in value},
+                "problem": next((value["problem"] for value in said.values() if "problem" in value), ""),
+            }
+        )
+    return found
 
 
 def fingerprint_tells_nothing(ruler: GroundTruth) -> bool:

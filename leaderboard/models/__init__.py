@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from .audit import AuditEntry, Deed, broken_links, plain
-from .competition import Competition, DataFile, GroundTruth, Immutable, Split, TruthDraft
+from .competition import Competition, DataFile, Split
 from .instrument import Instrument
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, Team
+from .truth import MOST_SECONDARY, GroundTruth, Immutable, TruthDraft
 from .user import ApiToken, SetupLink, User, Viewer
 from .watching import Inspection, Worker
 
 __all__ = [
+    "MOST_SECONDARY",
     "ApiToken",
     "AuditEntry",
     "Baseline",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,9 +25,11 @@ class Instrument(models.Model):
         return f"{self.facts.get('metric')} {self.facts.get('metric_version')}"
 
     @classmethod
-    def at_hand(cls, metric: str, metric_version: str) -> Instrument:
-        """The row of a metric's file as this process has it, with the libraries of this process."""
+    def at_hand(cls, metric: str, metric_version: str, secondary: Mapping[str, str] | None = None) -> Instrument:
+        """The row of a metric's file as this process has it, and of the `secondary` ones (key: version), with the
+        libraries of this process."""
         facts = {"metric": metric, "metric_version": metric_version, **software()}
+        facts |= {f"secondary {key}": version for key, version in (secondary or {}).items()}
         digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
         return cls.objects.get_or_create(digest=digest, defaults={"facts": facts})[0]
 

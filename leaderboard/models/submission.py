@@ -11,9 +11,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from .competition import Competition, GroundTruth, Split
+from .competition import Competition, Split
 from .instrument import Instrument
 from .team import Team
+from .truth import GroundTruth
 from .user import User, Viewer
 
 if TYPE_CHECKING:
@@ -136,6 +137,8 @@ class Score(models.Model):
     split = models.CharField(max_length=7, choices=Split.choices)
     value = models.FloatField()
     parts = models.JSONField(default=dict)
+    # What the ruler's secondary metrics say, in its order: {"value": …}, or {"problem": why there is none}.
+    secondary = models.JSONField(default=list)
     # Nothing for scores that are older than these two.
     measured_at = models.DateTimeField(null=True, editable=False)
     instrument = models.ForeignKey(

@@ -1,0 +1,49 @@
+"""Metrics that a ruler carries beside its main one: shown, never ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import metrics
+
+from ..models import MOST_SECONDARY
+from .setting_up import CannotHost
+
+Asked = tuple[str, Mapping[str, Any]]
+
+
+def clean_secondary(asked: Iterable[Asked]) -> list[dict[str, Any]]:
+    """What a draft keeps of metrics and their parameters, defaults filled in. Raises `CannotHost` with every fault."""
+    found: list[dict[str, Any]] = []
+    faults: list[str] = []
+    for key, params in asked:
+        try:
+            found.append({"key": key, "params": metrics.clean_params(key, params)})
+        except metrics.UnknownMetric as error:
+            faults.append(str(error))
+        except metrics.ParameterError as error:
+            faults += [f"{key}, {name}: {sentence}" for name, sentence in error.errors.items()]
+    if not faults and len(found) > MOST_SECONDARY:
+        faults.append(f"At most {MOST_SECONDARY} are shown beside the score.")
+    if faults:
+        raise CannotHost("The secondary metrics cannot be used.", faults)
+    return found
+
+
+def published(report: Mapping[str, Any], step_of: Any) -> list[dict[str, Any]]:
+    """What a ruler keeps of the secondary metrics that its check has tested."""
+    return [
+        {
+            "key": one["key"],
+            "version": metrics.get(one["key"]).version,
+            "params": one["params"],
+            "step": step_of(one["apart"].get("public")),
+        }
+        for one in report.get("secondary", ())
+    ]
+
+
+def asked_of(held: Iterable[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """What to ask the library for: metrics as their files are now."""
+    return [(one["key"], one["params"]) for one in held]
