@@ -7,6 +7,7 @@ functions in `JOBS`. A job that crashes, takes too long or needs too much memory
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -30,6 +31,9 @@ SMALL_JOBS = frozenset({"explain"})
 keep each other waiting, and narrow limits: what they read was typed."""
 SMALL_TIME_LIMIT, SMALL_PATIENCE = 15, 8
 SMALL_MEMORY_MB = 768
+EXAMPLE_SECONDS = 8
+"""How long the code that an operator added may take for an example: it must end before the child does, so that what
+came of it is known and not tried again for each visitor."""
 MOST_FIGURE_CELLS = 400
 
 Asked = Sequence[tuple[str, dict[str, Any]]]
@@ -155,6 +159,8 @@ def explain(metric: str, truth: str, submission: str, params: dict[str, Any]) ->
         return {"faults_of": "truth", "problems": [problem.as_dict() for problem in error.problems]}
     except metrics.SubmissionError as error:
         return {"faults_of": "submission", "problems": [problem.as_dict() for problem in error.problems]}
+    except metrics.MetricTooSlow as error:
+        return {"faults_of": "metric", "problems": [], "limit": str(error)}
     except metrics.MetricError:
         # Code that the operator added stumbled; what it said is not for everybody.
         return {"faults_of": "metric", "problems": []}
@@ -242,6 +248,9 @@ def _run(job: str, arguments: dict[str, Any], seconds: int, is_small: bool) -> d
 def main() -> None:
     megabytes, job, arguments = json.load(sys.stdin)
     limit_memory(megabytes)
+    if job in SMALL_JOBS:
+        allowed = int(os.environ.get("METRICS_SECONDS") or EXAMPLE_SECONDS)
+        os.environ["METRICS_SECONDS"] = str(min(EXAMPLE_SECONDS, allowed))
     try:
         answer = JOBS[job](**arguments)
     except MemoryError:

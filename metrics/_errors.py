@@ -6,6 +6,7 @@
     ├── SubmissionError      the student's file is at fault; may quote that file, never a truth value
     ├── GroundTruthError     the host's answer file is at fault; may quote it, only the host sees it
     ├── MetricFailed         a metric from outside broke; nobody's file is at fault (``.told`` is for the host alone)
+    │   └── MetricTooSlow    … because it took too long
     ├── ParameterError       a parameter of the metric is at fault (``.errors``: name → sentence)
     └── UnknownMetric        no metric has this key (also a ``KeyError``)
 
@@ -89,6 +90,10 @@ class MetricFailed(MetricError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.key, self.reason, self.told)
+
+
+class MetricTooSlow(MetricFailed):
+    """It was stopped at the limit of its time, which the text names."""
 
 
 class ParameterError(MetricError):

@@ -16,13 +16,13 @@ import numpy as np
 from metrics._arrays import Answers
 from metrics._cells import Kind
 from metrics._contract import Example, Metric, Role
-from metrics._errors import MetricFailed, Problem, SubmissionError, TooLarge
+from metrics._errors import MetricFailed, MetricTooSlow, Problem, SubmissionError, TooLarge
 from metrics._evaluate import OVERALL, Result
 from metrics._layout import USAGE
 from metrics._outside import OutsideFile, in_words, kept_file, outside_files
 from metrics._outside_columns import AnyColumns
 from metrics._outside_elsewhere import run_outside
-from metrics._outside_run import Stopped, memory_mb
+from metrics._outside_run import Stopped, TooSlow, memory_mb
 from metrics._parameters import Parameter
 from metrics._tables import pick
 
@@ -192,7 +192,8 @@ def _score(truth: Truth, table: Table, places: np.ndarray) -> Result:
     try:
         answer = run_outside(job, metric, request, write)
     except Stopped as stopped:
-        raise MetricFailed(metric.key, str(stopped), stopped.output) from None
+        failed = MetricTooSlow if isinstance(stopped, TooSlow) else MetricFailed
+        raise failed(metric.key, str(stopped), stopped.output) from None
     _complain(metric, answer, first=next(iter(parts)))
     values = {name: _value(metric, answer, name) for name in parts}
     return Result(

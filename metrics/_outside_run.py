@@ -44,6 +44,10 @@ class Stopped(Exception):
         super().__init__(reason)
 
 
+class TooSlow(Stopped):
+    """It was at work for longer than it may."""
+
+
 class Unsealed(Stopped):
     """Nothing was run, because this machine cannot seal a process; ``why`` it cannot."""
 
@@ -137,7 +141,8 @@ def _answer(folder: Path, status: int) -> dict[str, Any]:
         printed = b""
         with suppress(OSError, ValueError):
             printed = _plain_bytes(folder / "output.txt", (_FILE_MB + 1) * 1_048_576)[-_MOST_SHOWN:]
-        raise Stopped(_end_in_words(status), printed.decode("utf-8", "replace")) from None
+        stopped = TooSlow if status in (TIMED_OUT, -signal.SIGXCPU) else Stopped
+        raise stopped(_end_in_words(status), printed.decode("utf-8", "replace")) from None
     return answer
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -220,6 +221,35 @@ def test_a_broken_file_breaks_no_page(shelf: Path, ada: User) -> None:
     assert "It must be given." in page_of(ada, "/host/pets/truth/?metric=asking")
     assert "inf" not in page_of(ada, "/metrics/gap/").partition("<dt>Best value</dt>")[2][:40]
     assert Client().get("/metrics/broken/").status_code == 404
+
+
+@pytest.fixture
+def for_ever(shelf: Path) -> str:
+    """A metric whose example takes for ever."""
+    example = "example = {'truth': 'id,y\\n1,2\\n', 'submission': 'id,y\\n1,17\\n', 'score': 1}\n"
+    text = GAP.replace("    return", "    while (submission.y == 17).any(): pass\n    return")
+    (shelf / "gap.py").write_text(text.replace("class Part", example + "\n\nclass Part"))
+    return "/metrics/gap/"
+
+
+def test_the_page_of_one_that_takes_too_long_says_how_long_it_may(
+    for_ever: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("METRICS_SECONDS", "1")
+    page = Client().get(for_ever)
+    assert page.status_code == 200
+    assert "The metric gap took longer than 1 s." in page.content.decode()
+
+
+@pytest.mark.slow
+def test_it_is_stopped_before_the_page_gives_up_and_not_tried_again(
+    for_ever: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("METRICS_SECONDS", "2")
+    for _ in range(2):
+        begun = time.monotonic()
+        assert "took longer than" in Client().get(for_ever).content.decode()
+    assert time.monotonic() - begun < 1
 
 
 def test_the_help_of_a_parameter_ends_before_its_default_begins(shelf: Path, ada: User) -> None:

@@ -33,6 +33,7 @@ CHANGES_PER_ADDRESS = 120
 TOO_OFTEN = "Many examples were computed for your address within a minute. Wait a little and press Compute again."
 NO_EXAMPLE = "This metric came without an example. Type two small files below to see what it makes of them."
 STUMBLED = "The code of this metric, which the operator of this site added, cannot score these files."
+TOO_SLOW = "{limit} Longer than that no example is computed, so there is nothing to show."
 NOT_NOW = "The example cannot be computed at this moment. Everything else on this page holds."
 
 DOCTEST = re.compile(r"^[ \t]*>>>.*(?:\n[ \t]*\S.*)*", re.MULTILINE)
@@ -108,7 +109,10 @@ def _outcome(request: HttpRequest, draft: Draft) -> dict[str, Any]:
         return {"refusal": NOT_NOW}
     if answer["faults_of"] in ("truth", "submission"):
         return {"problems": answer["problems"], "faults_of": answer["faults_of"]}
-    return {"refusal": STUMBLED} if answer["faults_of"] else {"worked": Worked(answer)}
+    if answer["faults_of"]:
+        limit = answer.get("limit")
+        return {"refusal": TOO_SLOW.format(limit=limit) if limit else STUMBLED}
+    return {"worked": Worked(answer)}
 
 
 def _obstacle(request: HttpRequest, draft: Draft) -> str:
