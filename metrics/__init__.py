@@ -31,9 +31,13 @@ from metrics._explain import Explanation, explain
 from metrics._figures import Curve, Grid
 from metrics._findings import Finding
 from metrics._outside import OutsideFile, add_outside_file, outside_file, outside_files, outside_settings
+from metrics._outside import folder as outside_folder
 from metrics._outside_elsewhere import Runner as OutsideRunner
 from metrics._outside_elsewhere import run_outside, run_outside_by
+from metrics._outside_run import HELP as OUTSIDE_HELP
 from metrics._outside_run import Stopped as OutsideStopped
+from metrics._outside_run import are_trusted as outside_is_trusted
+from metrics._outside_run import cage_missing, cage_test
 from metrics._parameters import Parameter, Range
 from metrics._prepare import evaluate, prepare
 from metrics._registry import catalogue, clean_params, get
@@ -44,6 +48,7 @@ from metrics._uncertainty import Comparison, Uncertainty, chance_better, compare
 from metrics._wheel import wheel
 
 __all__ = [
+    "OUTSIDE_HELP",
     "Baseline",
     "Comparison",
     "Contributions",
@@ -77,6 +82,8 @@ __all__ = [
     "UnknownMetric",
     "add_outside_file",
     "add_split",
+    "cage_missing",
+    "cage_test",
     "catalogue",
     "chance_better",
     "check_truth",
@@ -90,6 +97,8 @@ __all__ = [
     "limit",
     "outside_file",
     "outside_files",
+    "outside_folder",
+    "outside_is_trusted",
     "outside_settings",
     "prepare",
     "read_container",

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import resource
 import signal
 import sys
 from collections.abc import Sequence
@@ -92,7 +91,9 @@ def _end_with_parent() -> None:
 
 def _most(name: str, soft: int, hard: int | None = None) -> None:
     """Lower a limit; one that the system does not know is left alone."""
-    with contextlib.suppress(AttributeError, ValueError, OSError):
+    with contextlib.suppress(ImportError, AttributeError, ValueError, OSError):
+        import resource  # here, because systems that score at home may have none
+
         number = getattr(resource, name)
         _, now = resource.getrlimit(number)
         most = [value if now == resource.RLIM_INFINITY else min(value, now) for value in (soft, hard or soft)]

@@ -22,7 +22,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from metrics._cage_selftest import CageTest
 
 _CHILD = Path(__file__).with_name("_outside_child.py")
 _PYTHON = (sys.executable, "-s", "-P", "-B", "-X", "utf8")
@@ -65,6 +68,20 @@ HELP = (
 def are_trusted() -> bool:
     """Whether the operator answers for the files: ``TRUST_METRICS=1``."""
     return os.environ.get("TRUST_METRICS", "").lower() in ("1", "true", "yes", "on")
+
+
+def cage_missing() -> str:
+    """Why this machine cannot seal a process, in words for the operator, or ``""``."""
+    from metrics._cage import available  # here, because not every system that scores at home has what it imports
+
+    return available()
+
+
+def cage_test() -> CageTest:
+    """Try 18 ways out of the cage, each in a process of its own; about two seconds."""
+    from metrics import _cage_selftest
+
+    return _cage_selftest.cage_test()
 
 
 def seconds() -> int:

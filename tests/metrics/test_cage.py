@@ -1,0 +1,457 @@
+"""The cage: whoever is in it gets at nothing but its own folder and the libraries; without one, Olga reads why.
+
+Each way out is tried in a process of its own, sealed as a metric's is. On a kernel without Landlock or seccomp the same
+tests look at the words instead.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import mmap
+import os
+import platform
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrics import _cage, _cage_calls, _cage_files, _cage_kernel, _cage_selftest, _outside_run
+from metrics._cage import Limits
+from metrics._cage_attempts import ATTEMPTS
+
+NOBODY = 65534
+AMPLE = Limits(seconds=20, memory_mb=1024, file_mb=16)
+HAS_CAGE = not _cage.available()
+TRIES = {one.__name__.strip("_"): one for attempt in ATTEMPTS.values() for one in attempt.tries}
+# The first is stopped by a limit, below; the second by what a process is started with.
+del TRIES["endless"], TRIES["own_environment"]
+
+
+@pytest.fixture(scope="module")
+def bait() -> Iterator[dict[str, Any]]:
+    with _cage_selftest._bait() as laid_out:
+        yield laid_out
+
+
+def inside(
+    folder: Path,
+    act: Callable[[], object],
+    *,
+    limits: Limits | None = AMPLE,
+    sealed: bool = True,
+    as_nobody: bool = False,
+) -> str:
+    """What came of an act in a process of its own: `did …`, the name of an error, or of the signal that ended it."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # threads of the test's own process are no matter here
+        child = os.fork()
+    if not child:
+        os.dup2(writing, 2)
+        os.closerange(3, 256)
+        _do(folder, act, limits, sealed, as_nobody)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as told:
+        words = told.read().decode()
+    _, status = os.waitpid(child, 0)
+    return signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else words
+
+
+def _do(folder: Path, act: Callable[[], object], limits: Limits | None, sealed: bool, as_nobody: bool) -> None:
+    words = "not begun"
+    try:
+        os.chdir(folder)
+        os.setsid()
+        if as_nobody and os.geteuid() == 0:
+            os.setgroups([])
+            os.setresgid(NOBODY, NOBODY, NOBODY)
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+        if limits is not None:
+            _cage.limit(limits)
+        if sealed:
+            _cage.seal(write=[folder])
+        words = "begun"
+        found = act()
+        words = f"did {found}" if found else "nothing"
+    except BaseException as error:
+        words = f"{'' if words == 'begun' else 'no cage: '}{type(error).__name__}: {error}"
+    os.write(2, words.encode())
+    os._exit(0)
+
+
+def says_why(folder: Path) -> bool:
+    """On a kernel without a cage, looks at the words instead of the cage."""
+    if not HAS_CAGE:
+        words = inside(folder, lambda: True)
+        assert words == f"no cage: NoSandbox: {_cage.available()}"
+        assert len(words) > 40
+    return not HAS_CAGE
+
+
+# --- every way out ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TRIES)
+def test_no_way_leads_out(tmp_path: Path, bait: dict[str, Any], name: str) -> None:
+    if says_why(tmp_path):
+        return
+    came = inside(tmp_path, lambda: TRIES[name](bait))
+    assert came.partition(":")[0] in ("PermissionError", "MemoryError", "OSError", "ValueError", "nothing"), came
+
+
+@pytest.mark.parametrize("name", TRIES)
+def test_no_way_leads_out_for_a_user_without_rights(bait: dict[str, Any], name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # those of pytest are closed to other users
+        Path(folder).chmod(0o777)
+        if says_why(Path(folder)):
+            return
+        came = inside(Path(folder), lambda: TRIES[name](bait), as_nobody=True)
+    assert came.partition(":")[0] in ("PermissionError", "MemoryError", "OSError", "ValueError", "nothing"), came
+
+
+NUMBERS = {name: numbers for name, numbers in _cage_calls._REFUSED.items()}
+
+
+def test_every_call_of_the_list_is_refused(tmp_path: Path) -> None:
+    if says_why(tmp_path):
+        return
+    column = _cage_calls._column()
+
+    def call_all() -> str:
+        library = ctypes.CDLL(None, use_errno=True)
+        # -1 is no descriptor, address, process or path, so a call that is let through does no harm.
+        answered = []
+        for name, numbers in NUMBERS.items():
+            if (number := numbers[column]) is not None:
+                library.syscall(ctypes.c_long(number), *[ctypes.c_long(-1)] * 6)
+                if ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS):
+                    answered.append(name)
+        return " ".join(answered)
+
+    assert inside(tmp_path, call_all) == "nothing"
+
+
+def test_calls_that_are_newer_than_the_list_do_not_exist(tmp_path: Path) -> None:
+    if says_why(tmp_path):
+        return
+    numbers = [_cage_calls.NEWEST + 1, 600, 435, 437]
+    if platform.machine() == "x86_64":
+        numbers.append(0x40000000 | 39)  # the same calls with short pointers, a door of their own
+
+    def call_all() -> str:
+        library = ctypes.CDLL(None, use_errno=True)
+        found = []
+        for number in numbers:
+            library.syscall(ctypes.c_long(number), *[ctypes.c_long(0)] * 6)
+            found.append(ctypes.get_errno())
+        return str(found)
+
+    assert inside(tmp_path, call_all) == f"did {[errno.ENOSYS] * len(numbers)}"
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_a_program_of_another_machine_is_ended(tmp_path: Path, machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if says_why(tmp_path):
+        return
+    ours = platform.machine()
+
+    def another() -> bool:
+        # The filter of either machine, put before this one: only its own survives.
+        monkeypatch.setattr(_cage_calls, "machine", lambda: machine)
+        steps = _cage_calls._program([], [], [], None)
+        monkeypatch.undo()
+        _cage_calls._install(steps)
+        return bool(os.getpid())
+
+    assert inside(tmp_path, another, limits=None, sealed=False) == ("did True" if machine == ours else "SIGSYS")
+
+
+def test_calls_of_32_bits_end_the_process(tmp_path: Path) -> None:
+    if says_why(tmp_path) or platform.machine() != "x86_64":
+        return
+
+    def ask() -> int:
+        code = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=7)
+        code.write(bytes.fromhex("b814000000cd80c3"))  # getpid by the old door
+        place = ctypes.addressof(ctypes.c_char.from_buffer(code))
+        return int(ctypes.CFUNCTYPE(ctypes.c_int)(place)())
+
+    # A kernel without that door ends the process by itself.
+    assert inside(tmp_path, ask) in ("SIGSYS", "SIGSEGV")
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_no_call_is_named_twice(column: int) -> None:
+    rules = [rule.numbers[column] for rule in _cage_calls._rules(1)]
+    listed = [numbers[column] for numbers in [*NUMBERS.values(), *_cage_calls._UNKNOWN.values()]]
+    known = [number for number in [*rules, *listed] if number is not None]
+    assert len(known) == len(set(known))
+    assert max(known) <= _cage_calls.NEWEST
+
+
+# --- what must still work ---------------------------------------------------------------------------------------
+
+
+def test_it_works_in_its_own_folder(tmp_path: Path) -> None:
+    if says_why(tmp_path):
+        return
+
+    def work() -> str:
+        Path("sub").mkdir()
+        Path("sub/a").write_text("a")
+        Path("sub/a").rename("sub/b")
+        Path("sub/b").unlink()
+        Path("sub").rmdir()
+        Path("c").write_text("c")
+        found: list[str] = []
+        thread = threading.Thread(target=lambda: found.append(Path("c").read_text()))
+        thread.start()
+        thread.join()
+        with open(os.devnull, "w") as nothing:
+            nothing.write("x")
+        os.kill(os.getpid(), 0)
+        return f"{found} {len(os.urandom(4))}"
+
+    assert inside(tmp_path, work) == "did ['c'] 4"
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        assert inside(Path(folder), work, as_nobody=True) == "did ['c'] 4"
+
+
+def test_libraries_that_nobody_loaded_before_can_be(tmp_path: Path) -> None:
+    code = (
+        "import os, sys\nfrom pathlib import Path\nfrom metrics import _cage\n"
+        "_cage.limit(_cage.Limits(60, 1024, 16))\n"
+        "_cage.available() or _cage.seal(write=[Path.cwd()])\n"
+        "import numpy, pandas, scipy.stats, sklearn.metrics\n"
+        "print(sklearn.metrics.f1_score([1, 0, 1], [1, 0, 0]), scipy.stats.rankdata([3, 1]), len(pandas.DataFrame()))"
+    )
+    environment = {**_outside_run._environment(tmp_path), "PYTHONPATH": str(Path(_cage.__file__).parent.parent)}
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == ("0.6666666666666666 [2. 1.] 0\n", "")
+
+
+def test_only_what_is_named_can_be_read(tmp_path: Path) -> None:
+    mine, shown, hidden = (tmp_path / name for name in ("mine", "shown", "hidden"))
+    for folder in (mine, shown, hidden):
+        folder.mkdir()
+        (folder / "a").write_text(folder.name)
+    if says_why(mine):
+        return
+
+    def read() -> str:
+        _cage.seal(read=[shown], write=[mine])
+        found = [path.read_text() for path in (mine / "a", shown / "a")]
+        for path, mode in ((shown / "a", "w"), (hidden / "a", "r"), (tmp_path / "new", "w")):
+            with pytest.raises(PermissionError):
+                path.open(mode)
+        return str(found)
+
+    assert inside(mine, read, sealed=False) == "did ['mine', 'shown']"
+
+
+def test_a_process_with_threads_is_not_sealed(tmp_path: Path) -> None:
+    if says_why(tmp_path):
+        return
+
+    def with_a_thread() -> None:
+        threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
+        _cage.seal(write=[tmp_path])
+
+    assert inside(tmp_path, with_a_thread, sealed=False).startswith("NoSandbox: Other threads run")
+
+
+# --- limits, on every kernel ------------------------------------------------------------------------------------
+
+
+def spin() -> None:
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    while True:
+        pass
+
+
+def test_endless_work_is_ended(tmp_path: Path) -> None:
+    assert inside(tmp_path, spin, limits=Limits(1, 1024, 16), sealed=False) == "SIGKILL"
+
+
+def test_memory_and_files_end_where_they_should(tmp_path: Path) -> None:
+    limits = Limits(10, 512, 1)
+    assert inside(tmp_path, lambda: bytearray(2**30), limits=limits, sealed=False).startswith("MemoryError")
+    big = inside(tmp_path, lambda: Path("big").write_bytes(bytes(2**21)), limits=limits, sealed=False)
+    assert big.startswith("OSError")
+    assert inside(tmp_path, lambda: Path("small").write_bytes(bytes(2**19)), limits=limits, sealed=False).startswith(
+        "did"
+    )
+    core = inside(tmp_path, lambda: resource.getrlimit(resource.RLIMIT_CORE)[1] == 0, limits=limits, sealed=False)
+    assert core == "did True"
+
+
+def test_limits_alone_let_threads_start_and_no_processes(tmp_path: Path) -> None:
+    if says_why(tmp_path):
+        return
+
+    def both() -> str:
+        found: list[int] = []
+        thread = threading.Thread(target=lambda: found.append(1))
+        thread.start()
+        thread.join()
+        with pytest.raises(PermissionError):
+            os.fork()
+        return str(found)
+
+    assert inside(tmp_path, both, sealed=False) == "did [1]"
+    one = "did True"
+    assert inside(tmp_path, lambda: TRIES["fork"]({}), limits=AMPLE._replace(processes=1), sealed=False) == one
+
+
+def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    def begin_and_go() -> bool:
+        reading, writing = os.pipe()
+        if not os.fork():
+            _cage.limit(AMPLE)
+            os.write(writing, b"x")
+            time.sleep(60)
+        return bool(os.read(reading, 1))
+
+    # What it said is whole only when nobody holds the other side of the pipe any more.
+    began = time.monotonic()
+    assert inside(tmp_path, begin_and_go, limits=None, sealed=False) == "did True"
+    assert time.monotonic() - began < 20
+
+
+# --- the self-test ----------------------------------------------------------------------------------------------
+
+
+def test_all_eighteen_ways_are_stopped() -> None:
+    found = _cage_selftest.cage_test()
+    if not HAS_CAGE:
+        assert (found.missing, found.reason, found.outcomes) == (_cage.available(), _cage.available(), [])
+        return
+    assert [one.name for one in found.outcomes] == list(ATTEMPTS)
+    assert len(ATTEMPTS) == 18
+    assert [(one.name, one.how) for one in found.outcomes if one.outcome != "stopped"] == []
+    assert (found.broken, found.reason, found.as_dict()["reason"]) == ("", "", "")
+
+
+def test_without_the_cage_they_lead_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the system itself keeps apart for users without rights, such as debuggers, is left out here."""
+    monkeypatch.setattr(_cage_selftest, "_PATIENCE", 10)
+    found = _cage_selftest.cage_test(seal="no")
+    escaped = {one.name for one in found.outcomes if one.outcome == "ESCAPED"}
+    surely = {"truth", "secrets", "home", "environment", "network", "exec", "processes", "signals", "writing", "links"}
+    assert surely <= escaped
+    if sys.platform == "linux":
+        assert escaped >= {"unix_socket", "abstract_socket", "memory", "descriptors"}
+    assert "endless" not in escaped  # the parent's own limit stops it all the same
+    assert "does not hold on this machine: Read the truth of another competition; Read the secrets" in found.reason
+
+
+def test_a_variable_that_leaks_is_noticed(monkeypatch: pytest.MonkeyPatch, bait: dict[str, Any]) -> None:
+    clean = _outside_run._environment
+    monkeypatch.setattr(_outside_run, "_environment", lambda folder: {**clean(folder), "KEY": bait["secret"]})
+    monkeypatch.setattr(_outside_run, "_forked", lambda folder, load: None)
+    assert _cage_selftest._outcome("environment", bait, "may").how == "own environment"
+
+
+def test_a_cage_in_which_nothing_works_is_no_cage(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*_: object) -> None:
+        raise _outside_run.Stopped("ended without an answer (exit status 1)")
+
+    monkeypatch.setattr(_cage_selftest, "available", lambda: "")
+    monkeypatch.setattr(_cage_selftest, "run", ended)
+    found = _cage_selftest.cage_test()
+    assert found.outcomes == []
+    assert found.reason == "In the cage a metric could not run at all: it ended without an answer (exit status 1)."
+
+
+# --- kernels without it -----------------------------------------------------------------------------------------
+
+
+def refusing(name: str, number: int) -> Callable[..., int]:
+    """A kernel that answers one call with an error."""
+
+    def syscall(asked: str, *arguments: int) -> int:
+        if asked == name:
+            raise OSError(number, os.strerror(number))
+        return _cage_kernel.syscall(asked, *arguments) if asked != "seccomp" else 0
+
+    return syscall
+
+
+@pytest.mark.parametrize(
+    ("call", "number", "words"),
+    [
+        ("landlock_create_ruleset", errno.ENOSYS, "This kernel has no Landlock: Linux 5.13 or newer is needed"),
+        ("landlock_create_ruleset", errno.EOPNOTSUPP, "Landlock is switched off in this kernel: add landlock"),
+        ("landlock_create_ruleset", errno.EPERM, "Landlock may not be used here, perhaps because of a container"),
+        ("seccomp", errno.EINVAL, "This kernel has no seccomp filters, or they may not be used here"),
+    ],
+)
+def test_olga_reads_which_part_is_missing(
+    monkeypatch: pytest.MonkeyPatch, call: str, number: int, words: str, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(_cage_files, "syscall", refusing(call, number))
+    monkeypatch.setattr(_cage_calls, "syscall", refusing(call, number))
+    monkeypatch.setattr(_cage_kernel, "machine", lambda: "x86_64")
+    assert _cage.available().startswith(words)
+    assert inside(tmp_path, lambda: True).startswith(f"no cage: NoSandbox: {words}")
+    assert _cage_selftest.cage_test().reason.startswith(words)
+
+
+def test_other_systems_and_processors_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "platform", "darwin")
+        assert _cage.available() == "Only Linux can seal a process the way that is needed here."
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    assert "processors of the kind riscv64" in _cage.available()
+
+
+WITHOUT = """
+import sys
+from metrics import _cage_calls
+_cage_calls._install(_cage_calls._program([], [444, 445, 446], [], None))  # as on a kernel without Landlock
+import os, metrics
+files = b"id,y\\n1,1\\n", b"id,y\\n1,1\\n"
+print(metrics.outside_files()[0].error)
+os.environ["TRUST_METRICS"] = "1"
+print(metrics.outside_file(metrics.outside_files()[0].path, again=True).error)
+print(metrics.evaluate("one", *files).overall)
+del os.environ["TRUST_METRICS"]
+try:
+    metrics.evaluate("one", *files)
+except metrics.MetricFailed as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+def test_without_a_cage_nothing_from_outside_runs_unless_olga_trusts_it(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(
+        "direction = 'maximize'\ndef score(solution, submission, row_id_column_name): return 1.5"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "TRUST_METRICS"}
+    run = subprocess.run(
+        [sys.executable, "-c", WITHOUT],
+        env={**environment, "METRICS_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if says_why(tmp_path):
+        return
+    off, trusted, value, failed = run.stdout.splitlines()
+    assert off.startswith("It was not run, because metrics from outside are off: This kernel has no Landlock")
+    assert off.endswith(_outside_run.HELP)
+    assert (trusted, value) == ("", "1.5")
+    assert failed.startswith("The metric one was not run, because metrics from outside are off: This kernel has no")
