@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 import metrics
@@ -23,6 +24,7 @@ from .storage import StoredFile, clean_name, path_of, remove, store
 log = logging.getLogger(__name__)
 
 REFUSED_FILES_PER_DAY = 20
+FAILED_FILES_PER_DAY = 20
 HEAD_BYTES = 1_048_576
 
 
@@ -71,7 +73,22 @@ def reason_not_to(competition: Competition, membership: Membership | None, at: d
             f"Your team has used all {competition.daily_attempts} attempts of today. "
             "The count starts again at 00:00 UTC.",
         )
+    if _failed_today(membership, at) >= FAILED_FILES_PER_DAY:
+        return Refused(
+            "failed_files",
+            f"{FAILED_FILES_PER_DAY} files of your team could not be scored today, through no fault of theirs. The "
+            "hosts were told of each. More files would fail as well: try again after 00:00 UTC, or ask a host.",
+        )
     return None
+
+
+def _failed_today(membership: Membership, at: datetime) -> int:
+    """Files that used no attempt although each may have cost a scorer all its time. Whoever leaves a team takes the own
+    ones along."""
+    midnight = datetime.combine(at.astimezone(UTC).date(), datetime.min.time(), UTC)
+    failed = Submission.objects.filter(competition=membership.competition_id, status=Submission.Status.FAILED)
+    theirs = Q(team=membership.team_id) | Q(user=membership.user_id)
+    return failed.filter(theirs, received_at__gte=midnight, received_at__lt=midnight + timedelta(days=1)).count()
 
 
 def submit(

@@ -42,7 +42,7 @@ from .schemas import (
     SubmissionPage,
 )
 
-HOW_REFUSED = {"attempts": 429, "refused_files": 429, "not_joined": 403, "rules": 403}
+HOW_REFUSED = {"attempts": 429, "refused_files": 429, "failed_files": 429, "not_joined": 403, "rules": 403}
 BoardName = Annotated[Literal["public", "private"], Query(description="Public unless asked otherwise.")]
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a page has at most 100 items.")]
 

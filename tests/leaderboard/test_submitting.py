@@ -6,6 +6,7 @@ from datetime import UTC, timedelta
 
 import pytest
 from django.conf import LazySettings
+from django.db.models import F
 from django.utils import timezone
 
 from leaderboard import joining, scoring, submitting
@@ -144,6 +145,32 @@ def test_twenty_unreadable_files_a_day_are_enough(pets: Competition, bo: User) -
     for _ in range(20):
         upload(pets, bo, b"%PDF-1.7")
     assert refusal(pets, bo) == "refused_files"
+
+
+def test_twenty_files_a_day_that_nobody_could_score_are_enough(
+    pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    membership = enter(pets, bo)
+    other = enter(pets, cy)
+    monkeypatch.setattr(scoring, "measure", lambda *arguments: scoring.Outcome(failure="ours"))
+    for _ in range(19):
+        assert hand_in(pets, bo, answers()).status == Submission.Status.FAILED
+    Submission.objects.update(received_at=F("received_at") - timedelta(days=1))
+    for _ in range(20):
+        assert hand_in(pets, bo, answers()).status == Submission.Status.FAILED
+    assert used(membership) == 0
+    refused = submitting.reason_not_to(pets, membership, timezone.now())
+    assert refused is not None
+    assert refused.code == "failed_files"
+    assert "through no fault of theirs" in refused.message
+    assert refusal(pets, bo) == "failed_files"
+    with pytest.raises(submitting.Refused, match="could not be scored"):
+        submitting.check_only(competition=pets, user=bo, chunks=[b"id,label\n"])
+    assert submitting.reason_not_to(pets, membership, timezone.now() + timedelta(days=1)) is None
+    upload(pets, cy)
+    # Leaving a team buys nothing.
+    Submission.objects.update(team=other.team)
+    assert refusal(pets, bo) == "failed_files"
 
 
 def test_the_same_upload_twice_is_one_submission(pets: Competition, bo: User) -> None:
