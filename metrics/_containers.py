@@ -24,6 +24,7 @@ _APPLES = b"__MACOSX/"
 """A folder of resource forks that Macs add to every archive; it is no second file."""
 
 _CHUNK = 1 << 20
+_BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 _SLACK = 1 << 16  # tiny archives may compress better than the ratio
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
@@ -176,7 +177,16 @@ def _unzip(data: bytes, limit: int) -> bytes:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             member = _only_member(archive.infolist())
             return _stream(archive, member, len(data), limit)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError):
+    except _BROKEN_ZIP:
+        raise Refused(Problem("container", "The zip archive is damaged or encrypted.")) from None
+
+
+def check_zip(data: bytes) -> None:
+    """Refuse a whole zip that does not hold one plain file; nothing is unpacked. Raises ``Refused``."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _only_member(archive.infolist())
+    except _BROKEN_ZIP:
         raise Refused(Problem("container", "The zip archive is damaged or encrypted.")) from None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from metrics._containers import container_of, peek, refuse_container
+from metrics._containers import check_zip, container_of, peek, refuse_container
 from metrics._errors import Problem, Refused
 from metrics._headers import check_header, check_separator, header_of
 from metrics._scan import check_characters, check_encoding, check_line_lengths, plain_lines
@@ -58,6 +58,8 @@ def _look(head: bytes, size: int, columns: Sequence[str] | None) -> tuple[list[P
     is_packed = kind in ("gzip", "zip")
     if kind is not None and not is_packed:
         return [refuse_container(kind)], 0
+    if kind == "zip" and len(head) == size:
+        check_zip(head)
     data = peek(head) if is_packed else head
     if is_packed and not data:
         return [], 0  # the scorer unpacks it and says what is wrong
