@@ -26,7 +26,7 @@ from django.utils import timezone
 
 import metrics
 
-from . import claims, ranking
+from . import claims, outside, ranking
 from .child import too_much_memory
 from .claims import OUR_FAULT
 from .models import Competition, GroundTruth, Instrument, Refusal, Score, Split, Submission, Uncertainty
@@ -85,6 +85,9 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None) -> str:
 def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
     """Read the file and compute its scores; never raises for anything a file or a metric does."""
     try:
+        if reason := outside.why_not(ground_truth.metric_key):
+            log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
+            return Outcome(failure=OUR_FAULT, told_to_host=reason)
         truth, file = prepared(ground_truth), _whole_file(submission)
         return _evaluate(truth, file)
     except Damaged:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from celery.exceptions import TimeLimitExceeded, WorkerLostError
-from celery.signals import task_failure, worker_process_init
+from celery.signals import task_failure, worker_process_init, worker_ready
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
 from django.utils import timezone
@@ -162,8 +162,19 @@ def reveal_due() -> None:
 @app.task(name="leaderboard.tasks.check_invariants")
 def check_invariants() -> None:
     """Prove the promises, in a process beside this one: files are scored meanwhile."""
-    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "check_invariants"]
-    threading.Thread(target=subprocess.run, args=(command,), kwargs={"check": False}).start()
+    _beside("check_invariants")
+
+
+@worker_ready.connect
+def _try_the_cage(**_: object) -> None:
+    """Find out on this machine whether metrics from outside can be locked in, beside the first work."""
+    _beside("try_cage", "--verbosity=0")
+
+
+def _beside(*command: str) -> None:
+    """Run a command of `manage.py` in a process of its own; what came of it is in the database."""
+    words = [sys.executable, str(settings.BASE_DIR / "manage.py"), *command]
+    threading.Thread(target=subprocess.run, args=(words,), kwargs={"check": False}).start()
 
 
 # --- the bell ---------------------------------------------------------------------------------------------------

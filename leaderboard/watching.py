@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from django.db.models import Max, Min, Q
 from django.db.models.functions import Now
 
-from . import __version__, claims
+from . import __version__, claims, outside
 from .models import Inspection, Submission, Worker
 from .models.clock import database_now
 from .storage import path_of
@@ -204,6 +204,7 @@ def overview() -> dict[str, Any]:
         "inspection": Inspection.objects.first(),
         "disks": disks(),
         "versions": versions(),
+        "outside": outside.state(),
     }
 
 

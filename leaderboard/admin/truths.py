@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 import metrics
 
-from .. import hosting
+from .. import hosting, outside
 from ..models import GroundTruth, TruthDraft
 from ._scope import REFUSALS, Scoped, words_of
 
@@ -44,7 +44,7 @@ class TruthDraftForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(metric.key, f"{metric.title} ({metric.key})") for metric in metrics.catalogue()]
+        choices = [(metric.key, f"{metric.title} ({metric.key})") for metric in outside.catalogue()]
         self.fields["metric"].choices = choices  # type: ignore[attr-defined]
         if self.instance.pk:
             self.fields["competition"].disabled = True

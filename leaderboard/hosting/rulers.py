@@ -13,7 +13,7 @@ from django.db.models import Max
 
 import metrics
 
-from .. import child, ranking, scoring, tasks
+from .. import child, outside, ranking, scoring, tasks
 from ..models import (
     AuditEntry,
     Competition,
@@ -79,6 +79,8 @@ def publish(*, competition: Competition, user: User | None, note: str = "", is_c
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is None:
         raise CannotHost("Upload a ground-truth file first.")
+    if reason := outside.why_not(draft.metric):
+        raise CannotHost(reason)
     question = metrics.get(draft.metric).confirmation(draft.params)
     if question and not is_confirmed:
         raise CannotHost("This choice needs your confirmation.", [question])

@@ -9,13 +9,14 @@ from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertai
 from .team import DailyAttempts, Membership, Team
 from .truth import MOST_SECONDARY, GroundTruth, Immutable, TruthDraft
 from .user import ApiToken, SetupLink, User, Viewer
-from .watching import Inspection, Worker
+from .watching import CageTest, Inspection, Worker
 
 __all__ = [
     "MOST_SECONDARY",
     "ApiToken",
     "AuditEntry",
     "Baseline",
+    "CageTest",
     "Competition",
     "DailyAttempts",
     "DataFile",

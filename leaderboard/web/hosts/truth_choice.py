@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import metrics
 
+from ... import outside
 from ...models import TruthDraft
 
 SHOWN_AT_ONCE = 6
@@ -35,7 +36,7 @@ def fits_of(draft: TruthDraft | None) -> Fits | None:
     if not found:
         return None
     fits = Fits()
-    known = {metric.key: metric for metric in metrics.catalogue()}
+    known = {metric.key: metric for metric in outside.catalogue()}
     for fit in found:
         if fit["key"] not in known:
             continue

@@ -10,6 +10,8 @@ from django.utils.html import escape
 
 import metrics
 
+from ... import outside
+
 
 class TruthForm(forms.Form):
     """The answer file with its metric; the metric's parameters are a form of their own."""
@@ -50,7 +52,7 @@ class TruthForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["metric"].required = needs_metric
         self.fields["file"].required = not has_file
-        choices = [(metric.key, metric.title) for metric in metrics.catalogue()]
+        choices = [(metric.key, metric.title) for metric in outside.catalogue()]
         self.fields["metric"].choices = choices  # type: ignore[attr-defined]
         self.fields["file"].help_text = (
             f"CSV, .csv.gz or .zip. Leave it empty to keep <strong>{escape(has_file)}</strong>."

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 
 import metrics
 
-from ... import hosting
+from ... import hosting, outside
 from ...child import ChildFailed
 from ...models import Competition, TruthDraft
 from ...storage import TooLarge
@@ -231,6 +231,7 @@ def _page(
         "visit": visit,
         "form": form,
         "had_file": bool(request.FILES),
+        "outside_off": outside.why_off(),
         "groups": _groups(),
         "fits": fits_of(draft),
         "chosen": parameters.key,
@@ -259,7 +260,7 @@ def _metric(key: str) -> metrics.Metric | None:
 
 def _groups() -> dict[str, list[metrics.Metric]]:
     groups: dict[str, list[metrics.Metric]] = {}
-    for metric in metrics.catalogue():
+    for metric in outside.catalogue():
         groups.setdefault(metric.group, []).append(metric)
     return groups
 

@@ -17,7 +17,7 @@ from django.utils.text import slugify
 
 import metrics as library
 
-from ... import child
+from ... import child, outside
 from ..access import Audience, open_to
 from ..answers import count_try, tries
 from ._examples import Draft
@@ -55,6 +55,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "direction": direction if direction in DIRECTIONS else "",
         "directions": [("", "All"), *DIRECTIONS.items()],
         "number": len(found),
+        "outside": outside.state() if getattr(request.user, "is_staff", False) else None,
     }
     response = render(request, "visitors/metrics.html", context)
     return announced(response, f"{len(found)} found.") if "HX-Request" in request.headers else response

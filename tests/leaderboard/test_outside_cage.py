@@ -1,0 +1,195 @@
+"""Where the cage does not hold, metrics from outside are off: Olga reads why, Ada chooses another, Bo loses nothing."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+import metrics
+from leaderboard import claims, hosting, outside, tasks, watching
+from leaderboard.models import CageTest, Competition, DailyAttempts, User
+from metrics import _outside, _outside_run
+from metrics._cage_attempts import ATTEMPTS
+from metrics._cage_selftest import CageTest as Found
+from metrics._cage_selftest import Outcome
+from tests.conftest import enter, hand_in, make_competition
+from tests.leaderboard.test_outside_metrics import GAP, MINE, TRUTH, page_of
+
+Say = Callable[..., None]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_waiting_process() -> Iterator[None]:
+    yield
+    _outside_run.close()
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "metrics"
+    folder.mkdir()
+    monkeypatch.setenv("METRICS_DIR", str(folder))
+    if metrics.cage_missing():
+        monkeypatch.setenv("TRUST_METRICS", "1")  # until a test has it otherwise
+    _outside._facts.clear()
+    (folder / "gap.py").write_text(GAP)
+    return folder
+
+
+def found(*escaped: str, missing: str = "") -> Found:
+    ways = [
+        Outcome(name, one.title, "ESCAPED" if name in escaped else "stopped", "fork" if name in escaped else "")
+        for name, one in ATTEMPTS.items()
+    ]
+    return Found("6.1.0", 1.9, missing, "", [] if missing else ways)
+
+
+@pytest.fixture
+def say(monkeypatch: pytest.MonkeyPatch) -> Say:
+    """What the self-test finds on this machine from now on."""
+
+    def note(*escaped: str, missing: str = "") -> None:
+        monkeypatch.delenv("TRUST_METRICS", raising=False)
+        monkeypatch.setattr(metrics, "cage_test", lambda: found(*escaped, missing=missing))
+        outside.try_the_cage()
+
+    return note
+
+
+@pytest.fixture
+def gaps(shelf: Path, ada: User, bo: User) -> Competition:
+    competition = make_competition(ada, slug="gaps", metric="gap", truth=TRUTH)
+    enter(competition, bo)
+    return competition
+
+
+NO_LANDLOCK = "This kernel has no Landlock: Linux 5.13 or newer is needed, built with it."
+
+
+def test_bos_file_fails_at_no_cost_and_ada_reads_why(gaps: Competition, ada: User, bo: User, say: Say) -> None:
+    say(missing=NO_LANDLOCK)
+    mine = hand_in(gaps, bo, MINE)
+    assert (mine.status, mine.failure) == ("failed", claims.OUR_FAULT)
+    assert mine.told_to_host == f"Metrics that the operator added are off: {NO_LANDLOCK} {metrics.OUTSIDE_HELP}"
+    assert sum(DailyAttempts.objects.filter(team__memberships__user=bo).values_list("used", flat=True)) == 0
+    assert NO_LANDLOCK in page_of(ada, "/host/gaps/submissions/")
+    assert "Landlock" not in page_of(bo, f"/c/gaps/submissions/{mine.pk}/")
+    say()
+    assert hand_in(gaps, bo, MINE).status == "scored"
+
+
+def test_a_single_way_out_turns_them_off_and_trust_turns_them_on(
+    gaps: Competition, bo: User, say: Say, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    say("processes")
+    assert "The cage does not hold on this machine: Start processes, one or many." in outside.why_off()
+    assert f"metrics from outside are off on {socket.gethostname()}: The cage does not hold" in caplog.text
+    assert hand_in(gaps, bo, MINE).status == "failed"
+    monkeypatch.setenv("TRUST_METRICS", "1")
+    assert outside.why_off() == ""
+    assert hand_in(gaps, bo, MINE).status == "scored"
+
+
+CHOICE = 'name="metric" value="gap"'
+
+
+def test_ada_cannot_choose_or_publish_one_and_reads_why(gaps: Competition, ada: User, say: Say) -> None:
+    hosting.draft_truth(competition=gaps, metric="gap", params={})
+    assert CHOICE in page_of(ada, "/host/gaps/truth/")
+    say("network")
+    page = page_of(ada, "/host/gaps/truth/")
+    assert CHOICE not in page
+    assert "Reach the network by TCP or UDP" in page
+    assert "gap" not in [metric.key for metric in outside.catalogue()]
+    assert "accuracy" in [metric.key for metric in outside.catalogue()]
+    with pytest.raises(hosting.CannotHost, match="are off: The cage does not hold"):
+        hosting.publish(competition=gaps, user=ada)
+    for url in ("/c/gaps/", "/c/gaps/leaderboard/", "/metrics/gap/", "/host/gaps/"):
+        page_of(ada, url)
+
+
+def test_metrics_of_the_library_are_not_touched(shelf: Path, ada: User, bo: User, say: Say) -> None:
+    say("network")
+    pets = make_competition(ada)
+    enter(pets, bo)
+    assert hand_in(pets, bo, b"id,label\n" + b"".join(b"%d,cat\n" % i for i in range(1, 13))).status == "scored"
+    assert outside.why_not("accuracy") == ""
+
+
+def test_what_was_found_on_this_machine_counts_before_others(shelf: Path, db: None, say: Say) -> None:
+    earlier = found(missing=NO_LANDLOCK)
+    CageTest.objects.create(host="far", tested_at=timezone.now(), reason=earlier.reason, report=earlier.as_dict())
+    assert NO_LANDLOCK in outside.why_off()  # a web server without a worker of its own
+    say()
+    assert outside.why_off() == ""
+    assert CageTest.objects.count() == 2
+    say()
+    assert CageTest.objects.count() == 2
+
+
+def test_before_any_test_the_kernel_is_asked(shelf: Path, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRUST_METRICS", raising=False)
+    monkeypatch.setattr(metrics, "cage_missing", lambda: NO_LANDLOCK)
+    assert NO_LANDLOCK in outside.why_off()
+    monkeypatch.setattr(metrics, "cage_missing", lambda: "")
+    assert outside.why_off() == ""
+
+
+def test_without_a_folder_there_is_nothing_to_turn_off(db: None, say: Say) -> None:
+    say("network")
+    assert outside.why_off() == ""
+
+
+def test_olga_sees_what_was_tried(
+    shelf: Path, client: Client, olga: User, ada: User, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "queue_length", lambda: 0)
+    (shelf / "broken.py").write_text("import nothing_like_this")
+    assert "Nothing was tried yet." in page_of(olga, "/status/")
+    say()
+    page = " ".join(page_of(olga, "/status/").split())
+    assert "1 offered, each run in a cage." in page
+    assert page.count("<td>stopped</td>") == 18
+    assert "broken.py" in page_of(olga, "/metrics/")
+    assert "broken.py" not in page_of(ada, "/metrics/")
+    say("network", "links")
+    page = " ".join(page_of(olga, "/status/").split())
+    assert page.count("<td>stopped</td>") == 16
+    assert page.count("ESCAPED") == 2
+    assert "The cage does not hold on this machine" in page
+    assert "The cage does not hold on this machine" in page_of(olga, "/metrics/")
+    assert "The cage" not in page_of(ada, "/metrics/")
+    monkeypatch.setenv("TRUST_METRICS", "1")
+    assert "They run even where their cage does not hold" in " ".join(page_of(olga, "/status/").split())
+
+
+def test_olga_can_try_it_by_hand(db: None, say: Say, capsys: pytest.CaptureFixture[str]) -> None:
+    say()
+    out = StringIO()
+    call_command("try_cage", stdout=out)
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "stopped  Read the truth of another competition"
+    assert lines[-1] == "The cage holds; tried in 1.9 s."
+    say("processes")
+    out = StringIO()
+    with pytest.raises(SystemExit):
+        call_command("try_cage", stdout=out)
+    assert "ESCAPED  Start processes, one or many: fork" in out.getvalue()
+    out = StringIO()
+    with pytest.raises(SystemExit):
+        call_command("try_cage", verbosity=0, stdout=out)
+    assert out.getvalue() == ""
+
+
+def test_a_worker_tries_it_when_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[tuple[str, ...]] = []
+    monkeypatch.setattr(tasks, "_beside", lambda *command: begun.append(command))
+    tasks._try_the_cage()
+    assert begun == [("try_cage", "--verbosity=0")]
