@@ -166,6 +166,8 @@ def test_twenty_files_a_day_that_nobody_could_score_are_enough(
     assert refusal(pets, bo) == "failed_files"
     with pytest.raises(submitting.Refused, match="could not be scored"):
         submitting.check_only(competition=pets, user=bo, chunks=[b"id,label\n"])
+    Competition.objects.update(closes_at=timezone.now() + timedelta(days=9))
+    pets.refresh_from_db()
     assert submitting.reason_not_to(pets, membership, timezone.now() + timedelta(days=1)) is None
     upload(pets, cy)
     # Leaving a team buys nothing.
