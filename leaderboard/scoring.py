@@ -30,7 +30,7 @@ from . import claims, outside, ranking
 from .child import too_much_memory
 from .claims import OUR_FAULT
 from .models import Competition, GroundTruth, Instrument, Refusal, Score, Split, Submission, Uncertainty
-from .storage import path_of
+from .storage import Unreachable, path_of
 
 log = logging.getLogger(__name__)
 
@@ -66,8 +66,9 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None) -> str:
     """Measure a pending submission with its competition's current ground truth.
 
     Returns the status it ended with, `busy` when somebody else holds it or it is final or gone, and `stale` when the
-    ruler was exchanged meanwhile: then it is pending again and the caller rings once more. `bell` names what woke this
-    worker, for `claims.note_death`.
+    ruler was exchanged meanwhile: then it is pending again and the caller rings once more. `waiting` means that its
+    files cannot be had now: it is pending as before, no try is counted, and the sweep rings. `bell` names what woke
+    this worker, for `claims.note_death`.
     """
     claim = claims.take(submission_id, bell)
     submission = (
@@ -77,19 +78,28 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None) -> str:
         return "busy"
     ruler = submission.competition.ground_truth
     assert ruler is not None, "a competition without a ruler takes no submissions"
-    with claims.lease_kept(submission.pk, claim):
-        outcome = measure(submission, ruler)
+    try:
+        with claims.lease_kept(submission.pk, claim):
+            outcome = measure(submission, ruler)
+    except Unreachable as error:
+        log.error("submission %s waits for the storage: %s", submission.pk, error)
+        return _finish_patiently(lambda: _put_back(submission, claim))
     return _finish_patiently(lambda: _finish(submission, ruler, claim, outcome))
 
 
 def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
-    """Read the file and compute its scores; never raises for anything a file or a metric does."""
+    """Read the file and compute its scores; never raises for anything a file or a metric does.
+
+    Raises `Unreachable` where nobody knows what the file is.
+    """
     try:
         if reason := outside.why_not(ground_truth.metric_key):
             log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
             return Outcome(failure=OUR_FAULT, told_to_host=reason)
         truth, file = prepared(ground_truth), _whole_file(submission)
         return _evaluate(truth, file)
+    except Unreachable:
+        raise
     except Damaged:
         log.error("submission %s: the stored file is damaged", submission.pk)
         return Outcome(failure=DAMAGED)
@@ -124,7 +134,7 @@ def prepared(ground_truth: GroundTruth) -> metrics.Truth:
     if key not in _prepared:
         _prepared[key] = metrics.prepare(
             ground_truth.metric_key,
-            path_of(ground_truth.file_key),
+            path_of(ground_truth.file_key, ground_truth.sha256),
             ground_truth.params,
             ground_truth.id_column,
             secondary=ground_truth.secondary_asked,
@@ -137,8 +147,8 @@ def prepared(ground_truth: GroundTruth) -> metrics.Truth:
 
 def _whole_file(submission: Submission) -> Path:
     """Where the file lies, once it is known to be the one received; it is never in memory as a whole."""
-    path = path_of(submission.file_key)
     try:
+        path = path_of(submission.file_key, submission.sha256)
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
@@ -167,6 +177,13 @@ def _finish_patiently(finish: Callable[[], str]) -> str:
             pause = min(2 * pause, LONGEST_PAUSE)
 
 
+def _put_back(submission: Submission, claim: uuid.UUID) -> str:
+    """Let go of a row as if nobody had tried."""
+    mine = Submission.objects.filter(pk=submission.pk, claim=claim, status=Submission.Status.PENDING)
+    mine.update(claim=None, lease_until=None, tries=F("tries") - 1)
+    return "waiting"
+
+
 @transaction.atomic
 def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcome: Outcome) -> str:
     """Write what became of the file, if the claim still holds and the ruler is still the current one."""
@@ -176,7 +193,7 @@ def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcom
     if competition is None:
         return "busy"  # it was deleted while its file was measured
     if competition.ground_truth_id != ruler.pk:
-        mine.update(claim=None, lease_until=None, tries=F("tries") - 1)
+        _put_back(submission, claim)
         return "stale"
     status = _status_of(outcome)
     changed = mine.update(

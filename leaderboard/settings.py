@@ -206,6 +206,17 @@ STORAGES = {
 }
 FILES_DIR = VAR_DIR / "files"
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", default=100 * 1024 * 1024)
+# Where files lie if not in that folder; then copies of those used last are kept here, and no more than so many bytes.
+STORAGE_URL = env.str("STORAGE_URL", default="")
+CACHE_DIR = VAR_DIR / "cache"
+CACHE_BYTES = env.int("CACHE_BYTES", default=2 * 1024**3)
+if STORAGE_URL:
+    from .storage.address import BadAddress, storage_at
+
+    try:
+        STORAGES["default"] = storage_at(STORAGE_URL)
+    except BadAddress as error:
+        raise ImproperlyConfigured(str(error)) from None
 FILE_UPLOAD_HANDLERS = [
     "leaderboard.storage.LimitedUploadHandler",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",

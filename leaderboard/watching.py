@@ -22,7 +22,7 @@ from django.db.models.functions import Now
 from . import __version__, claims, outside
 from .models import Inspection, Submission, Worker
 from .models.clock import database_now
-from .storage import path_of
+from .storage import can_write, scratch
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ def _look() -> Health:
         queue, heard, is_writable = Pending(0, None, 0), None, False
     return Health(
         database=is_writable,
-        storage=_is_storage_writable(),
+        storage=can_write(),
         broker=queue_length() is not None,
         worker_heard=heard,
         oldest_pending=queue.oldest,
@@ -117,22 +117,6 @@ def _write_to_the_database() -> None:
     with transaction.atomic():
         Worker.objects.create(host=f"probe {uuid.uuid4().hex}", process=0, version="", seen_at=Now())
         transaction.set_rollback(True)
-
-
-def _is_storage_writable() -> bool:
-    probe = path_of(f"checks/probe-{uuid.uuid4().hex}")
-    try:
-        probe.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with probe.open("xb") as file:
-            os.chmod(probe, 0o600)
-            file.write(b"probe")
-            file.flush()
-            os.fsync(file.fileno())
-        probe.unlink()
-    except OSError as error:
-        log.error("the storage cannot be written: %s", error)
-        return False
-    return True
 
 
 def queue_length() -> int | None:
@@ -224,7 +208,7 @@ class Disk:
 def disks() -> list[Disk]:
     """The disks of files and database; one line where both lie on the same."""
     places: dict[int, Disk] = {}
-    for what, folder in (("state", Path(settings.VAR_DIR)), ("files", Path(settings.FILES_DIR))):
+    for what, folder in (("state", Path(settings.VAR_DIR)), ("files", scratch())):
         while not folder.exists():
             folder = folder.parent
         usage = shutil.disk_usage(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from ..models import (
     TruthDraft,
     User,
 )
-from ..storage import StoredFile, path_of, store
+from ..storage import StoredFile, keep_as, path_of, store
 from ..storage import remove as remove_file
 from .data_files import leaks_of
 from .drafts import check_draft, final_file
@@ -237,10 +237,11 @@ def discard_candidate(*, competition: Competition, user: User | None = None) -> 
 
 def sample_of(ruler: GroundTruth) -> bytes:
     """A valid submission that knows nothing, made by the metric; kept beside the truth after the first time."""
-    path = path_of(sample_key(ruler.file_key))
-    if not path.exists():
-        # A class asks for it in the same minute: each writes a file of its own, and whole files replace each other.
-        part = path.with_suffix(f".{uuid.uuid4().hex}.partial")
+    key = sample_key(ruler.file_key)
+    with suppress(FileNotFoundError):
+        return path_of(key).read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "sample.csv"
         child.run(
             "sample_submission",
             metric=ruler.metric_key,
@@ -248,10 +249,11 @@ def sample_of(ruler: GroundTruth) -> bytes:
             params=ruler.params,
             id_column=ruler.id_column,
             secondary=ruler.secondary_asked,
-            target=str(part),
+            target=str(made),
         )
-        part.replace(path)
-    return path.read_bytes()
+        # A class asks for it in the same minute: whole files replace each other, and all are the same.
+        keep_as(key, made)
+        return made.read_bytes()
 
 
 def _put_in_place(competition: Competition, ruler: GroundTruth) -> None:

@@ -10,7 +10,7 @@ from itertools import islice
 from django.db.models import Count
 
 from ..models import GroundTruth, Submission
-from ..storage import path_of
+from ..storage import Unreachable, reading
 from ._verdict import Findings
 
 CHUNK = 1_048_576
@@ -51,8 +51,8 @@ def _damage(receipt: Receipt) -> str:
     what, key, sha256, size = receipt
     try:
         found, number = _hash(key)
-    except OSError as error:
-        return f"{what}: its file cannot be read ({error.strerror})"
+    except (OSError, Unreachable) as error:
+        return f"{what}: its file cannot be read ({getattr(error, 'strerror', None) or error})"
     if size is not None and number != size:
         return f"{what}: its file has {number} bytes, its receipt says {size}"
     return "" if found == sha256 else f"{what}: its file does not have the SHA-256 of its receipt"
@@ -60,7 +60,7 @@ def _damage(receipt: Receipt) -> str:
 
 def _hash(key: str) -> tuple[str, int]:
     digest, size = hashlib.sha256(), 0
-    with path_of(key).open("rb", buffering=0) as file:
+    with reading(key) as file:
         while part := file.read(CHUNK):
             digest.update(part)
             size += len(part)

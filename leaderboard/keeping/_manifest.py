@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 NAME = "manifest.json"
 FORMAT = 1
@@ -86,10 +86,15 @@ class Manifest:
             raise CannotKeep(f"The {NAME} of {folder} is damaged: {error}") from error
 
 
-def copy(source: Path, target: Path) -> tuple[str, int]:
-    """Copy a file for the owner's eyes alone; gives the SHA-256 and size of what was copied."""
+def copy_file(source: Path, target: Path) -> tuple[str, int]:
+    with source.open("rb") as file:
+        return copy(file, target)
+
+
+def copy(file: IO[bytes], target: Path) -> tuple[str, int]:
+    """Copy for the owner's eyes alone; gives the SHA-256 and size of what was copied."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with source.open("rb") as file, open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copied:
+    with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copied:
         digest, size = hashlib.sha256(), 0
         while chunk := file.read(CHUNK):
             digest.update(chunk)

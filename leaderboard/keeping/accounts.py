@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import IO, Any
 
@@ -13,7 +15,7 @@ from django.db.models import Q, QuerySet
 
 from ..models import AuditEntry, Competition, Deed, Membership, Score, Split, Submission, Team, User
 from ..models.team import new_invitation
-from ..storage import path_of
+from ..storage import reading
 
 RIGHTS = ("is_active", "can_host", "is_staff", "is_superuser")
 NAMELESS = "Former participant"
@@ -62,11 +64,17 @@ def export(*, account: User, target: IO[bytes], at: datetime) -> None:
         for name, value in texts.items():
             archive.writestr(f"{name}.json", json.dumps(value, indent=1, default=_time, ensure_ascii=False))
         for submission in files:
-            path = path_of(submission.file_key)
-            if path.exists():
-                archive.write(path, f"submissions/{submission.pk}/{submission.file_name}")
+            # One that the site has lost is missing here too.
+            with suppress(FileNotFoundError):
+                _add(archive, submission)
     with transaction.atomic():
         AuditEntry.append(Deed.ACCOUNT_EXPORTED, user=account, account=account, after={"files": len(files)})
+
+
+def _add(archive: zipfile.ZipFile, submission: Submission) -> None:
+    name = f"submissions/{submission.pk}/{submission.file_name}"
+    with reading(submission.file_key, submission.sha256) as file, archive.open(name, "w") as copy:
+        shutil.copyfileobj(file, copy)
 
 
 def _files_of(account: User) -> QuerySet[Submission]:

@@ -17,9 +17,9 @@ from django.db import connection
 from django.utils import timezone
 
 from .. import __version__
-from ..storage import path_of
+from ..storage import Unreachable, reading
 from . import _databases
-from ._manifest import FILES, METRICS, SECRET_KEY, CannotKeep, Manifest, copy, fingerprint
+from ._manifest import FILES, METRICS, SECRET_KEY, CannotKeep, Manifest, copy, copy_file, fingerprint
 
 MOST_SNAPSHOTS = 5
 
@@ -36,7 +36,7 @@ def backup(folder: Path) -> Manifest:
         manifest = _write(folder)
     except BaseException as error:
         _clear(folder)
-        if isinstance(error, OSError):
+        if isinstance(error, (OSError, Unreachable)):
             raise CannotKeep(f"The backup could not be written: {error}") from error
         raise
     return manifest
@@ -67,7 +67,7 @@ def _write(folder: Path) -> Manifest:
     parts = {f"{FILES}/{key}": copied[key] for key in sorted(copied)}
     parts[database.name] = fingerprint(database)
     if (key_file := Path(settings.VAR_DIR) / SECRET_KEY).exists():
-        parts[SECRET_KEY] = copy(key_file, folder / SECRET_KEY)
+        parts[SECRET_KEY] = copy_file(key_file, folder / SECRET_KEY)
     parts |= _copy_metrics(folder)
     changed = {key for key, sha256 in named.items() if sha256 and key in copied and copied[key][0] != sha256}
     manifest = Manifest(
@@ -89,7 +89,8 @@ def _copy_new(named: Iterable[str], copied: dict[str, tuple[str, int]], folder: 
     for key in named:
         if key not in copied:
             try:
-                copied[key] = copy(path_of(key), folder / FILES / key)
+                with reading(key) as file:
+                    copied[key] = copy(file, folder / FILES / key)
             except FileNotFoundError:
                 gone.add(key)
     return gone
@@ -102,7 +103,7 @@ def _copy_metrics(folder: Path) -> dict[str, tuple[str, int]]:
         root = Path(os.environ.get(variable) or os.devnull)
         for path in sorted(path for path in root.rglob("*") if path.is_file()):
             part = f"{name}/{path.relative_to(root).as_posix()}"
-            copied[part] = copy(path, folder / part)
+            copied[part] = copy_file(path, folder / part)
     return copied
 
 

@@ -14,8 +14,9 @@ from django.utils import timezone
 
 from .. import ranking
 from ..models import AuditEntry, Competition, broken_links
+from ..storage import keep_as, listing
 from . import _databases
-from ._manifest import FILES, METRICS, SECRET_KEY, CannotKeep, Manifest, copy
+from ._manifest import FILES, METRICS, SECRET_KEY, CannotKeep, Manifest, copy_file
 
 Say = Callable[[str], object]
 STAGED = ".restoring"
@@ -59,7 +60,7 @@ def _put_back_metrics(staged: Path, manifest: Manifest) -> Iterator[str]:
         for part in parts:
             target = Path(str(root)) / part.removeprefix(f"{name}/")
             if not target.exists():
-                copy(staged / part, target)
+                copy_file(staged / part, target)
 
 
 def check(manifest: Manifest) -> list[str]:
@@ -91,8 +92,7 @@ def _refuse_strangers(manifest: Manifest) -> None:
 
 
 def _is_empty() -> bool:
-    files = Path(settings.FILES_DIR)
-    return _databases.is_empty() and not any(path.is_file() for path in files.rglob("*"))
+    return _databases.is_empty() and next(listing(), None) is None
 
 
 def _stage(folder: Path, manifest: Manifest) -> Path:
@@ -103,7 +103,7 @@ def _stage(folder: Path, manifest: Manifest) -> Path:
     (staged / FILES).mkdir(mode=0o700)
     try:
         for name, expected in manifest.parts.items():
-            if copy(folder / name, staged / name) != expected:
+            if copy_file(folder / name, staged / name) != expected:
                 raise CannotKeep(f"{name} of the backup is damaged: it has not the hash of the manifest.")
         if manifest.database not in manifest.parts:
             raise CannotKeep("The backup's manifest names no database.")
@@ -123,12 +123,10 @@ def _put_in_place(staged: Path, manifest: Manifest, *, keep: bool) -> Path:
 
     Gives the folder that holds what was there, if that is to be kept.
     """
-    var, files = Path(settings.VAR_DIR), Path(settings.FILES_DIR)
+    var = Path(settings.VAR_DIR)
     aside = var / f"before-restore-{timezone.now():%Y%m%d-%H%M%S-%f}"
-    if manifest.vendor == "postgresql":
-        _databases.replace_postgres(staged / manifest.database)
-        moving = []
-    else:
+    moving = []
+    if manifest.vendor != "postgresql":
         connection.close()
         database = Path(settings.DATABASES["default"]["NAME"])
         # SQLite would play an old log into the new database.
@@ -137,16 +135,30 @@ def _put_in_place(staged: Path, manifest: Manifest, *, keep: bool) -> Path:
     if (staged / SECRET_KEY).exists():
         moving.append(key_file)
     aside.mkdir(mode=0o700)
-    for path in (*moving, files):
+    for path in moving:
         if path.exists():
             path.rename(aside / path.name)
-    files.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    (staged / FILES).rename(files)
+    _put_files(staged, manifest, aside)
     if (staged / SECRET_KEY).exists():
         (staged / SECRET_KEY).rename(key_file)
-    if manifest.vendor != "postgresql":
+    if manifest.vendor == "postgresql":
+        _databases.replace_postgres(staged / manifest.database)
+    else:
         (staged / manifest.database).rename(database)
     os.sync()
     for folder in (staged, *([] if keep else [aside])):
         shutil.rmtree(folder)
     return aside
+
+
+def _put_files(staged: Path, manifest: Manifest, aside: Path) -> None:
+    """A folder takes the place of the old one. In a bucket what was there stays: a key never means another file."""
+    if settings.STORAGE_URL:
+        for key in manifest.keys:
+            keep_as(key, staged / FILES / key)
+        return
+    files = Path(settings.FILES_DIR)
+    if files.exists():
+        files.rename(aside / files.name)
+    files.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (staged / FILES).rename(files)

@@ -87,11 +87,13 @@ def managed(environment: dict[str, str], *arguments: str) -> str:
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parts]:
     var = tmp_path_factory.mktemp("site") / "var"
-    with postgres() as database, redis_server() as broker:
-        with running_site(var, DATABASE_URL=database.new_database("site"), REDIS_URL=broker.url) as site:
-            found = Parts(site, database, broker, site.shell(SET_UP).splitlines()[-2:], [])
-            yield found
-            managed(site.environment, "check_invariants")
+    with (
+        postgres() as database,
+        redis_server() as broker,
+        running_site(var, DATABASE_URL=database.new_database("site"), REDIS_URL=broker.url) as site,
+    ):
+        yield Parts(site, database, broker, site.shell(SET_UP).splitlines()[-2:], [])
+        managed(site.environment, "check_invariants")
 
 
 def test_a_file_is_scored_within_seconds(parts: Parts) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from datetime import timedelta
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
@@ -14,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
 from ... import keeping
+from ...storage import scratch
 from ..access import Audience, open_to
 from ..answers import count_try, person, see_other, tries
 from .forms import LeavingForm
@@ -34,8 +34,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
         return see_other("account")
     count_try("export", user.pk, seconds=HOUR)
     # On the disk of the files and without a name: nothing is left behind, and it need not fit into memory.
-    settings.FILES_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
-    target = tempfile.TemporaryFile(dir=settings.FILES_DIR)  # noqa: SIM115 - the answer closes it
+    target = tempfile.TemporaryFile(dir=scratch())  # noqa: SIM115 - the answer closes it
     keeping.export(account=user, target=target, at=timezone.now())
     target.seek(0)
     response = FileResponse(target, as_attachment=True, filename="my-data.zip", content_type="application/zip")

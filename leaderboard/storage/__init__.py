@@ -1,0 +1,160 @@
+"""Private files: written once, hashed while written, never under a public URL.
+
+A key names a file and never another one later. Files lie below `settings.FILES_DIR`, or in an S3-compatible bucket if
+`STORAGE_URL` names one; `path_of` gives a path on this machine either way. They appear whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+import unicodedata
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.files.uploadhandler import FileUploadHandler, StopUpload
+
+from . import _bucket, _folder
+from ._bucket import Unreachable
+from ._folder import CHUNK
+
+log = logging.getLogger(__name__)
+
+__all__ = [
+    "LimitedUploadHandler",
+    "StoredFile",
+    "TooLarge",
+    "Unreachable",
+    "can_write",
+    "clean_name",
+    "keep_as",
+    "listing",
+    "path_of",
+    "reading",
+    "remove",
+    "scratch",
+    "store",
+]
+
+
+class TooLarge(Exception):
+    """The file has more than `limit` bytes."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The file is larger than {limit / 1_048_576:.0f} MB, the most that is taken here.")
+        self.limit = limit
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """`key` of the file, `sha256` as hex, `size` in bytes."""
+
+    key: str
+    sha256: str
+    size: int
+
+
+def _place() -> ModuleType:
+    """Where files lie: both modules have the same functions."""
+    return _bucket if settings.STORAGE_URL else _folder
+
+
+def path_of(key: str, sha256: str = "") -> Path:
+    """Where the file of a key lies on this machine; keys are made by `store` alone, never from a user's text.
+
+    From a bucket it is fetched first and compared with `sha256`, if that is known; then it stays for some minutes at
+    least. Raises `FileNotFoundError` for what the bucket does not have, and `Unreachable`. In a folder nothing is
+    looked at: whoever opens the path finds out.
+    """
+    path: Path = _place().path_of(key, sha256)
+    return path
+
+
+def store(chunks: Iterable[bytes], folder: str, *, limit: int | None = None) -> StoredFile:
+    """Write `chunks` durably under a new key in `folder`; raises `TooLarge` and leaves nothing behind."""
+    limit = settings.MAX_UPLOAD_BYTES if limit is None else limit
+    name = uuid.uuid4().hex
+    key = f"{folder}/{name[:2]}/{name}"
+    digest, size = hashlib.sha256(), 0
+    with _place().written(key) as file:
+        for chunk in chunks:
+            size += len(chunk)
+            if size > limit:
+                raise TooLarge(limit)
+            digest.update(chunk)
+            file.write(chunk)
+    return StoredFile(key, digest.hexdigest(), size)
+
+
+def keep_as(key: str, source: Path) -> None:
+    """Store a copy of a file of this machine under a key that is known already; the same again replaces it."""
+    with source.open("rb") as file, _place().written(key) as copy:
+        shutil.copyfileobj(file, copy, CHUNK)
+
+
+@contextmanager
+def reading(key: str, sha256: str = "") -> Iterator[IO[bytes]]:
+    """The bytes of a file, for whoever reads very many: nothing is left on this machine. Raises as `path_of` does."""
+    with _place().opened(key, sha256) as file:
+        yield file
+
+
+def remove(key: str) -> None:
+    """Delete a file that no row speaks of."""
+    _place().remove(key)
+
+
+def listing() -> Iterator[tuple[str, float]]:
+    """Every key that is stored, unfinished files too, with the time of its writing in seconds since 1970."""
+    found: Iterator[tuple[str, float]] = _place().listing()
+    return found
+
+
+def can_write() -> bool:
+    """Whether a file can be stored and removed; why not is in the log."""
+    try:
+        remove(store([b"probe"], "checks").key)
+    except (OSError, Unreachable) as error:
+        log.error("the storage cannot be written: %s", error)
+        return False
+    return True
+
+
+def scratch() -> Path:
+    """A folder of this machine for what is put together piece by piece and then sent."""
+    folder = Path(settings.CACHE_DIR if settings.STORAGE_URL else settings.FILES_DIR)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def clean_name(name: str) -> str:
+    """A file name fit to be shown: no folders, no control or direction characters, at most 120 characters."""
+    name = name.replace("\\", "/").rsplit("/", 1)[-1]
+    kept = "".join(c for c in unicodedata.normalize("NFC", name) if unicodedata.category(c)[0] != "C")
+    return kept.strip()[:120] or "unnamed.csv"
+
+
+class LimitedUploadHandler(FileUploadHandler):
+    """Stops a request as soon as its files together exceed the site's limit, whatever its headers claim."""
+
+    def __init__(self, request: Any = None) -> None:
+        super().__init__(request)
+        self.received = 0
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        self.received += len(raw_data)
+        if self.received > settings.MAX_UPLOAD_BYTES:
+            if self.request is not None:
+                self.request.META["leaderboard.too_large"] = True
+            raise StopUpload(connection_reset=False)
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:
+        return None

@@ -1,0 +1,68 @@
+"""Files below `settings.FILES_DIR`: a temporary name, fsync, rename."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from django.conf import settings
+
+CHUNK = 1_048_576
+
+
+def path_of(key: str, sha256: str = "") -> Path:
+    return Path(settings.FILES_DIR) / key
+
+
+@contextmanager
+def written(key: str) -> Iterator[IO[bytes]]:
+    """A new file that has its name when the block ended well, and is gone when it did not."""
+    target = path_of(key)
+    with partial_of(target) as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+        Path(file.name).rename(target)
+    descriptor = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)  # so that the rename itself survives a power cut
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def partial_of(target: Path) -> Iterator[IO[bytes]]:
+    """A file beside `target` that is removed at the end unless it was renamed."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    partial = target.with_name(f"{target.name}.{uuid.uuid4().hex}.partial")
+    try:
+        with partial.open("xb") as file:
+            os.chmod(partial, 0o600)
+            yield file
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def opened(key: str, sha256: str = "") -> Iterator[IO[bytes]]:
+    with path_of(key).open("rb", buffering=0) as file:
+        yield file
+
+
+def remove(key: str) -> None:
+    path_of(key).unlink(missing_ok=True)
+
+
+def listing() -> Iterator[tuple[str, float]]:
+    root = Path(settings.FILES_DIR)
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = Path(folder, name)
+            try:
+                yield path.relative_to(root).as_posix(), path.lstat().st_mtime
+            except FileNotFoundError:  # somebody else removed it meanwhile
+                continue
