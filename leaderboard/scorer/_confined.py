@@ -1,0 +1,45 @@
+"""What a process that reads somebody's table may use and touch."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import metrics
+
+FILE_MB = 256
+"""The largest file that a job may write: a truth with its split, a sample, a table for a metric from outside."""
+
+_KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TZ")
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_IO_THREADS")
+
+
+def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """No variable of the site but where metric files from outside lie and what they may use: no password, no address
+    of a database. One thread per library, so that nothing else runs when a process forks."""
+    told = [name for name in environment if name.startswith("METRICS_") or name == "TRUST_METRICS"]
+    return {
+        **{name: environment[name] for name in (*_KEPT, *told) if name in environment},
+        **dict.fromkeys(_THREADS, "1"),
+        "JE_ARROW_MALLOC_CONF": "background_thread:false",
+        "MALLOC_ARENA_MAX": "1",
+        "PATH": os.defpath,
+        "HOME": "/nonexistent",
+        "LANG": "C.UTF-8",
+        "PYTHONHASHSEED": "0",
+    }
+
+
+def confine(
+    seconds: float, memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = (), starts_others: bool = False
+) -> None:
+    """Limit this process for the rest of its life and, where the kernel can, seal it: it opens these files and the
+    libraries and nothing else, and starts no process. Who must start others (a metric from outside has its own cage)
+    is limited alone."""
+    metrics.limit(metrics.Limits(math.ceil(seconds), memory_mb, FILE_MB, processes=int(starts_others)))
+    if not starts_others:
+        with suppress(metrics.NoSandbox):
+            metrics.seal(read=[Path(metrics.__file__).parent, *read], write=write)

@@ -1,0 +1,84 @@
+"""Metrics from outside: the child reads the file, the worker has their process started, the child reads the answer.
+
+A sealed child can start nothing, and who can start processes should read no table. So the aligned tables go through a
+folder of this one submission, and everything else through the connection.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import metrics
+
+from . import _wire
+from ._ruler import Ruler
+
+_NAMES = frozenset({"solution.csv", "submission.csv", "public.rows", "private.rows", "overall.rows"})
+
+
+def is_needed(ruler: Ruler) -> bool:
+    """Whether a metric of this ruler comes from outside."""
+    return any(_metric(key) is not None for key in _keys(ruler))
+
+
+# --- in the child -----------------------------------------------------------------------------------------------
+
+
+def ask_worker(worker: int, folder: Path) -> metrics.OutsideRunner:
+    """What a child does where the library would start a process."""
+
+    def run(job: str, key: str, request: Mapping[str, Any], write: Callable[[Path], None]) -> dict[str, Any]:
+        for left in folder.iterdir():
+            left.unlink()
+        write(folder)
+        _wire.send(worker, {"run": job, "key": key, "request": dict(request)})
+        told, _ = _wire.receive(worker)
+        if "stopped" in told:
+            raise metrics.OutsideStopped(*told["stopped"])
+        answer: dict[str, Any] = told["answer"]
+        return answer
+
+    return run
+
+
+# --- in the worker ----------------------------------------------------------------------------------------------
+
+
+def run_for_child(ruler: Ruler, told: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Have done what a child asks for, if it is a metric of its ruler; what to tell it. Raises `Garbled`."""
+    metric = next((found for key in _keys(ruler) if (found := _metric(key)) and found.key == told.get("key")), None)
+    if metric is None or told["run"] not in ("kaggle", "ours") or not isinstance(told.get("request"), dict):
+        raise _wire.Garbled("a child asked for what its ruler does not need")
+    try:
+        return {"answer": metrics.run_outside(told["run"], metric, told["request"], lambda to: _move(folder, to))}
+    except metrics.OutsideStopped as stopped:
+        return {"stopped": [str(stopped), stopped.output]}
+
+
+def _move(folder: Path, target: Path) -> None:
+    """The plain files of a child; a link could lead anywhere."""
+    for name in _NAMES:
+        path = folder / name
+        try:
+            is_plain = stat.S_ISREG(os.lstat(path).st_mode)
+        except FileNotFoundError:
+            continue
+        if is_plain:
+            shutil.move(path, target / name)
+
+
+def _keys(ruler: Ruler) -> list[str]:
+    return [ruler.metric, *(key for key, _ in ruler.secondary)]
+
+
+def _metric(key: str) -> metrics.Metric | None:
+    try:
+        metric = metrics.get(key)
+    except metrics.MetricError:
+        return None
+    return metric if metric.is_outside else None

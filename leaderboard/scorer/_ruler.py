@@ -1,0 +1,53 @@
+"""What a scorer is told: by which truth, and within what limits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import metrics
+
+
+@dataclass(frozen=True)
+class Ruler:
+    """A ground truth as `metrics.prepare` wants it; `mark` tells two of them apart, wherever their files lie."""
+
+    mark: str
+    metric: str
+    truth: str
+    params: Mapping[str, Any]
+    id_column: str | None = None
+    secondary: Sequence[tuple[str, Mapping[str, Any]]] = ()
+
+    @cached_property
+    def key(self) -> str:
+        """The same for rulers that give the same scores."""
+        told = self.as_dict()
+        del told["truth"]
+        return json.dumps(told, sort_keys=True)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Ruler:
+        secondary = [(key, params) for key, params in told["secondary"]]
+        return cls(**{**told, "secondary": secondary})
+
+    def prepared(self) -> metrics.Truth:
+        """The truth, read and checked."""
+        return metrics.prepare(
+            self.metric, Path(self.truth), self.params, self.id_column, secondary=list(self.secondary)
+        )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What reading a truth and measuring one file may take: seconds on the wall, megabytes of data."""
+
+    seconds: float
+    memory_mb: int

@@ -1,0 +1,121 @@
+"""A scorer in which some files do what no file should be able to: the first word after the header says what."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import metrics
+from leaderboard.scorer import _process
+
+plain = metrics.Truth.evaluate
+
+
+def attempts(file: Path) -> dict[str, str]:
+    """What a process that has been taken over would try; the file is refused with what came of it."""
+    other = str(Path(file).parent / "other.csv")
+
+    def kill_the_parent() -> None:
+        os.kill(os.getppid(), 0)
+
+    tried: dict[str, Callable[[], Any]] = {
+        "another file": lambda: Path(other).read_bytes(),
+        "the folder": lambda: os.listdir(Path(file).parent),
+        "a new file": lambda: Path(other + ".new").write_text("x"),
+        "a change": lambda: Path(file).write_text("x"),
+        "a program": lambda: subprocess.run(["true"], check=True),
+        "a fork": os.fork,
+        "the network": lambda: socket.create_connection(("127.0.0.1", 9), timeout=1),
+        "the parent": kill_the_parent,
+    }
+    found = {}
+    for name, attempt in tried.items():
+        try:
+            attempt()
+            found[name] = "done"
+        except BaseException as error:
+            found[name] = type(error).__name__
+    return found
+
+
+def told(words: object) -> metrics.SubmissionError:
+    return metrics.SubmissionError([metrics.Problem("told", json.dumps(words))])
+
+
+def secrets() -> dict[str, Any]:
+    """What lies open in a child."""
+    kinds = []
+    for fd in range(256):
+        with suppress(OSError):
+            kinds.append(stat.filemode(os.fstat(fd).st_mode)[0])
+    return {
+        "environment": sorted(os.environ),
+        "modules": sorted({name.partition(".")[0] for name in sys.modules}),
+        "descriptors": kinds,
+    }
+
+
+def eat(_: Path) -> None:
+    pieces = []
+    while True:
+        pieces.append(b"x" * 50_000_000)
+
+
+def spin(_: Path) -> None:
+    while True:
+        pass
+
+
+def babble(_: Path) -> None:
+    while True:
+        for fd in range(3, 12):
+            try:
+                os.write(fd, b"\xff" * 100_000)
+            except OSError:
+                continue
+
+
+def tell(file: Path) -> None:
+    raise told(attempts(file))
+
+
+def show(_: Path) -> None:
+    raise told(secrets())
+
+
+DEEDS: dict[str, Callable[[Path], object]] = {
+    "eat": eat,
+    "spin": spin,
+    "sleep": lambda _: time.sleep(600),
+    "abort": lambda _: os.abort(),
+    "die": lambda _: os.kill(os.getpid(), signal.SIGKILL),
+    "leave": lambda _: os._exit(0),
+    "babble": babble,
+    "tell": tell,
+    "show": show,
+}
+
+
+def evaluate(self: metrics.Truth, submission: Any, **options: Any) -> metrics.Result:
+    if isinstance(submission, Path):
+        word = submission.read_text().splitlines()[1].partition(",")[0]
+        if word in DEEDS:
+            DEEDS[word](submission)
+        if word == "stumble":
+            raise RuntimeError("truth is cat")
+    return plain(self, submission, **options)
+
+
+if __name__ == "__main__":
+    metrics.Truth.evaluate = evaluate  # type: ignore[method-assign]
+    _process.main()

@@ -1,0 +1,303 @@
+"""The processes that read files: each file in a child of its own, within limits, and nobody else harmed by it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import metrics
+from leaderboard import scorer
+from leaderboard.scorer import Answer, Limits, Ruler, _answers, _client, _wire
+from tests.conftest import TRUTH, answers
+from tests.site import until
+
+pytestmark = pytest.mark.slow
+
+LIMITS = Limits(seconds=20, memory_mb=1500)
+FOREIGN = frozenset({"django", "celery", "redis", "psycopg", "sqlite3"})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hostile() -> Iterator[None]:
+    """The real scorer, but for files that say what they do to it."""
+    program = _client._PROGRAM[:]
+    _client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
+    scorer.close()
+    yield
+    scorer.close()
+    _client._PROGRAM[:] = program
+
+
+@pytest.fixture
+def ruler(tmp_path: Path) -> Ruler:
+    (tmp_path / "truth.csv").write_text(TRUTH)
+    return Ruler("1", "accuracy", str(tmp_path / "truth.csv"), {}, "id")
+
+
+Measure = Callable[..., Answer]
+
+
+@pytest.fixture
+def measure(ruler: Ruler, tmp_path: Path) -> Measure:
+    """Bo hands in a file, or one that does what a word says."""
+
+    def measured(data: bytes | str, limits: Limits = LIMITS, by: Ruler = ruler) -> Answer:
+        file = tmp_path / "mine.csv"
+        file.write_bytes(data if isinstance(data, bytes) else f"id,label\n{data},\n".encode())
+        return scorer.measure(by, file, limits)
+
+    return measured
+
+
+def message(answer: Answer) -> dict[str, Any]:
+    (problem,) = answer.problems
+    found: dict[str, Any] = json.loads(problem["message"])
+    return found
+
+
+def below(pid: int) -> list[int]:
+    """The processes that this one started, and theirs."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found += [int(path.parent.name), *below(int(path.parent.name))]
+    return found
+
+
+def at_rest() -> int:
+    """The scorer, once the last child is gone."""
+    root = _client._running[0].process.pid
+    until(lambda: len(below(root)) == 1, what="the end of the child")
+    return root
+
+
+# --- what comes back --------------------------------------------------------------------------------------------
+
+
+def test_the_same_digits_as_in_one_process(measure: Measure, ruler: Ruler, tmp_path: Path) -> None:
+    data = answers(public=2, private=1)
+    there = measure(data).result
+    here = scorer.measure_here(ruler, tmp_path / "mine.csv", LIMITS).result
+    assert there is not None
+    assert here is not None
+    assert (there.public, there.private, there.parts) == (here.public, here.private, here.parts)
+    for split, doubt in here.uncertainty.items():
+        found = there.uncertainty[split]
+        assert (found.standard_error, found.low, found.high) == (doubt.standard_error, doubt.low, doubt.high)
+        assert found.replicates.tobytes() == doubt.replicates.tobytes()
+
+
+def test_all_problems_of_a_file_come_back(measure: Measure) -> None:
+    found = measure(answers().replace(b"\n3,", b"\n2,").replace(b"\n5,", b"\n99,")).problems
+    assert {problem["code"] for problem in found} >= {"repeated_ids"}
+    assert len(found) >= 2
+
+
+def test_what_stumbles_is_told_without_any_value(measure: Measure) -> None:
+    answer = measure("stumble")
+    assert answer.failure == "could not be measured: RuntimeError"
+    assert "evaluate" in answer.details
+    assert "cat" not in repr(answer) + answer.details
+
+
+def test_a_truth_that_cannot_be_read_is_our_failure(measure: Measure, ruler: Ruler, tmp_path: Path) -> None:
+    (tmp_path / "broken.csv").write_text("id,label\n1,cat\n1,dog\n")
+    broken = Ruler("2", "accuracy", str(tmp_path / "broken.csv"), {}, "id")
+    answer = measure(answers(), by=broken)
+    assert answer.failure == "could not be measured: GroundTruthError"
+    assert "dog" not in repr(answer) + answer.details
+    assert measure(answers()).result is not None
+
+
+def test_a_metric_that_is_gone_is_named(measure: Measure, ruler: Ruler) -> None:
+    answer = measure(answers(), by=Ruler("3", "gone", ruler.truth, {}, "id"))
+    assert "No metric is called" in answer.failure
+    assert "The operator can put its file back." in answer.told
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"problems": 7},
+        {"problems": [{"code": "x"}]},
+        {"problems": [{"code": 1, "message": "", "column": None, "line": None, "id": None, "count": 1}]},
+        {"result": {}},
+        {"result": {"metric": "a", "version": "b", "params": {}, "overall": float("nan"), "public": 1, "private": 1}},
+        {"result": None},
+    ],
+)
+def test_what_has_not_the_form_of_an_answer_is_believed_by_nobody(told: dict[str, Any]) -> None:
+    with pytest.raises(_wire.Garbled):
+        _answers.read(told, b"")
+
+
+def test_a_frame_is_bounded_and_nothing_but_json() -> None:
+    ours, theirs = _wire.pair()
+    for bytes_of_hell in (b"\xff" * 8, b"\0\0\0\3\0\0\0\0[1]", b"\0\0\0\2\0\0\0\0no"):
+        os.write(theirs, bytes_of_hell)
+        with pytest.raises(_wire.Garbled):
+            _wire.receive(ours, time.monotonic() + 5)
+    with pytest.raises(TimeoutError):
+        _wire.receive(ours, time.monotonic() + 0.01)
+    os.close(theirs)
+    with pytest.raises(_wire.Ended):
+        _wire.receive(ours)
+    os.close(ours)
+
+
+# --- limits and the seal ----------------------------------------------------------------------------------------
+
+
+def test_a_file_that_eats_memory_is_stopped_alone(measure: Measure) -> None:
+    answer = measure("eat", Limits(20, 400))
+    assert "400 MB of memory" in answer.problems[0]["message"]
+    assert measure(answers()).result is not None
+
+
+@pytest.mark.parametrize("word", ["spin", "sleep"])
+def test_what_takes_too_long_is_stopped_when_its_time_is_over(measure: Measure, word: str) -> None:
+    measure(answers())
+    begun = time.monotonic()
+    with pytest.raises(scorer.TookTooLong):
+        measure(word, Limits(0.5, 1500))
+    assert 0.4 < time.monotonic() - begun < 4
+    assert measure(answers()).result is not None
+
+
+@pytest.mark.parametrize("word", ["abort", "die", "leave", "babble"])
+def test_a_child_that_ends_without_an_answer_has_died_and_the_next_file_is_measured(
+    measure: Measure, word: str
+) -> None:
+    with pytest.raises(scorer.Died):
+        measure(word, Limits(3, 1500))
+    assert measure(answers()).result is not None
+
+
+def test_a_child_has_nothing_of_the_site(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer.close()
+    for name in ("SECRET_KEY", "DATABASE_URL", "ADMIN_PASSWORD", "REDIS_URL", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "secret")
+    found = message(measure("show"))
+    assert not set(found["environment"]) & {"SECRET_KEY", "DATABASE_URL", "ADMIN_PASSWORD", "REDIS_URL"}
+    assert "AWS_SECRET_ACCESS_KEY" not in found["environment"]
+    assert not FOREIGN & set(found["modules"])
+    assert sorted(found["descriptors"]) == ["c", "c", "c", "p", "s"], "/dev/null, its life, its answer, nothing else"
+
+
+def test_a_child_that_was_taken_over_reaches_nothing(measure: Measure, tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("secret")
+    found = message(measure("tell"))
+    assert found.pop("a fork") != "done"
+    assert found.pop("a program") != "done"
+    if metrics.cage_missing():
+        pytest.skip("this kernel has no sandbox; the limits hold")
+    assert "done" not in found.values(), found
+
+
+# --- processes --------------------------------------------------------------------------------------------------
+
+
+def test_a_truth_is_read_once_and_eight_are_kept(measure: Measure, ruler: Ruler) -> None:
+    scorer.close()
+    rulers = [Ruler(str(n), ruler.metric, ruler.truth, {}, "id") for n in range(10)]
+    for one in rulers:
+        measure(answers(), by=one)
+    root = _client._running[0].process.pid
+    until(lambda: len(below(root)) == _client.KEPT, what="eight keepers")
+    keepers = set(below(root))
+    for _ in range(3):
+        measure(answers(), by=rulers[-1])
+    assert set(below(root)) == keepers
+
+
+def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
+    scorer.close()
+    measure(answers())
+
+    def state() -> tuple[int, int, int]:
+        pids = [os.getpid(), *below(os.getpid())]
+        return len(os.listdir("/proc/self/fd")), len(pids), sum(len(os.listdir(f"/proc/{p}/fd")) for p in pids[1:])
+
+    measure(answers())
+    at_rest()
+    before = state()
+    for _ in range(20):
+        measure(answers())
+    at_rest()
+    assert state() == before
+
+
+def test_a_keeper_has_one_thread_when_it_forks(measure: Measure) -> None:
+    for _ in range(3):
+        measure(answers())
+    for pid in below(os.getpid()):
+        names = [Path(f"/proc/{pid}/task/{one}/comm").read_text().strip() for one in os.listdir(f"/proc/{pid}/task")]
+        assert set(names) <= {"python", "python3"}, names
+
+
+@pytest.mark.parametrize("who", ["the scorer", "its keeper"])
+def test_whoever_is_killed_between_two_files_no_file_is_blamed(measure: Measure, who: str) -> None:
+    measure(answers())
+    root = _client._running[0].process.pid
+    os.kill(root if who == "the scorer" else below(root)[0], signal.SIGKILL)
+    assert measure(answers()).result is not None
+
+
+@pytest.mark.parametrize("who", ["the scorer", "its keeper", "the child"])
+def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_once(measure: Measure, who: str) -> None:
+    scorer.close()
+    measure(answers())
+    root = at_rest()
+
+    def kill() -> None:
+        pids = until(lambda: found if len(found := below(root)) == 2 else None, what="a child")
+        os.kill({"the scorer": root, "its keeper": pids[0], "the child": pids[1]}[who], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    begun = time.monotonic()
+    with pytest.raises(scorer.Died):
+        measure("sleep")
+    assert time.monotonic() - begun < 4
+    killer.join()
+    assert measure(answers()).result is not None
+
+
+def test_stopping_ends_what_is_measured(measure: Measure) -> None:
+    scorer.close()
+    measure(answers())
+    root = at_rest()
+
+    def stop() -> None:
+        until(lambda: len(below(root)) == 2, what="a child")
+        scorer.stop()
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    with pytest.raises(scorer.Interrupted):
+        measure("sleep")
+    stopper.join()
+    until(lambda: not Path(f"/proc/{root}").exists() or not below(root), what="the end of the child")
+    assert measure(answers()).result is not None
+
+
+def test_a_scorer_that_sleeps_is_ended_and_replaced(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_client, "GRACE", 0.2)
+    measure(answers())
+    for pid in below(os.getpid()):
+        os.kill(pid, signal.SIGSTOP)
+    with pytest.raises(scorer.TookTooLong):
+        measure(answers(), Limits(0.3, 1500))
+    assert measure(answers()).result is not None
