@@ -43,7 +43,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class SelfTest:
+class CageTest:
     """What came of all; ``missing`` says in words why there was nothing to try, ``broken`` what a metric could not do
     inside that it must be able to."""
 
@@ -68,7 +68,7 @@ class SelfTest:
         return {**asdict(self), "reason": self.reason}
 
 
-def self_test(*, seal: str = "must") -> SelfTest:
+def cage_test(*, seal: str = "must") -> CageTest:
     """Try all ways out. ``seal="no"`` leaves the cage away, to see that the test can fail."""
     began = time.monotonic()
     missing = available() if seal == "must" else ""
@@ -77,7 +77,7 @@ def self_test(*, seal: str = "must") -> SelfTest:
         with _bait() as bait:
             broken = _ask("works", bait, seal)
             outcomes = [_outcome(name, bait, seal) for name in ATTEMPTS] if not broken else []
-    return SelfTest(platform.release(), round(time.monotonic() - began, 2), missing, broken, outcomes)
+    return CageTest(platform.release(), round(time.monotonic() - began, 2), missing, broken, outcomes)
 
 
 def _outcome(name: str, bait: dict[str, Any], seal: str) -> Outcome:
@@ -154,7 +154,7 @@ def _variables(**values: str) -> Iterator[None]:
 
 def main() -> int:
     """Print what came of it."""
-    found = self_test()
+    found = cage_test()
     json.dump(found.as_dict(), sys.stdout)
     return 1 if found.reason else 0
 
