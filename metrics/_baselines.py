@@ -36,6 +36,7 @@ _SEED = 7
 _RIGHT = 0.75
 _NORMAL = 1.959963984540054
 _TOKENS = 5
+_MOST_CLASSES = 30
 _OFTEN = 0.05
 """Share of the rows from which on the most frequent of many numbers is worth a try."""
 
@@ -194,7 +195,10 @@ def _constants(
     found = [("Sample submission", truth.dull_cells)]
     commonest, times = min(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     numbers = [[to_decimal(cell) for cell in column] for column in columns]
-    are_numbers = _takes_numbers(truth) and all(number is not None for column in numbers for number in column)
+    are_numbers = all(number is not None for column in numbers for number in column)
+    are_numbers = are_numbers and _takes_quantities(
+        truth, {float(number or 0) for column in numbers for number in column}
+    )
     if not are_numbers or times > _OFTEN * len(perfect):
         found.append(("Most frequent answer", list(commonest)))
     if are_numbers:
@@ -217,9 +221,13 @@ def _text(number: float) -> str:
     return repr(float(f"{number:.12g}")).removesuffix(".0")
 
 
-def _takes_numbers(truth: Truth) -> bool:
-    """Whether a submission consists of quantities, of which a mean makes sense, and not of labels."""
-    return isinstance(reading_of(truth, [truth.dull_cells])[0], np.ndarray)
+def _takes_quantities(truth: Truth, answers: set[float]) -> bool:
+    """Whether a submission consists of quantities, of which a mean makes sense, and not of labels. A metric from
+    outside does not say so: few whole numbers may be names of classes, but 0 and 1 have a probability."""
+    if not truth.metric.is_outside:
+        return isinstance(reading_of(truth, [truth.dull_cells])[0], np.ndarray)
+    are_whole = all(number.is_integer() for number in answers)
+    return not are_whole or len(answers) > _MOST_CLASSES or answers == {0.0, 1.0}
 
 
 def _random_rows(truth: Truth, width: int) -> list[list[str]]:

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import pickle
+import random
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ import metrics
 from metrics import _kaggle_metric_utilities as stand_in
 from metrics import _outside, _outside_metric, _outside_run
 from metrics.__main__ import main
+from tests.metrics.answer_files import split_table
 
 Drop = Callable[[str, str], metrics.OutsideFile]
 
@@ -635,6 +637,28 @@ def test_a_perfect_file_is_scored_at_publication_where_nobody_knows_the_best_val
     assert report.ok
     assert report.self_test == {"overall": 3.0, "public": 3.0, "private": 3.0, "best": None, "passed": True}
     json.dumps(report.self_test, allow_nan=False)
+
+
+def constants(key: str, cell: Callable[[int, random.Random], str]) -> dict[str, str]:
+    report = metrics.check_truth(key, split_table("id,y", cell, 60))
+    assert report.ok, report.findings
+    return {one.name: one.says for one in report.baselines if one.is_constant}
+
+
+def test_quantities_have_a_mean_and_a_median_and_classes_have_none(drop: Drop) -> None:
+    drop("gap", body("return float((solution.y - submission.y).abs().mean())", '"""Lower is better."""'))
+    found = constants("gap", lambda i, dice: f"{dice.gauss(50, 9):.2f}")
+    assert {"Mean", "Median"} <= set(found)
+    assert "Most frequent answer" not in found
+    assert 40 < float(found["Mean"].strip('"')) < 60
+    assert "Mean" in constants("gap", lambda i, dice: str(dice.randint(1, 500)))
+    chances = constants("gap", lambda i, dice: "1" if dice.random() < 0.2 else "0")
+    assert 0 < float(chances["Mean"].strip('"')) < 0.5
+    for names in ("1234", ("cat", "dog")):
+        drop("same", body("return float((solution.y == submission.y).mean())", '"""Higher is better."""'))
+        found = constants("same", lambda i, dice, names=names: dice.choice(names))  # type: ignore[misc]
+        assert "Mean" not in found
+        assert any("most frequent answer" in name.lower() for name in found)
 
 
 def test_a_board_that_would_be_upside_down_is_not_published(drop: Drop) -> None:
