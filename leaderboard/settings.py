@@ -84,6 +84,7 @@ MIDDLEWARE = [
     "leaderboard.web.middleware.RequestIdMiddleware",
     "leaderboard.web.middleware.HeadersMiddleware",
     "leaderboard.web.middleware.PlainAddressMiddleware",
+    "leaderboard.web.whole_forms.LengthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -218,6 +219,7 @@ if STORAGE_URL:
     except BadAddress as error:
         raise ImproperlyConfigured(str(error)) from None
 FILE_UPLOAD_HANDLERS = [
+    "leaderboard.web.whole_forms.WholeFormHandler",
     "leaderboard.storage.LimitedUploadHandler",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",

@@ -111,12 +111,11 @@ def submit(
     if upload_key and (earlier := Submission.objects.filter(competition=competition, upload_key=key).first()):
         return earlier
     with _noted(competition):
-        if refusal := reason_not_to(competition, membership, timezone.now()):
+        if refusal := reason_not_to(competition, membership, database_now()):
             raise refusal
-        assert membership is not None
         stored = store(chunks, f"submissions/{competition.pk}", limit=competition.max_bytes)
         try:
-            submission = _receive(competition, membership, stored, key, clean_name(file_name), note.strip()[:300])
+            submission = _receive(competition, user, stored, key, clean_name(file_name), note.strip()[:300])
         except BaseException:
             remove(stored.key)
             raise
@@ -137,9 +136,11 @@ def _noted(competition: Competition) -> Iterator[None]:
 
 
 def _receive(
-    competition: Competition, membership: Membership, stored: StoredFile, key: str, file_name: str, note: str
+    competition: Competition, user: User, stored: StoredFile, key: str, file_name: str, note: str
 ) -> Submission:
     received_at = database_now()
+    membership = _still_a_member(competition, user)
+    competition = membership.competition
     is_late = received_at >= competition.closes_at
     if is_late and not competition.allows_late:
         raise Refused("closed", "The deadline passed before your file had arrived.")
@@ -161,9 +162,10 @@ def _receive(
         submission.status = Submission.Status.INVALID
         submission.problems = problems
         submission.finished_at = received_at
-    # SQLite has one writer at a time, so what needs no transaction is done before it.
-    count, _ = DailyAttempts.objects.get_or_create(team_id=membership.team_id, day=received_at.astimezone(UTC).date())
     try:
+        # SQLite has one writer at a time, so what needs no transaction is done before it.
+        day = received_at.astimezone(UTC).date()
+        count, _ = DailyAttempts.objects.get_or_create(team_id=membership.team_id, day=day)
         with transaction.atomic():
             _take_attempt(count, competition.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
@@ -172,6 +174,7 @@ def _receive(
     except IntegrityError:
         earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
         if earlier is None:
+            _still_a_member(competition, user)
             raise
         remove(stored.key)
         return earlier
@@ -241,8 +244,18 @@ def _may_be_empty(ruler: GroundTruth | None) -> bool:
 
 
 def _membership(competition: Competition, user: User) -> Membership | None:
-    found = Membership.objects.select_related("competition", "team", "user")
+    found = Membership.objects.select_related("competition__ground_truth", "team", "user")
     return found.filter(competition=competition, user=user).first()
+
+
+def _still_a_member(competition: Competition, user: User) -> Membership:
+    """The membership as it is now that the whole file is here; an upload takes a while, and much can change in it."""
+    membership = _membership(competition, user)
+    if membership is None:
+        if not Competition.objects.filter(pk=competition.pk).exists():
+            raise Refused("gone", "This competition was removed while your file was on its way.")
+        raise Refused("not_joined", "You left the competition while your file was on its way.")
+    return membership
 
 
 def _take_attempt(count: DailyAttempts, limit: int, *, is_refused: bool) -> None:

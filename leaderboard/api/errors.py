@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 NO_TOKEN = "Send a valid API token: “Authorization: Bearer lb_…”. Tokens are made on your account page."
 OUR_FAULT = "Something went wrong on our side. It has been logged; try again later."
-UNREADABLE = "The body of this request cannot be read. Send multipart/form-data with one file."
+UNREADABLE = "This body cannot be read, or it was cut off on its way. Send multipart/form-data with one file."
 
 
 class ApiError(Exception):

@@ -42,7 +42,14 @@ from .schemas import (
     SubmissionPage,
 )
 
-HOW_REFUSED = {"attempts": 429, "refused_files": 429, "failed_files": 429, "not_joined": 403, "rules": 403}
+HOW_REFUSED = {
+    "attempts": 429,
+    "refused_files": 429,
+    "failed_files": 429,
+    "not_joined": 403,
+    "rules": 403,
+    "gone": 404,
+}
 BoardName = Annotated[Literal["public", "private"], Query(description="Public unless asked otherwise.")]
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a page has at most 100 items.")]
 
@@ -185,6 +192,8 @@ def hand_in(
     """Hand in a file. It is stored and queued; ask for the submission again until its status is no longer “pending”."""
     user = _user(request)
     competition = visible_competition(user, slug)
+    if len(request.FILES.getlist("file")) > 1:
+        raise ApiError(422, "Send one file at a time.")
     try:
         submission = submitting.submit(
             competition=competition,

@@ -54,6 +54,12 @@ class UploadForm(forms.Form):
     )
     upload_key = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
 
+    def clean_file(self) -> Any:
+        """One file; of several nobody would know which one was taken."""
+        if (count := len(self.files.getlist("file"))) > 1:
+            raise ValidationError(f"You sent {count} files. Hand in one at a time.")
+        return self.cleaned_data["file"]
+
     @classmethod
     def fresh(cls, *, note: str = "", check_only: bool = False) -> UploadForm:
         """An empty form with a key of its own."""
