@@ -57,7 +57,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else N
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
 SECURE_SSL_REDIRECT = IS_HTTPS
 SECURE_SSL_HOST = urlsplit(SITE_URL).netloc or None
-SECURE_REDIRECT_EXEMPT = [r"^healthz"]  # asked from this machine, without the proxy
+SECURE_REDIRECT_EXEMPT = [r"^healthz", r"^prometheus$"]  # asked from this machine, without the proxy
 # Promises for whole domains, which this site cannot make for its neighbours.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
@@ -285,6 +285,11 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": ["'none'"],
     }
 }
+
+# Who sends this may read the numbers at /prometheus; without it there is no such page.
+PROMETHEUS_TOKEN = env.str("PROMETHEUS_TOKEN", default="")
+if PROMETHEUS_TOKEN and len(PROMETHEUS_TOKEN) < 16:
+    raise ImproperlyConfigured("PROMETHEUS_TOKEN has at least 16 characters or is not set.")
 
 # Readable lines, or one JSON object per line for programs that collect logs.
 LOG_FORMAT = env.str("LOG_FORMAT", default="text")

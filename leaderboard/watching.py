@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from django.db.models import Max, Min, Q
 from django.db.models.functions import Now
 
-from . import __version__, claims, outside
+from . import __version__, claims, counting, outside
 from .models import Inspection, Submission, Worker
 from .models.clock import database_now
 from .storage import can_write, scratch
@@ -40,7 +40,10 @@ SHOWN = 20
 
 def report_worker(*, swept: bool = False) -> None:
     """Say that this process is at work; forget those who have been silent for long."""
-    fields: dict[str, Any] = {"seen_at": Now(), "version": __version__, **({"swept_at": Now()} if swept else {})}
+    counts = [tally.as_dict() for tally in counting.so_far()]
+    fields: dict[str, Any] = {"seen_at": Now(), "version": __version__, "counts": counts}
+    if swept:
+        fields["swept_at"] = Now()
     host, process = socket.gethostname()[:200], os.getpid()
     if Worker.objects.filter(host=host, process=process).update(**fields):
         return

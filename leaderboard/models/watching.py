@@ -17,6 +17,8 @@ class Worker(models.Model):
     started_at = models.DateTimeField(default=timezone.now)
     seen_at = models.DateTimeField()
     swept_at = models.DateTimeField(null=True)
+    # What it has done since it started, as `counting.Tally` writes it.
+    counts = models.JSONField(default=list)
 
     class Meta:
         ordering: ClassVar = ["host", "process"]

@@ -10,6 +10,7 @@ urlpatterns = [
     path("", visitors.competitions, name="competitions"),
     path("healthz", visitors.healthz, name="healthz"),
     path("healthz/deep", visitors.healthz_deep, name="healthz_deep"),
+    path("prometheus", operators.prometheus, name="prometheus"),
     path("status/", operators.status, name="status"),
     path("theme/", visitors.theme, name="theme"),
     path("setup/<str:secret>/", visitors.setup, name="setup"),

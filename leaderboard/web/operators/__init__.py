@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .running import status
+from .running import prometheus, status
 
-__all__ = ["status"]
+__all__ = ["prometheus", "status"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.crypto import constant_time_compare
 
 from ... import watching
 from ..access import Audience, open_to
@@ -12,3 +14,14 @@ from ..access import Audience, open_to
 @open_to(Audience.OPERATORS)
 def status(request: HttpRequest) -> HttpResponse:
     return render(request, "operators/status.html", watching.overview())
+
+
+@open_to(Audience.ANYONE)
+def prometheus(request: HttpRequest) -> HttpResponse:
+    """Numbers for the program that has this site's token; nobody else finds anything here."""
+    token = settings.PROMETHEUS_TOKEN
+    if not token or not constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {token}"):
+        raise Http404
+    from ... import prometheus as numbers  # most sites are never asked, and need not load its library
+
+    return HttpResponse(numbers.text(), content_type=numbers.CONTENT_TYPE, headers={"Cache-Control": "no-store"})
