@@ -126,3 +126,8 @@ def files_kept() -> list[str]:
     """Submissions on the disk, and what lies about of unfinished ones."""
     folders = ("submissions", "checks")
     return [str(one) for folder in folders for one in path_of(folder).rglob("*") if one.is_file()]
+
+
+def nothing_happened(user: User) -> bool:
+    """No row, no file, no attempt."""
+    return not Submission.objects.exists() and not files_kept() and not attempts_used(user)
