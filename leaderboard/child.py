@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import metrics
 
+from .scorer import clean_environment, confine, too_much_memory
 from .slow_clients import waiting
 
 TIME_LIMIT = 120
@@ -194,22 +193,6 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
 }
 
 
-def limit_memory(megabytes: int) -> None:
-    """Let this process take no more memory for data; beyond, Python and Arrow raise `MemoryError`.
-
-    Where the system knows no such limit nothing happens.
-    """
-    size = megabytes * 1_048_576
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_DATA, (size, resource.getrlimit(resource.RLIMIT_DATA)[1]))
-
-
-def too_much_memory(megabytes: int) -> dict[str, Any]:
-    """The problem of a file that cannot be read within the limit; its host can ask the operator for more."""
-    message = f"Reading this file takes more than the {megabytes:,} MB of memory that this site gives to a file."
-    return metrics.Problem("too_large", message).as_dict()
-
-
 def run(job: str, **arguments: Any) -> dict[str, Any]:
     """Do a job in a process of its own, as soon as there is a place for one."""
     is_small = job in SMALL_JOBS
@@ -230,11 +213,12 @@ def _run(job: str, arguments: dict[str, Any], seconds: int, is_small: bool) -> d
     try:
         done = subprocess.run(
             [sys.executable, "-m", "leaderboard.child"],
-            input=json.dumps([memory, job, arguments]),
+            input=json.dumps([memory, seconds, job, arguments]),
             capture_output=True,
             text=True,
             timeout=seconds,
             cwd=Path(__file__).resolve().parent.parent,
+            env=clean_environment(),
             check=False,
         )
     except subprocess.TimeoutExpired as error:
@@ -246,11 +230,12 @@ def _run(job: str, arguments: dict[str, Any], seconds: int, is_small: bool) -> d
 
 
 def main() -> None:
-    megabytes, job, arguments = json.load(sys.stdin)
-    limit_memory(megabytes)
+    megabytes, seconds, job, arguments = json.load(sys.stdin)
     if job in SMALL_JOBS:
         allowed = int(os.environ.get("METRICS_SECONDS") or EXAMPLE_SECONDS)
         os.environ["METRICS_SECONDS"] = str(min(EXAMPLE_SECONDS, allowed))
+    read, write = _files_of(job, arguments)
+    confine(seconds, megabytes, read=read, write=write, starts_others=_starts_others(job, arguments))
     try:
         answer = JOBS[job](**arguments)
     except MemoryError:
@@ -258,6 +243,33 @@ def main() -> None:
             raise
         answer = {"problems": [too_much_memory(megabytes)]}
     json.dump(answer, sys.stdout)
+
+
+def _files_of(job: str, arguments: dict[str, Any]) -> tuple[list[Path], list[Path]]:
+    """What a job reads and writes; what it will write is there from now on."""
+    if job in SMALL_JOBS:
+        return [], []  # what was typed
+    named = [arguments.get(name) for name in ("truth", "submission", "sample", "earlier")]
+    read = [Path(name) for name in (*named, *(arguments.get("tests") or {}).values()) if name]
+    write = [Path(arguments["target"])] if arguments.get("target") else []
+    for path in write:
+        path.touch(mode=0o600)
+    return [path for path in read if path.exists()], write
+
+
+def _starts_others(job: str, arguments: dict[str, Any]) -> bool:
+    """Whether a metric from outside takes part, or may have to be looked at: these run in processes of their own."""
+    if metrics.outside_folder() is None:
+        return False
+    keys = [arguments.get("metric"), *(key for key, _ in arguments.get("secondary", ()))]
+    return job == "suggest" or any(_is_outside(key) for key in keys if key)
+
+
+def _is_outside(key: str) -> bool:
+    try:
+        return metrics.get(key).is_outside
+    except metrics.UnknownMetric:
+        return False
 
 
 if __name__ == "__main__":

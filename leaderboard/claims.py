@@ -181,7 +181,18 @@ def note_death(bell: str) -> Turn | None:
     Saying it twice counts one death: the second time nobody holds the claim.
     """
     held = _held_by(bell)
-    if held is None or not _let_go(held):
+    return None if held is None else _note_death_of(held)
+
+
+def let_go_of_the_dead(submission_id: uuid.UUID, claim: uuid.UUID) -> Turn | None:
+    """The same of what this process holds itself, when its scorer died."""
+    rows = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
+    held = rows.select_related("competition").first()
+    return None if held is None else _note_death_of(held)
+
+
+def _note_death_of(held: Submission) -> Turn | None:
+    if not _let_go(held):
         return None
     log.error("the scorer of submission %s died (%s. time)", held.pk, held.deaths + 1)
     return None if give_up(held.pk) else _turn_of(held)

@@ -6,19 +6,15 @@ may finish it, in one transaction that writes the status, both scores and the st
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 import uuid
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain, zip_longest
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
@@ -26,37 +22,17 @@ from django.utils import timezone
 
 import metrics
 
-from . import claims, outside, ranking
-from .child import too_much_memory
-from .claims import OUR_FAULT
+from . import claims, ranking, scorer
+from .measuring import Outcome, measure, measure_patiently
 from .models import Competition, GroundTruth, Instrument, Refusal, Score, Split, Submission, Uncertainty
-from .storage import Unreachable, path_of
+from .storage import Unreachable
 
 log = logging.getLogger(__name__)
 
 # A database may be away for a minute; the hard limit of a task ends what takes longer.
 FINISH_WITHIN, FIRST_PAUSE, LONGEST_PAUSE = 90.0, 0.2, 5.0
-PREPARED_AT_MOST = 8
 RESCORE_BATCH = 200
 RESCORE_SECONDS = 2.0
-MOST_TOLD = 2000
-
-DAMAGED = "The stored file is damaged. The host has been told, and your attempt was given back."
-
-
-class Damaged(Exception):
-    """The stored file is missing or no longer has the hash of its receipt."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What measuring a file came to: a result, or all problems of the file, or our own failure; what the metric said
-    about that is for the host alone."""
-
-    result: metrics.Result | None = None
-    problems: tuple[dict[str, Any], ...] = ()
-    failure: str = ""
-    told_to_host: str = ""
 
 
 # --- one submission ---------------------------------------------------------------------------------------------
@@ -67,8 +43,9 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None) -> str:
 
     Returns the status it ended with, `busy` when somebody else holds it or it is final or gone, and `stale` when the
     ruler was exchanged meanwhile: then it is pending again and the caller rings once more. `waiting` means that its
-    files cannot be had now: it is pending as before, no try is counted, and the sweep rings. `bell` names what woke
-    this worker, for `claims.note_death`.
+    files cannot be had now: it is pending as before, no try is counted, and the sweep rings. `died` means that its
+    scorer did and that it may be tried again: the caller rings. `bell` names what woke this worker, for
+    `claims.note_death`.
     """
     claim = claims.take(submission_id, bell)
     submission = (
@@ -84,78 +61,12 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None) -> str:
     except Unreachable as error:
         log.error("submission %s waits for the storage: %s", submission.pk, error)
         return _finish_patiently(lambda: _put_back(submission, claim))
+    except scorer.Interrupted:
+        return "busy"  # the lease is somebody else's by now
+    except scorer.Died as death:
+        log.error("submission %s under %s: its scorer %s", submission.pk, ruler.pk, death)
+        return _finish_patiently(lambda: "died" if claims.let_go_of_the_dead(submission.pk, claim) else "failed")
     return _finish_patiently(lambda: _finish(submission, ruler, claim, outcome))
-
-
-def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
-    """Read the file and compute its scores; never raises for anything a file or a metric does.
-
-    Raises `Unreachable` where nobody knows what the file is.
-    """
-    try:
-        if reason := outside.why_not(ground_truth.metric_key):
-            log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
-            return Outcome(failure=OUR_FAULT, told_to_host=reason)
-        truth, file = prepared(ground_truth), _whole_file(submission)
-        return _evaluate(truth, file)
-    except Unreachable:
-        raise
-    except Damaged:
-        log.error("submission %s: the stored file is damaged", submission.pk)
-        return Outcome(failure=DAMAGED)
-    except metrics.MetricFailed as error:
-        log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
-        return Outcome(failure=OUR_FAULT, told_to_host=f"{error} {error.told}".strip()[:MOST_TOLD])
-    except metrics.UnknownMetric as error:
-        log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
-        return Outcome(failure=OUR_FAULT, told_to_host=f"{error} The operator can put its file back.")
-    except Exception:
-        log.exception("submission %s under %s could not be measured", submission.pk, ground_truth.pk)
-        return Outcome(failure=OUR_FAULT)
-
-
-def _evaluate(truth: metrics.Truth, file: Path) -> Outcome:
-    """What the file itself is to blame for: its problems, and more memory than a file may take."""
-    try:
-        return Outcome(result=truth.evaluate(file, uncertainty=True, with_parts=True))
-    except metrics.SubmissionError as error:
-        problems = tuple(problem.as_dict() for problem in error.problems)
-        return Outcome(problems=problems, told_to_host=error.told[:MOST_TOLD])
-    except MemoryError:
-        return Outcome(problems=(too_much_memory(settings.SCORING_MEMORY_MB),))
-
-
-_prepared: OrderedDict[tuple[int, str], metrics.Truth] = OrderedDict()
-
-
-def prepared(ground_truth: GroundTruth) -> metrics.Truth:
-    """The parsed truth, kept per process for the rulers used last."""
-    key = (ground_truth.pk, ground_truth.sha256)
-    if key not in _prepared:
-        _prepared[key] = metrics.prepare(
-            ground_truth.metric_key,
-            path_of(ground_truth.file_key, ground_truth.sha256),
-            ground_truth.params,
-            ground_truth.id_column,
-            secondary=ground_truth.secondary_asked,
-        )
-        while len(_prepared) > PREPARED_AT_MOST:
-            _prepared.popitem(last=False)
-    _prepared.move_to_end(key)
-    return _prepared[key]
-
-
-def _whole_file(submission: Submission) -> Path:
-    """Where the file lies, once it is known to be the one received; it is never in memory as a whole."""
-    try:
-        path = path_of(submission.file_key, submission.sha256)
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise Damaged from error
-    if digest != submission.sha256:
-        raise Damaged
-    return path
 
 
 def _finish_patiently(finish: Callable[[], str]) -> str:
@@ -296,7 +207,7 @@ def rescore(ground_truth_id: int) -> bool:
 
 
 def _rescore_one(submission: Submission, ruler: GroundTruth) -> None:
-    outcome = measure(submission, ruler)
+    outcome = measure_patiently(submission, ruler)
     with transaction.atomic():
         Competition.objects.select_for_update().get(pk=ruler.competition_id)
         if not unmeasured(ruler).filter(pk=submission.pk).exists():

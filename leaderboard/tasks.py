@@ -7,7 +7,6 @@ sweep finds the row in the database.
 from __future__ import annotations
 
 import logging
-import os
 import subprocess
 import sys
 import threading
@@ -21,9 +20,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection, transaction
 from django.utils import timezone
 
-import metrics
-
-from . import child, claims, counting, logs, ranking, scoring, watching
+from . import claims, counting, logs, ranking, scorer, scoring, watching
 from .celery import app
 
 log = logging.getLogger(__name__)
@@ -33,7 +30,6 @@ SWEPT_FOR = 20
 SWEEP_EVERY = 5.0
 # What a message looks like. Workers refuse a number they do not know and leave the row to those who do.
 SCHEMA = 1
-LOST_LEASE = 75
 LOOKS = 5
 
 
@@ -42,12 +38,10 @@ LOOKS = 5
 
 @worker_process_init.connect
 def _begin_to_score(**_: object) -> None:
-    """Load the table reader before the first file comes, so that nobody waits for imports; then hold the memory."""
-    child.limit_memory(settings.SCORING_MEMORY_MB)
+    """Have the scorer start before the first file comes, so that nobody waits for it."""
     counting.start_again()
-    claims.when_lost = lambda: os._exit(LOST_LEASE)
-    example = metrics.get("accuracy").example
-    metrics.prepare("accuracy", example.truth.encode()).evaluate(example.submission.encode(), uncertainty=True)
+    claims.when_lost = scorer.stop
+    scorer.start()
     threading.Thread(target=_keep_watch, daemon=True).start()
 
 
@@ -113,7 +107,7 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
         status = _measure(turn, self.request.id)
         if status == "busy":
             continue
-        again = turn if status == "stale" else claims.more_of(turn)
+        again = turn if status in ("stale", "died") else claims.more_of(turn)
         if again is not None:
             ring(score_submission, again.submission_id, again.ground_truth_id, expires=SWEPT_FOR)
         return

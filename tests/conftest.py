@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.utils import timezone
 
-from leaderboard import child, hosting, joining, scoring, submitting, tasks
+from leaderboard import child, hosting, joining, scorer, scoring, submitting, tasks
 from leaderboard.models import Competition, Membership, Submission, User
 from leaderboard.ranking import boards
 from leaderboard.web import board_cache
@@ -83,6 +83,8 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     if request.node.get_closest_marker("slow"):
         return
     monkeypatch.setattr(child, "run", lambda job, **arguments: child.JOBS[job](**arguments))
+    monkeypatch.setattr(scorer, "measure", scorer.measure_here)
+    monkeypatch.setattr(scorer, "start", lambda: None)
     monkeypatch.setattr(tasks, "ring", lambda task, *arguments, **options: None)
 
 

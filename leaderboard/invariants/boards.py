@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import metrics
 
-from .. import ranking, scoring
+from .. import measuring, ranking, scoring
 from ..models import Competition, Score, Split
 from ._verdict import Findings
 
@@ -34,7 +34,7 @@ def scores_recompute(findings: Findings) -> Iterator[str]:
             other_metric += 1
             continue
         findings.looked_at += 1
-        outcome = scoring.measure(score.submission, ruler)
+        outcome = measuring.measure_patiently(score.submission, ruler)
         if outcome.result is None:
             yield f"score {score.pk}: its file cannot be measured any more"
             continue

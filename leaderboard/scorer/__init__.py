@@ -14,7 +14,7 @@ checked before anybody believes its form. `measure` is the one way in.
 from __future__ import annotations
 
 from ._answers import Answer, too_much_memory
-from ._client import Died, Interrupted, TookTooLong, close, measure, ready, stop
+from ._client import Died, Interrupted, TookTooLong, close, measure, start, stop
 from ._confined import clean_environment, confine
 from ._here import measure_here
 from ._ruler import Limits, Ruler
@@ -31,7 +31,7 @@ __all__ = [
     "confine",
     "measure",
     "measure_here",
-    "ready",
+    "start",
     "stop",
     "too_much_memory",
 ]

@@ -91,6 +91,7 @@ class _Scorer:
             env=clean_environment(),
         )
         os.close(theirs)
+        self._is_ready = False
 
     @property
     def lives(self) -> bool:
@@ -116,6 +117,15 @@ class _Scorer:
         self.keepers.move_to_end(ruler.key)
         return self.keepers[ruler.key]
 
+    def wait_until_ready(self) -> None:
+        """Its libraries take a moment, which is no time of a file. Raises `_Gone`."""
+        if not self._is_ready:
+            try:
+                _wire.receive(self.connection, time.monotonic() + _START)
+            except (_wire.Ended, _wire.Garbled, TimeoutError) as error:
+                raise _Gone from error
+            self._is_ready = True
+
     def kill(self) -> None:
         """End the process; the kernel, or the ends of their connections, end what is below."""
         with suppress(ProcessLookupError):
@@ -137,22 +147,21 @@ _place = threading.Lock()
 
 def measure(ruler: Ruler, file: Path, limits: Limits) -> Answer:
     """Have one submission measured. Raises `Died`, `TookTooLong` and, after `stop`, `Interrupted`."""
-    until = time.monotonic() + limits.seconds
     with _place:
         try:
-            return _measure(_started(), ruler, file, limits, until)
+            return _measure(_started(), ruler, file, limits)
         except _Gone:
             if _was_stopped():
                 raise Interrupted from None
             close()
         try:
-            return _measure(_started(), ruler, file, limits, until)
+            return _measure(_started(), ruler, file, limits)
         except _Gone:
             raise Died("the scorer does not stay alive") from None
 
 
-def ready() -> None:
-    """Have the scorer started and its libraries loaded, so that nobody waits for it later."""
+def start() -> None:
+    """Have the scorer start beside what this process does, so that nobody waits for its libraries later."""
     with _place:
         _started()
 
@@ -180,15 +189,12 @@ def _started() -> _Scorer:
         close()
     if not _running:
         _running.append(_Scorer())
-        try:
-            _wire.receive(_running[0].connection, time.monotonic() + _START)
-        except (_wire.Ended, _wire.Garbled, TimeoutError):
-            close()
-            raise Died("the scorer does not start") from None
     return _running[0]
 
 
-def _measure(scorer: _Scorer, ruler: Ruler, file: Path, limits: Limits, until: float) -> Answer:
+def _measure(scorer: _Scorer, ruler: Ruler, file: Path, limits: Limits) -> Answer:
+    scorer.wait_until_ready()
+    until = time.monotonic() + limits.seconds
     try:
         keeper = scorer.keeper(ruler, limits, until)
         if isinstance(keeper, Answer):

@@ -10,6 +10,7 @@ import pytest
 from django.conf import LazySettings
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+import metrics
 from leaderboard import joining, scoring, submitting
 from leaderboard.models import Competition, Membership, Submission, User
 from tests.conftest import answers, enter, hand_in
@@ -72,10 +73,10 @@ def test_a_failure_of_ours_is_told_in_neutral_words(
 ) -> None:
     _, said = bos_program.hand_in(answers())
 
-    def broken(*args: object) -> None:
+    def broken(*args: object, **options: object) -> None:
         raise RuntimeError("the truth is cat, dog, cat")
 
-    monkeypatch.setattr(scoring, "prepared", broken)
+    monkeypatch.setattr(metrics.Truth, "evaluate", broken)
     work()
     _, said = bos_program.get(f"submissions/{said['id']}")
     assert said["status"] == "failed"

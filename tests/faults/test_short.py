@@ -14,7 +14,7 @@ from django.conf import LazySettings
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import claims, hosting, invariants, scoring, submitting, tasks
+from leaderboard import claims, hosting, invariants, measuring, scoring, submitting, tasks
 from leaderboard.models import Competition, DailyAttempts, Score, Submission, User
 from tests.conftest import answers, enter, make_competition, person
 
@@ -169,9 +169,9 @@ def test_37_a_competition_that_is_deleted_while_its_file_is_measured(
     pets: Competition, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    submission, measure = upload(pets, bo), scoring.measure
+    submission, measure = upload(pets, bo), measuring.measure
 
-    def meanwhile(*arguments: Any) -> scoring.Outcome:
+    def meanwhile(*arguments: Any) -> measuring.Outcome:
         outcome = measure(*arguments)
         hosting.remove(competition=pets, user=ada)
         return outcome

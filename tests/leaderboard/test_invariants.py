@@ -356,11 +356,6 @@ def told(*options: str) -> tuple[int, str]:
     return 0, out.getvalue()
 
 
-@pytest.fixture(autouse=True)
-def no_limit_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaderboard.child.limit_memory", lambda _: None)
-
-
 def test_olga_reads_a_line_per_promise_and_what_nobody_could_see(site: Submission) -> None:
     status, text = told()
     assert status == 0

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import metrics
-from leaderboard import child, hosting, scoring
+from leaderboard import child, hosting, measuring
 from leaderboard.exports import safe_cell
 from leaderboard.hosting import data_files
 from leaderboard.models import Competition, DailyAttempts, Submission, User
@@ -70,7 +70,7 @@ def test_a_child_stops_at_its_memory_and_says_so(pets: Competition, tmp_path: Pa
     }
     done = subprocess.run(
         [sys.executable, "-m", "leaderboard.child"],
-        input=json.dumps([40, "check_submission", arguments]),
+        input=json.dumps([40, 60, "check_submission", arguments]),
         capture_output=True,
         text=True,
         check=False,
@@ -102,7 +102,7 @@ def test_many_who_ask_for_the_sample_at_once_get_it_whole(pets: Competition, mon
     monkeypatch.setattr(child, "run", slow)
     sample = hosting.sample_of(ruler)
     assert sample.startswith(b"id,label\n")
-    assert scoring.prepared(ruler).evaluate(sample).rows == 12
+    assert measuring.ruler_of(ruler).prepared().evaluate(sample).rows == 12
     assert [path.name for path in path_of(ruler.file_key).parent.glob("*partial*")] == []
 
 

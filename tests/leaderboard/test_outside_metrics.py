@@ -14,6 +14,7 @@ from django.test import Client
 import metrics
 from leaderboard import claims, hosting, ranking, scoring, submitting
 from leaderboard.models import Competition, DailyAttempts, Refusal, Score, Split, Submission, User
+from leaderboard.scorer._here import forget
 from metrics import _outside, _outside_run
 from tests.conftest import enter, hand_in, make_competition
 
@@ -54,7 +55,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setenv("METRICS_DIR", str(folder))
     _outside._facts.clear()
-    scoring._prepared.clear()
+    forget()
     (folder / "gap.py").write_text(GAP)
     return folder
 
@@ -154,7 +155,7 @@ def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_wit
 ) -> None:
     first = hand_in(gaps, bo, MINE)
     (shelf / "gap.py").write_text(GAP.replace(".mean())", ".mean()) * 10"))
-    scoring._prepared.clear()
+    forget()
     second = hand_in(gaps, bo, MINE + b"\n")
     assert values(first) == values(second) == {"public": 2.0, "private": 1.0}
     hosting.draft_truth(competition=gaps, metric="gap", params={})
@@ -174,7 +175,7 @@ def test_without_its_file_nothing_is_scored_by_another_and_no_page_breaks(
     hand_in(gaps, bo, MINE)
     for path in [*shelf.glob("*.py"), *shelf.glob(".inspected/*")]:
         path.unlink()
-    scoring._prepared.clear()
+    forget()
     late = hand_in(gaps, bo, PERFECT)
     assert late.status == "failed"
     assert late.told_to_host.startswith('No metric is called "gap@')

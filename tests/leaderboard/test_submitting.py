@@ -9,7 +9,7 @@ from django.conf import LazySettings
 from django.db.models import F
 from django.utils import timezone
 
-from leaderboard import joining, scoring, submitting
+from leaderboard import joining, measuring, scoring, submitting
 from leaderboard.models import Competition, DailyAttempts, Membership, Submission, User
 from leaderboard.storage import path_of
 from leaderboard.submitting import Refused
@@ -152,7 +152,7 @@ def test_twenty_files_a_day_that_nobody_could_score_are_enough(
 ) -> None:
     membership = enter(pets, bo)
     other = enter(pets, cy)
-    monkeypatch.setattr(scoring, "measure", lambda *arguments: scoring.Outcome(failure="ours"))
+    monkeypatch.setattr(scoring, "measure", lambda *arguments: measuring.Outcome(failure="ours"))
     for _ in range(19):
         assert hand_in(pets, bo, answers()).status == Submission.Status.FAILED
     Submission.objects.update(received_at=F("received_at") - timedelta(days=1))

@@ -19,7 +19,7 @@ from django.test import Client
 from moto import mock_aws
 from storages.backends.s3 import S3Storage
 
-from leaderboard import hosting, invariants, keeping, scoring, storage, submitting
+from leaderboard import hosting, invariants, keeping, measuring, scoring, storage, submitting
 from leaderboard.models import Competition, DailyAttempts, Submission, User
 from leaderboard.storage import _bucket
 from leaderboard.storage.address import BadAddress, storage_at
@@ -213,7 +213,7 @@ def test_21_an_object_that_is_gone_or_changed_is_called_damaged(
     objects.Object(f"term/{submission.file_key}").delete()
     assert scoring.score(submission.pk) == "failed"
     submission.refresh_from_db()
-    assert submission.failure == scoring.DAMAGED
+    assert submission.failure == measuring.DAMAGED
     assert DailyAttempts.objects.get().used == 0
 
 

@@ -14,7 +14,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard import claims, invariants, scoring, submitting, tasks
+from leaderboard import claims, invariants, measuring, scoring, submitting, tasks
 from leaderboard.models import Competition, DailyAttempts, Score, Submission, User
 from tests.conftest import answers, enter, make_competition, person
 
@@ -131,11 +131,11 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
 ) -> None:
     """Its own clock goes wrong meanwhile; that of the database decides."""
     enter(pets, bo)
-    submission, measure = hand_in(pets, bo), scoring.measure
+    submission, measure = hand_in(pets, bo), measuring.measure
     assert isinstance(submission, Submission)
     real = timezone.now
 
-    def slowly(*arguments: object) -> scoring.Outcome:
+    def slowly(*arguments: object) -> measuring.Outcome:
         monkeypatch.setattr(scoring, "measure", measure)
         monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(hours=1))
         assert claims.take(submission.pk) is None, "no clock but the database's ends a lease"

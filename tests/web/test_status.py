@@ -27,7 +27,6 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody remembers the health of the test before; the broker answers."""
     watching._last.clear()
     monkeypatch.setattr(watching, "queue_length", lambda: 3)
-    monkeypatch.setattr("leaderboard.child.limit_memory", lambda _: None)
 
 
 def status_page(client: Client, olga: User) -> str:

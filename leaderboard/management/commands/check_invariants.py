@@ -7,11 +7,10 @@ import os
 import time
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
-from leaderboard import child, invariants, lifeline
+from leaderboard import invariants, lifeline
 from leaderboard.models import Inspection
 
 KEPT = 60
@@ -28,7 +27,6 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         if lifeline.part():  # the worker started it and may be killed
             lifeline.die_with(os.getppid())
-        child.limit_memory(settings.SCORING_MEMORY_MB)
         only = {int(number) for number in options["only"].split(",")} if options["only"] else None
         began_at, began = timezone.now(), time.monotonic()
         found = []

@@ -1,0 +1,120 @@
+"""What a file comes to under a ground truth: it is looked at by the scorer's processes, never by this one."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+import metrics
+
+from . import outside, scorer
+from .claims import MOST_DEATHS, OUR_FAULT, TOO_LONG
+from .models import GroundTruth, Submission
+from .storage import Unreachable, path_of
+
+log = logging.getLogger(__name__)
+
+MOST_TOLD = 2000
+
+DAMAGED = "The stored file is damaged. The host has been told, and your attempt was given back."
+
+
+class Damaged(Exception):
+    """The stored file is missing or no longer has the hash of its receipt."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What measuring a file came to: a result, or all problems of the file, or our own failure; what the metric said
+    about that is for the host alone."""
+
+    result: metrics.Result | None = None
+    problems: tuple[dict[str, Any], ...] = ()
+    failure: str = ""
+    told_to_host: str = ""
+
+
+def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
+    """Have the file read and its scores computed; a failure of theirs is an outcome.
+
+    Raises `Unreachable` where nobody knows what the file is, `scorer.Died` and `scorer.Interrupted`.
+    """
+    try:
+        if reason := outside.why_not(ground_truth.metric_key):
+            log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
+            return Outcome(failure=OUR_FAULT, told_to_host=reason)
+        file = _whole_file(submission)
+        return _outcome(submission, ground_truth, scorer.measure(ruler_of(ground_truth), file, _limits()))
+    except (Unreachable, scorer.Died, scorer.Interrupted):
+        raise
+    except Damaged:
+        log.error("submission %s: the stored file is damaged", submission.pk)
+        return Outcome(failure=DAMAGED)
+    except metrics.UnknownMetric as error:
+        log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
+        return Outcome(failure=OUR_FAULT, told_to_host=f"{error} The operator can put its file back.")
+    except scorer.TookTooLong:
+        log.error("submission %s under %s took too long", submission.pk, ground_truth.pk)
+        return Outcome(failure=TOO_LONG.format(seconds=settings.SCORING_TIME_LIMIT))
+    except Exception:
+        log.exception("submission %s under %s could not be measured", submission.pk, ground_truth.pk)
+        return Outcome(failure=OUR_FAULT)
+
+
+def measure_patiently(submission: Submission, ground_truth: GroundTruth) -> Outcome:
+    """As `measure`, for a file that nobody else would try again: a death is tried again here."""
+    for _ in range(MOST_DEATHS):
+        try:
+            return measure(submission, ground_truth)
+        except scorer.Died as death:
+            log.error("the scorer of submission %s under %s died: %s", submission.pk, ground_truth.pk, death)
+    return Outcome(failure=OUR_FAULT)
+
+
+def ruler_of(ground_truth: GroundTruth) -> scorer.Ruler:
+    """What the scorer must know of a ground truth. Raises `Unreachable`, `OSError`."""
+    return scorer.Ruler(
+        mark=f"{ground_truth.pk} {ground_truth.sha256}",
+        metric=ground_truth.metric_key,
+        truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
+        params=ground_truth.params,
+        id_column=ground_truth.id_column,
+        secondary=ground_truth.secondary_asked,
+    )
+
+
+def _limits() -> scorer.Limits:
+    return scorer.Limits(seconds=settings.SCORING_TIME_LIMIT, memory_mb=settings.SCORING_MEMORY_MB)
+
+
+def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.Answer) -> Outcome:
+    if answer.failure:
+        where = f" ({answer.details})" if answer.details else ""
+        log.error("submission %s under %s: %s%s", submission.pk, ground_truth.pk, answer.failure, where)
+        return Outcome(failure=OUR_FAULT, told_to_host=answer.told[:MOST_TOLD])
+    if answer.result is not None and not _has_both_splits(answer.result):
+        raise ValueError("a published ruler has both splits")
+    return Outcome(result=answer.result, problems=answer.problems, told_to_host=answer.told[:MOST_TOLD])
+
+
+def _has_both_splits(result: metrics.Result) -> bool:
+    return all(value is not None and math.isfinite(value) for value in (result.public, result.private))
+
+
+def _whole_file(submission: Submission) -> Path:
+    """Where the file lies, once it is known to be the one received; it is never in memory as a whole."""
+    try:
+        path = path_of(submission.file_key, submission.sha256)
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise Damaged from error
+    if digest != submission.sha256:
+        raise Damaged
+    return path
