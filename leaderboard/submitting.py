@@ -231,16 +231,24 @@ def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[
     with path_of(stored.key).open("rb") as file:
         head = file.read(HEAD_BYTES)
     columns, rows = (ruler.submission_columns, ruler.rows) if ruler else (None, None)
-    problems = metrics.sniff(head, stored.size, columns, expected_rows=rows, may_be_empty=_may_be_empty(ruler))
+    metric = _metric_of(ruler)
+    problems = metrics.sniff(
+        head,
+        stored.size,
+        columns,
+        expected_rows=rows,
+        may_be_empty=metric is not None and metric.may_miss_ids,
+        longest_line=metric.longest_line if metric else HEAD_BYTES,
+    )
     return [problem.as_dict() for problem in problems]
 
 
-def _may_be_empty(ruler: GroundTruth | None) -> bool:
-    """Whether a header without rows is a submission; a metric whose file is gone is the scorer's affair."""
+def _metric_of(ruler: GroundTruth | None) -> metrics.Metric | None:
+    """What will measure the file; a metric whose file is gone is the scorer's affair."""
     try:
-        return ruler is not None and metrics.get(ruler.metric_key).may_miss_ids
+        return metrics.get(ruler.metric_key) if ruler else None
     except metrics.UnknownMetric:
-        return False
+        return None
 
 
 def _membership(competition: Competition, user: User) -> Membership | None:

@@ -121,7 +121,7 @@ def _draw(size: int, stream: int) -> np.ndarray:
 def reading_of(truth: Truth, rows: Sequence[Sequence[str]]) -> tuple[Any, list[Problem]]:
     """What the metric makes of such rows of a submission, ids apart, and its complaints."""
     text = csv_bytes(truth.submission_columns, ([str(place), *cells] for place, cells in enumerate(rows)))
-    table = read_table(text, lambda names, line: [])
+    table = read_table(text, lambda names, line: [], longest_line=truth.metric.longest_line)
     columns = [Cells(table, name, truth.id_column) for name in truth.submission_columns[1:]]
     prediction = truth.metric.submission.read(columns, truth.target)
     if truth.metric.verify is not None:

@@ -20,6 +20,7 @@ from metrics._figures import Figure
 from metrics._flat import blocks, starts_of
 from metrics._iou import matrix_of, rows_with_objects
 from metrics._numbers import GRAMMAR, _fast
+from metrics._scan import LONGEST_MASK_LINE
 from metrics._tables import pick, plain
 from metrics._tokens import expand
 
@@ -41,6 +42,8 @@ _CELLS = 20_000
 class BoxList(Kind):
     """Any number of boxes in one cell; empty means none. What a box is made of depends on parameters, so ``verify``
     and ``unscorable`` look at it."""
+
+    longest_line = LONGEST_MASK_LINE
 
     def __init__(self, *, confidence: bool = False) -> None:
         self.confidence = confidence

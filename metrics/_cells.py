@@ -11,6 +11,7 @@ import numpy as np
 from metrics._arrays import Coded, take
 from metrics._errors import EXAMPLES, Problem, counted, listed, shown
 from metrics._ids import over_several_lines
+from metrics._scan import LONGEST_LINE
 from metrics._tables import Table, pick, plain, raw_cells
 
 WORDS = ("scab", "rust", "healthy", "Straße", "ΟΔΟΣ", "x-1", "007", "complex")
@@ -99,6 +100,8 @@ class Kind:
     words = ""
     many = False
     columns = 1
+    longest_line = LONGEST_LINE
+    """Bytes of a line of the file; more are refused before the file is read."""
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Any:
         """The metric's array of these columns, complaints going to the cells. ``truth`` is the truth's own array

@@ -17,6 +17,7 @@ from metrics._layout import USAGE, check_truth_header, id_column_of
 from metrics._parameters import complete
 from metrics._prepare import judge_table
 from metrics._registry import get
+from metrics._scan import LONGEST_MASK_LINE
 from metrics._secondary import Asked, role_columns
 from metrics._secondary_checks import SecondaryReport, refused_beside, secondary_reports
 from metrics._sound_rows import sound_rows
@@ -82,7 +83,7 @@ def check_truth(
     except ParameterError as error:
         return TruthReport([Finding("parameter", f"{name}: {text}") for name, text in error.errors.items()])
     try:
-        table = read_table(read_bytes(truth), check_truth_header)
+        table = read_table(read_bytes(truth), check_truth_header, longest_line=metric.longest_line)
     except Refused as refused:
         return TruthReport([_blocking(problem) for problem in refused.problems])
     roles = [*(full[name] for name in metric.roles), *role_columns(secondary)]
@@ -227,7 +228,7 @@ def _sample(truth: Truth, sample: Source) -> list[Finding]:
 def _test(truth: Truth, name: str, source: Source) -> list[Finding]:
     """Whether a file with some of the truth's ids lacks others or has more; one with none of them is another matter."""
     try:
-        table = read_table(read_bytes(source), lambda names, line: [])
+        table = read_table(read_bytes(source), lambda names, line: [], longest_line=LONGEST_MASK_LINE)
     except Refused:
         return []
     if truth.id_column not in table.names or table.problems:

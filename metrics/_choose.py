@@ -18,8 +18,9 @@ from metrics._inputs import Label
 from metrics._layout import USAGE, Layout, check_truth_header, id_column_of, layout_of
 from metrics._natures import MOST_CELLS, Nature, nature_of
 from metrics._registry import catalogue
+from metrics._scan import LONGEST_MASK_LINE
 from metrics._strays import strays_of
-from metrics._tables import Source, Table, pick, read_bytes, read_table
+from metrics._tables import Source, Table, pick, raw_cells, read_bytes, read_table
 from metrics._truth import Truth, unscorable_parts
 
 MOST_ROWS = 20_000
@@ -59,10 +60,12 @@ def suggest(
     answer. Raises ``GroundTruthError`` for a file that is no table.
     """
     try:
-        table = read_table(read_bytes(truth), check_truth_header)
+        table = read_table(read_bytes(truth), check_truth_header, longest_line=LONGEST_MASK_LINE)
         table = _spaced(table if group is None or group not in table.names else table.without(group), MOST_ROWS)
         name = id_column_of(table, id_column)
-        offered = None if sample is None else read_table(read_bytes(sample), lambda names, line: [])
+        offered = None
+        if sample is not None:
+            offered = read_table(read_bytes(sample), lambda names, line: [], longest_line=LONGEST_MASK_LINE)
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
     if not table.rows:
@@ -88,6 +91,7 @@ class _File:
         self.strays = strays_of(table, self.free, id_column)
         gone = np.zeros(0, np.int64) if self.strays is None else self.strays.places
         self._clean = table if self.strays is None else table.some(np.setdiff1d(np.arange(table.rows), gone))
+        self._longest = max(int(np.diff(raw_cells(array)[0]).max(initial=0)) for array in table.arrays)
         self._natures: dict[tuple[str, ...], Nature] = {}
 
     def fit(self, metric: Metric) -> Fit:
@@ -114,6 +118,9 @@ class _File:
 
     def _problems(self, metric: Metric, params: dict[str, Any], layout: Layout, table: Table) -> list[Problem]:
         """Why a metric cannot score such rows."""
+        if self._longest > metric.longest_line:
+            message = f"A cell has {self._longest:,} bytes; lines of at most {metric.longest_line:,} bytes can be read."
+            return [Problem("long_line", message)]
         truth = Truth(metric, params, table, layout)
         problems = [one for one in truth.problems if one.column != USAGE]
         if not problems and all(len(rows) for rows in truth.parts.values()) and len(truth.scored):

@@ -150,6 +150,11 @@ class Metric:
         return math.isfinite(self.best)
 
     @property
+    def longest_line(self) -> int:
+        """Bytes that a line of both files may have."""
+        return max(self.truth.longest_line, self.submission.longest_line)
+
+    @property
     def _module(self) -> Any:
         function = self.rows or self.score
         assert function is not None, "a metric needs rows or score"

@@ -12,6 +12,7 @@ from metrics._numbers import to_decimal
 MOST_CELLS = 20_000
 _FEW = 30
 _LABEL_WORDS = 15
+_LONG = 65_536
 _NUMBERS = re.compile(r"[0-9]+( [0-9]+)*")
 _BETWEEN = re.compile(r"[\s,;|]+")
 
@@ -122,7 +123,8 @@ def _are_masks(filled: Sequence[str]) -> bool:
     """Run-lengths: pairs of a start and a length, one behind the other."""
     if max(map(len, filled)) < 3:
         return False
-    for cell in (mask.strip() for text in filled[:1000] for mask in text.split("|")):
+    looked_at = [text for text in filled[:1000] if len(text) <= _LONG] or filled[:1]
+    for cell in (mask.strip() for text in looked_at for mask in text.split("|")):
         if not _NUMBERS.fullmatch(cell):
             return False
         numbers = list(map(int, cell.split()))

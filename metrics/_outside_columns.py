@@ -11,6 +11,7 @@ import numpy as np
 
 from metrics._arrays import take
 from metrics._cells import Cells, Kind
+from metrics._scan import LONGEST_MASK_LINE
 from metrics._tables import pick
 
 _NO_NUMBERS = {"nan", "na", "n/a", "#n/a", "null", "none", "<na>", "inf", "+inf", "-inf", "infinity", "-infinity"}
@@ -43,6 +44,7 @@ class AnyColumns(Kind):
 
     words = "columns as the metric's file asks for"
     many = True
+    longest_line = LONGEST_MASK_LINE  # nobody knows what a column holds
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         self.names = tuple(names)

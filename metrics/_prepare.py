@@ -62,7 +62,7 @@ def read_truth(
 ) -> tuple[Truth | None, list[Problem]]:
     """The truth, as far as it could be read, and all its problems, those of secondary metrics apart."""
     try:
-        table = read_table(read_bytes(source), check_truth_header)
+        table = read_table(read_bytes(source), check_truth_header, longest_line=metric.longest_line)
         table.let_go(())
     except Refused as refused:
         return None, refused.problems

@@ -17,6 +17,7 @@ from metrics._contract import distinct_pairs
 from metrics._errors import counted
 from metrics._flat import blocks, starts_of
 from metrics._parameters import Range
+from metrics._scan import LONGEST_MASK_LINE
 from metrics._tables import pick, plain
 from metrics._tokens import expand
 
@@ -45,6 +46,8 @@ FAULTS = {
 class RunLengths(Kind):
     """A mask as run lengths; empty means no mask. ``several``: any number of masks, separated by ``|``, that share
     no pixel."""
+
+    longest_line = LONGEST_MASK_LINE
 
     def __init__(self, *, several: bool = False) -> None:
         self.several = several

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from metrics._containers import check_zip, container_of, peek, refuse_container
 from metrics._errors import Problem, Refused
 from metrics._headers import check_header, check_separator, header_of
-from metrics._scan import check_characters, check_encoding, check_line_lengths, plain_lines
+from metrics._scan import LONGEST_LINE, check_characters, check_encoding, check_line_lengths, plain_lines
 
 
 def sniff(
@@ -17,17 +17,18 @@ def sniff(
     *,
     expected_rows: int | None = None,
     may_be_empty: bool = False,
+    longest_line: int = LONGEST_LINE,
 ) -> list[Problem]:
     """Problems visible in ``head``, the first bytes of a file of ``size`` bytes; an empty list promises nothing.
 
     ``columns`` is the exact header that the competition needs, or ``None`` if it is not known yet, ``expected_rows``
-    is for the words about missing ones; ``may_be_empty`` where the metric does without any row. Gzip and zip are
-    peeked into within limits; every other container is named and left closed.
+    is for the words about missing ones; ``may_be_empty`` where the metric does without any row, ``longest_line`` what
+    it allows. Gzip and zip are peeked into within limits; every other container is named and left closed.
     """
     if not size or not head:
         return [Problem("empty_file", "The file is empty (0 bytes).")]
     try:
-        problems, line = _look(head, size, columns)
+        problems, line = _look(head, size, columns, longest_line)
     except Refused as refused:
         return refused.problems
     if line and not problems and not may_be_empty:
@@ -52,7 +53,7 @@ def header(head: bytes) -> list[str]:
     return names if any(names) else []
 
 
-def _look(head: bytes, size: int, columns: Sequence[str] | None) -> tuple[list[Problem], int]:
+def _look(head: bytes, size: int, columns: Sequence[str] | None, longest_line: int) -> tuple[list[Problem], int]:
     """What is wrong, and the line of a header that stands alone."""
     kind = container_of(head[:4096])
     is_packed = kind in ("gzip", "zip")
@@ -69,7 +70,7 @@ def _look(head: bytes, size: int, columns: Sequence[str] | None) -> tuple[list[P
         return [] if is_cut else [Problem("no_rows", "The file has no rows: it holds only blank lines.")], 0
     clean = plain_lines(data)
     check_characters(clean)
-    check_line_lengths(clean)
+    check_line_lengths(clean, longest_line)
     names, line, body = header_of(clean)
     problems = check_header(names, columns, line) if columns else check_separator(names, line)
     return problems, 0 if is_cut or clean[body:].strip() else line

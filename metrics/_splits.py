@@ -8,6 +8,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 
 from metrics._errors import GroundTruthError, Problem, Refused, shown
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
+from metrics._scan import LONGEST_MASK_LINE
 from metrics._tables import Source, Table, read_bytes, read_table
 from metrics._truth import csv_bytes
 
@@ -52,8 +53,13 @@ def add_split(
 
 def drop_column(truth: Source, name: str) -> bytes:
     """The truth's CSV text without a column: a group that has served to make the split is no answer."""
-    table = read_table(read_bytes(truth), check_truth_header).without(name)
+    table = _read(truth).without(name)
     return csv_bytes(table.names, zip(*(array.to_pylist() for array in table.arrays), strict=True))
+
+
+def _read(truth: Source) -> Table:
+    """A truth of which nobody says here by what it is scored."""
+    return read_table(read_bytes(truth), check_truth_header, longest_line=LONGEST_MASK_LINE)
 
 
 def _within(share: float) -> float:
@@ -61,7 +67,7 @@ def _within(share: float) -> float:
 
 
 def _table_to_split(truth: Source, id_column: str | None, group: str | None) -> Table:
-    table = read_table(read_bytes(truth), check_truth_header)
+    table = _read(truth)
     layout = layout_of(None, table, id_column)
     if table.problems:
         raise Refused(*table.problems)
@@ -86,7 +92,7 @@ def refuse_group(table: Table, id_column: str, group: str) -> None:
 
 def _parts_of(truth: Source, id_column: str | None) -> dict[str, str]:
     """Part by id of a published truth."""
-    table = read_table(read_bytes(truth), check_truth_header)
+    table = _read(truth)
     ids, parts = (
         table.arrays[table.names.index(name)].to_pylist()
         for name in (layout_of(None, table, id_column).id_column, USAGE)

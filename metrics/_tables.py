@@ -18,7 +18,7 @@ from metrics._containers import LIMIT, unpack
 from metrics._errors import Problem, Refused
 from metrics._headers import TRIMMED, header_of
 from metrics._pieces import MARK, ends_of_pieces
-from metrics._scan import Text, quotes_are_regular, scan
+from metrics._scan import LONGEST_LINE, Text, quotes_are_regular, scan
 from metrics._walk import walk
 
 if TYPE_CHECKING:
@@ -113,13 +113,18 @@ def _bytes_of_frame(frame: Any) -> bytes:
 
 
 def read_table(
-    data: bytes, check: HeaderCheck, expected_rows: int | None = None, *, may_be_empty: bool = False
+    data: bytes,
+    check: HeaderCheck,
+    expected_rows: int | None = None,
+    *,
+    may_be_empty: bool = False,
+    longest_line: int = LONGEST_LINE,
 ) -> Table:
     """Read a CSV whose header passes ``check``. Raises ``Refused`` when nothing further can be said.
 
     Rows with too few or too many cells are left out and named in ``Table.problems``.
     """
-    text = scan(data)
+    text = scan(data, longest_line)
     names, line, body = header_of(text.data)
     if problems := check(names, line):
         raise Refused(*problems)

@@ -208,9 +208,13 @@ class Truth:
     def _aligned(self, submission: Source) -> tuple[Table, Alignment, list[Problem]]:
         """The table of a submission, where the truth's rows are in it, and all complaints about its ids."""
         try:
-            may_be_empty = self.metric.may_miss_ids
-            data = read_bytes(submission, self.largest_submission)
-            table = read_table(data, self.problems_of_header, self.rows, may_be_empty=may_be_empty)
+            table = read_table(
+                read_bytes(submission, self.largest_submission),
+                self.problems_of_header,
+                self.rows,
+                may_be_empty=self.metric.may_miss_ids,
+                longest_line=self.metric.longest_line,
+            )
         except Refused as refused:
             raise SubmissionError(refused.problems) from None
         return (table, *self.ids.align(table, self.id_column, may_miss=self.metric.may_miss_ids))

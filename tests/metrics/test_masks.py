@@ -258,3 +258,34 @@ def test_the_page_draws_which_objects_meet() -> None:
     assert figure.marked == {(0, 0)}
     assert figure.title == "IoU in row 2"
     assert [list(row) for row in told.contributions] == [[0, 0, 0, 1, 1], [2, 2, 1, pytest.approx(0.8 / 3), 1]]
+
+
+WORST = " ".join(f"{pixel} 1" for pixel in range(1, 1 + 1024 * 1024, 2))
+"""Every other pixel of 1024 × 1024."""
+
+
+def test_the_worst_mask_of_a_large_picture_is_read() -> None:
+    assert len(WORST) > 4_000_000
+    key, truth = "mean_precision_at_iou", f"id,y,Usage\n1,{WORST},Public\n2,3 4,Private\n3,,Public\n".encode()
+    assert metrics.check_truth(key, truth, is_quick=True).ok
+    said = f'id,y\n1,"{WORST}"\n2,3 4\n3,\n'.encode()
+    assert metrics.evaluate(key, truth, said).overall == 1.0
+    assert not metrics.sniff(said[:1_000_000], len(said), ["id", "y"], longest_line=metrics.get(key).longest_line)
+    with pytest.raises(metrics.SubmissionError, match="Line 2 is longer than 8,388,608 bytes"):
+        metrics.evaluate(key, truth, b"id,y\n1," + b"1 1 " * 2_500_000 + b"\n")
+
+
+def test_a_long_mask_is_recognised_as_one() -> None:
+    mask = " ".join(f"{pixel} 1" for pixel in range(1, 20_000, 2))
+    fits = {fit.key: fit for fit in metrics.suggest(f"id,y\n1,{mask}\n2,3 4\n3,5 6\n".encode())}
+    assert next(iter(fits)) == "dice"
+    assert not fits["levenshtein"].fits
+    assert "lines of at most 65,536 bytes" in fits["levenshtein"].reason
+
+
+@pytest.mark.parametrize("key", ["rmse", "accuracy", "multilabel_f1", "word_jaccard", "map_at_k"])
+def test_other_cells_are_as_long_as_they_were(key: str) -> None:
+    said = b"id,y\n1," + b"7 " * 40_000 + b"\n2,1\n"
+    with pytest.raises(metrics.SubmissionError, match="Line 2 is longer than 65,536 bytes"):
+        metrics.evaluate(key, b"id,y\n1,1\n2,2\n", said)
+    assert metrics.sniff(said, len(said), ["id", "y"])[0].code == "long_line"
