@@ -13,7 +13,7 @@ import metrics
 from .. import ranking
 from ..models import Competition, GroundTruth, Membership, Score, Split, Submission, User
 from .errors import ApiError
-from .schemas import MetricOut, Problem, SubmissionOut
+from .schemas import MetricOut, Problem, SecondaryOut, SubmissionOut
 
 PAGE_SIZE = ranking.PAGE_SIZE
 
@@ -62,6 +62,13 @@ def metric_of(ruler: GroundTruth) -> MetricOut:
     return MetricOut(key=ruler.metric, title=title, direction=direction, params=ruler.params)
 
 
+def secondary_of(ruler: GroundTruth | None) -> list[MetricOut]:
+    return [
+        MetricOut(key=one.key, title=one.title, direction=one.direction, params=dict(one.params))
+        for one in ranking.asides_of(ruler)
+    ]
+
+
 def submissions_of(user: User) -> QuerySet[Submission]:
     """A person's submissions with the scores of the current ground truth in `current_scores`."""
     current = Score.objects.filter(ground_truth=F("submission__competition__ground_truth"))
@@ -108,8 +115,32 @@ def submission_out(
         ground_truth=ruler,
         public_score=scores.get(Split.PUBLIC),
         private_score=scores.get(Split.PRIVATE),
+        secondary=_secondary(submission, set(scores), is_exact=shown is None),
         errors=_errors(submission),
     )
+
+
+def _secondary(submission: Submission, splits: set[Any], *, is_exact: bool) -> list[SecondaryOut]:
+    """What the secondary metrics say on the splits whose scores are shown."""
+    ruler = submission.competition.ground_truth
+    if ruler is None or Split.PUBLIC not in splits:
+        return []
+    ruler.competition = submission.competition
+    asides = ranking.asides_of(ruler)
+    ladder = None if is_exact else ranking.ladder_of(ruler)
+    scores = submission.current_scores  # type: ignore[attr-defined]
+    stored = {score.split: score.secondary for score in scores if score.split in splits}
+    public, private = (ranking.told(asides, stored.get(split, ()), ladder) for split in (Split.PUBLIC, Split.PRIVATE))
+    return [
+        SecondaryOut(
+            metric=one.aside.key,
+            params=dict(one.aside.params),
+            public_score=one.value,
+            private_score=private[place].value if private else None,
+            problem=one.problem,
+        )
+        for place, one in enumerate(public)
+    ]
 
 
 def _errors(submission: Submission) -> list[Problem]:

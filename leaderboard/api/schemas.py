@@ -38,6 +38,16 @@ class MetricOut(Schema):
     params: dict[str, bool | int | float | str | None]
 
 
+class SecondaryOut(Schema):
+    """What a metric beside the main one says of a submission."""
+
+    metric: str
+    params: dict[str, bool | int | float | str | None]
+    public_score: Annotated[float | None, Field(description="Null wherever the submission's own score is.")]
+    private_score: Annotated[float | None, Field(description="Null until the private board is open to you.")]
+    problem: Annotated[str, Field(description="Why this metric cannot score the file, or “”.")]
+
+
 class CompetitionLine(Schema):
     slug: str
     title: str
@@ -59,6 +69,7 @@ class CompetitionOut(CompetitionLine):
     zone: str
     revealed_at: datetime | None
     scored_by: MetricOut | None
+    secondary: Annotated[list[MetricOut], Field(description="Metrics shown beside the score and never ranked.")]
     submission_columns: list[str]
     public_share: Annotated[float | None, Field(description="Share of the ranked rows on the public board, 0–1.")]
     board_mode: Annotated[Mode, Field(description="What the public board shows until the private one opens.")]
@@ -92,6 +103,10 @@ class SubmissionOut(Schema):
         Field(description="Null on a hidden board, and on a steady one unless the file set the team's shown score."),
     ]
     private_score: Annotated[float | None, Field(description="Null until the private board is open to you.")]
+    secondary: Annotated[
+        list[SecondaryOut],
+        Field(description="In the order of the competition's; empty where no score of the submission is shown."),
+    ]
     errors: Annotated[list[Problem], Field(description="Why the file was not scored.")]
 
 
@@ -100,6 +115,13 @@ class BoardRow(Schema):
     team: str
     is_baseline: bool
     score: Annotated[float | None, Field(description="As the board shows it: rounded to the step, null if hidden.")]
+    secondary: Annotated[
+        list[float | None],
+        Field(
+            description="Of the same file, not ranked, in the order of the competition's; "
+            "rounded to steps of their own where the score is, empty where it is hidden."
+        ),
+    ]
     movement: Annotated[int | None, Field(description="Ranks gained, negative when lost.")]
     submissions: int
     received_at: datetime

@@ -99,11 +99,13 @@ def board_csv(competition: Competition, split: Split, *, is_exact: bool = False)
     is_live = competition.revealed_at is None
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(["rank", "team", "score", "submissions", "received_at"])
+    asides = ranking.asides_of(competition.ground_truth)
+    writer.writerow(["rank", "team", "score", "submissions", "received_at", *(safe_cell(one.name) for one in asides)])
     rows = _now(competition, split) if is_live and (is_exact or split == Split.PRIVATE) else None
     for row in ranking.lines(competition, split) if rows is None else rows:
         value = "" if row.value is None else repr(row.value)
-        writer.writerow([row.rank, safe_cell(row.name), value, row.attempts, row.received_at.isoformat()])
+        others = ["" if one.value is None else repr(one.value) for one in row.secondary]
+        writer.writerow([row.rank, safe_cell(row.name), value, row.attempts, row.received_at.isoformat(), *others])
     return text.getvalue()
 
 
@@ -120,6 +122,7 @@ def _now(competition: Competition, split: Split) -> Iterator[ranking.Row]:
     teams = competition.teams.annotate(
         files=Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))
     ).in_bulk(ranks)
+    others = ranking.beside(ruler, split, [best.submission_id for best in found.values()], None)
     for team_id, rank in ranks.items():
         best, team = found[team_id], teams[team_id]
         yield ranking.Row(
@@ -131,4 +134,5 @@ def _now(competition: Competition, split: Split) -> Iterator[ranking.Row]:
             submission_id=str(best.submission_id),
             received_at=best.received_at,
             attempts=team.files,
+            secondary=others.get(str(best.submission_id), ()),
         )

@@ -22,19 +22,24 @@ from .boards import (
 )
 from .ladder import NO_RUNGS, Answer, Ladder, answers_to, ladder_of, ranked_scores, shown_scores, sign_of, step_of
 from .revealing import reveal, reveal_due
+from .secondary import Aside, Beside, asides_of, beside, told
 from .standings import Best, bests, differences, expected, finals, note_score, rebuild
 
 __all__ = [
     "NO_RUNGS",
     "PAGE_SIZE",
     "Answer",
+    "Aside",
+    "Beside",
     "Best",
     "Board",
     "Ladder",
     "Placing",
     "Row",
     "answers_to",
+    "asides_of",
     "baselines",
+    "beside",
     "bests",
     "board",
     "differences",
@@ -55,4 +60,5 @@ __all__ = [
     "shown_scores",
     "sign_of",
     "step_of",
+    "told",
 ]

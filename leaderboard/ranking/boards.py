@@ -11,6 +11,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from ..models import Baseline, Competition, GroundTruth, Membership, Score, Split, Standing, Submission, Team
 from .ladder import Ladder, ladder_of, sign_of
+from .secondary import Beside, asides_of, beside, told
 from .standings import Best, shown_bests
 
 PAGE_SIZE = 100
@@ -36,6 +37,8 @@ class Row:
     members: tuple[str, ...] = ()
     is_baseline: bool = False
     is_picked_by_system: bool = False
+    secondary: tuple[Beside, ...] = ()
+    """Of the file that stands here; empty where none are shown."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +206,8 @@ def _ranked_rows(
     histories = _histories(ground_truth, standings)
     hides = is_hidden(ground_truth, split)
     members = _members(standings)
+    files = [standing.submission_id for standing in standings]
+    others = beside(ground_truth, split, files, ladder_on(ground_truth, split))
     rows = []
     for standing, rank in zip(standings, ranks, strict=True):
         last_at, history = histories.get(standing.team_id, (None, []))
@@ -220,6 +225,7 @@ def _ranked_rows(
                 trend=() if hides else tuple(history[-TREND_POINTS:]),
                 members=tuple(members.get(standing.team_id, [])),
                 is_picked_by_system=standing.is_picked_by_system,
+                secondary=others.get(str(standing.submission_id), ()),
             )
         )
     return rows
@@ -259,7 +265,7 @@ def _members(standings: Sequence[Standing]) -> dict[int, list[str]]:
 
 def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
     """The host's reference submissions, best first; rounded or without a score like the teams beside them."""
-    sign, ladder = sign_of(ground_truth), ladder_on(ground_truth, split)
+    sign, ladder, asides = sign_of(ground_truth), ladder_on(ground_truth, split), asides_of(ground_truth)
     files = Submission.objects.filter(
         baseline__in=list(Baseline.objects.filter(competition=ground_truth.competition_id)),
         status=Submission.Status.SCORED,
@@ -277,6 +283,7 @@ def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
             submission_id=str(score.submission_id),
             received_at=score.submission.received_at,
             is_baseline=True,
+            secondary=told(asides, score.secondary, ladder),
         )
         for score in scores
         if score.submission.baseline is not None
@@ -314,6 +321,7 @@ def lines(competition: Competition, split: Split) -> Iterator[Row]:
     hides = is_hidden(ruler, split)
     standings = list(in_order(ruler, split).select_related("team"))
     ranks = shared_ranks([(standing.sort_key, standing.received_at) for standing in standings])
+    others = beside(ruler, split, in_order(ruler, split).values("submission"), ladder_on(ruler, split))
     counts = dict(
         Submission.objects.filter(competition=competition, team__isnull=False, status=Submission.Status.SCORED)
         .order_by()
@@ -331,4 +339,5 @@ def lines(competition: Competition, split: Split) -> Iterator[Row]:
             received_at=standing.received_at,
             attempts=counts.get(standing.team_id, 0),
             is_picked_by_system=standing.is_picked_by_system,
+            secondary=others.get(str(standing.submission_id), ()),
         )

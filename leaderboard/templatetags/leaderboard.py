@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 import metrics
 
+from .. import ranking
 from ..models import Competition, GroundTruth, Uncertainty
 from ..web import charts, prose
 
@@ -93,6 +94,16 @@ def score(value: float | None, ladder: object = None) -> SafeString:
         return format_html('<span class="score">{}</span>', "–")
     text = score_text(value) if ladder is None else short(value)
     return format_html('<span class="score" title="{}">{}</span>', repr(value), text)
+
+
+@register.simple_tag
+def beside_value(one: ranking.Beside | None, style: str = "") -> SafeString:
+    """What a secondary metric says: a score, or a dash with the reason. The style `full` shows all digits."""
+    if one is None or one.value is None:
+        return format_html('– <span class="muted tiny">{}</span>', one.problem if one else "")
+    if one.is_rounded:
+        return format_html("{}", short(one.value))
+    return format_html("{}", repr(one.value)) if style == "full" else score(one.value)
 
 
 @register.filter

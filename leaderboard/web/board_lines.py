@@ -15,6 +15,15 @@ MEDALS = {1: ("first", "gold"), 2: ("second", "silver"), 3: ("third", "bronze")}
 
 
 @dataclass(frozen=True)
+class Aside:
+    """A cell of a secondary metric; `digits` are all of its number, or why there is none."""
+
+    name: str
+    text: str
+    digits: str
+
+
+@dataclass(frozen=True)
 class Line:
     """A row with everything the template would have to work out."""
 
@@ -29,6 +38,7 @@ class Line:
     arrow_words: str
     members: str
     trend: SafeString
+    beside: tuple[Aside, ...]
 
 
 def lines_of(rows: Iterable[ranking.Row], split: Split, ladder: ranking.Ladder | None = None) -> list[Line]:
@@ -56,7 +66,15 @@ def _line(row: ranking.Row, split: Split, ladder: ranking.Ladder | None) -> Line
         arrow_words=arrow_words,
         members="" if [row.name] == list(row.members) else ", ".join(row.members),
         trend=sparkline(row.trend),
+        beside=tuple(map(_cell, row.secondary)),
     )
+
+
+def _cell(one: ranking.Beside) -> Aside:
+    if one.value is None:
+        return Aside(one.aside.name, "–", one.problem)
+    text = f"{one.value:.12g}" if one.is_rounded else number_text(one.value)
+    return Aside(one.aside.name, text, repr(one.value))
 
 
 def initials(name: str) -> str:

@@ -23,6 +23,8 @@ TRUTH = "truthcanary"
 FILE = "filecanary"
 NOTE = "notecanary"
 PRIVATE = (7310585.786, 6420474.675, 8530696.897)
+BESIDE = 1_010_101.0
+"""What a private secondary value is more than the score beside it."""
 DOUBTS = {"standard_error": 5019283.746, "low": 4908172.635, "high": 9641707.918}
 ROLES = ("anonymous", "dee", "eve", "bo", "cy", "otto", "hal", "ada")
 TEAM = ("bo", "cy")
@@ -68,7 +70,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     truth = "id,label,Usage\n" + "".join(
         f"{i},{TRUTH if i in (3, 9) else 'a'},{'Public' if i < 7 else 'Private'}\n" for i in range(1, 13)
     )
-    competition = make_competition(ada, slug="secret", truth=truth, is_listed=True)
+    competition = make_competition(ada, slug="secret", truth=truth, is_listed=True, secondary=[("error_rate", {})])
     hal, eve, otto = person("hal", can_host=True), person("eve"), person("otto", can_host=True)
     competition.hosts.add(otto)
     competition.hosts.remove(otto)
@@ -111,10 +113,11 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
 
 
 def plant(values: tuple[float, ...]) -> None:
-    """Give the private scores, their standings and their doubts these values, in order of receipt."""
+    """Give the private scores, what is beside them, their standings and their doubts these values, in order of
+    receipt."""
     private = Score.objects.filter(split=Split.PRIVATE).order_by("submission__received_at")
     for score, value in zip(private, values, strict=True):
-        Score.objects.filter(pk=score.pk).update(value=value)
+        Score.objects.filter(pk=score.pk).update(value=value, secondary=[{"value": value + BESIDE}])
         Standing.objects.filter(submission=score.submission_id, split=Split.PRIVATE).update(
             value=value, sort_key=-value
         )
@@ -156,4 +159,7 @@ def number_pattern(value: float) -> str:
     return rf"{grouped}|{digits[0]}\.{digits[1:4]}\d*e\+?0?6"
 
 
-PRIVATE_NUMBERS = re.compile("|".join(number_pattern(value) for value in (*PRIVATE, *DOUBTS.values())))
+BESIDE_NUMBERS = re.compile("|".join(number_pattern(value + BESIDE) for value in PRIVATE))
+PRIVATE_NUMBERS = re.compile(
+    "|".join([*(number_pattern(value) for value in (*PRIVATE, *DOUBTS.values())), BESIDE_NUMBERS.pattern])
+)

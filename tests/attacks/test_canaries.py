@@ -18,6 +18,7 @@ from leaderboard.web import board_cache
 from tests.conftest import close
 
 from .scene import (
+    BESIDE_NUMBERS,
     FILE,
     HOSTS,
     NOTE,
@@ -103,6 +104,7 @@ def test_the_canaries_can_be_found_by_those_they_are_for(scene: Scene) -> None:
     assert TRUTH in ada
     assert FILE in ada
     assert PRIVATE_NUMBERS.search(ada)
+    assert BESIDE_NUMBERS.search(ada)
     assert FILE in bo
     assert NOTE in bo
 

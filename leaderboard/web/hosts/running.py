@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +13,7 @@ from django.db.models import Prefetch, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 
-from ... import hosting
+from ... import hosting, ranking
 from ...models import Competition, Score, Split, Submission
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
@@ -59,11 +61,12 @@ def host_submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
         found = found.filter(status=status)
     if text:
         found = found.filter(Q(team__name__icontains=text) | Q(user__username__icontains=text))
+    asides = ranking.asides_of(visit.competition.ground_truth)
     page = Paginator(found.order_by("-received_at", "pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "visit": visit,
         "page": page,
-        "rows": [_row(submission) for submission in page],
+        "rows": [_row(submission, asides) for submission in page],
         "status": status,
         "q": text,
         "statuses": Submission.Status.choices,
@@ -98,7 +101,8 @@ def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
     found = _with_scores(competition, competition.submissions.filter(baseline__isnull=False))
-    rows = [_row(submission) for submission in found.order_by("baseline__name")]
+    asides = ranking.asides_of(competition.ground_truth)
+    rows = [_row(submission, asides) for submission in found.order_by("baseline__name")]
     context = {"visit": visit, "form": form, "rows": rows}
     return render(request, "hosts/host_baselines.html", context, status=status)
 
@@ -149,12 +153,14 @@ def _with_scores(competition: Competition, submissions: QuerySet[Submission]) ->
     )
 
 
-def _row(submission: Submission) -> dict[str, Any]:
+def _row(submission: Submission, asides: Sequence[ranking.Aside]) -> dict[str, Any]:
     scores: dict[str, Score] = {score.split: score for score in submission.now}  # type: ignore[attr-defined]
     public, private = scores.get(Split.PUBLIC), scores.get(Split.PRIVATE)
     its, other = public.parts if public else {}, private.parts if private else {}
     parts = [(name, value, other.get(name)) for name, value in its.items()]
+    told = [ranking.told(asides, score.secondary, None) if score else () for score in (public, private)]
     return {
+        "beside": list(zip_longest(asides, *told)),
         "submission": submission,
         "public": public.value if public else None,
         "private": private.value if private else None,

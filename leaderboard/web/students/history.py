@@ -21,6 +21,7 @@ from ...models import Refusal, Split, Submission
 from ..access import Audience, Visit, open_to
 from ..answers import as_download, person, see_other
 from ._answers import own_submission
+from ._beside import Line, beside_of
 from ._chart import score_chart
 from .progress import Progress, Today, scores_of
 
@@ -38,7 +39,7 @@ def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
     show = request.GET.get("show", "all")
     page = Paginator(_shown(mine, show, picks), PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
-    scores = scores_of(rows, visit)
+    scores, others = scores_of(rows, visit), beside_of(rows, visit)
     selected = {str(pk) for pk in mine.filter(is_selected=True).values_list("pk", flat=True)}
     # Ticks that could not be saved come back as they were made.
     ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
@@ -47,7 +48,7 @@ def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
         "show": show if show in dict(TABS) else "all",
         "tabs": TABS,
         "page": page,
-        "rows": [_row(row, scores.get(str(row.pk), {}), picks, ticked) for row in rows],
+        "rows": [_row(row, scores.get(str(row.pk), {}), others.get(str(row.pk), ()), picks, ticked) for row in rows],
         "selected": selected,
         # Picks that this page does not show are sent along, so that saving the page keeps them.
         "selected_elsewhere": sorted(ticked - {str(row.pk) for row in rows}),
@@ -134,12 +135,17 @@ def _receipt(visit: Visit, submission: Submission) -> dict[str, Any]:
 
 
 def _row(
-    submission: Submission, scores: dict[str, float], picks: dict[str, bool], ticked: set[str]
+    submission: Submission,
+    scores: dict[str, float],
+    beside: tuple[Line, ...],
+    picks: dict[str, bool],
+    ticked: set[str],
 ) -> dict[str, object]:
     return {
         "submission": submission,
         "public": scores.get("public"),
         "private": scores.get("private"),
+        "beside": beside,
         "is_picked": str(submission.pk) in picks,
         "is_ticked": str(submission.pk) in ticked,
     }

@@ -16,6 +16,7 @@ from ... import ranking, submitting
 from ...models import GroundTruth, Score, Split, Standing, Submission, Uncertainty
 from ..access import Visit
 from ..charts import number_text
+from ._beside import Line, beside_of
 
 PATIENCE = timedelta(seconds=60)
 UNTOLD = {
@@ -128,6 +129,11 @@ class Progress:
     @cached_property
     def scores(self) -> dict[str, float]:
         return scores_of([self.submission], self.visit).get(str(self.submission.pk), {})
+
+    @cached_property
+    def beside(self) -> tuple[Line, ...]:
+        """What the secondary metrics say, where the score itself is shown."""
+        return beside_of([self.submission], self.visit).get(str(self.submission.pk), ())
 
     @property
     def public_score(self) -> float | None:

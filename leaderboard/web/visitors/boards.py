@@ -100,6 +100,7 @@ class Wish:
             "lines": lines_of(rows, self.split, ladder),
             "split": self.split.value,
             "is_hidden": ladder is not None and ladder.is_hidden,
+            "asides": ranking.asides_of(self.visit.competition.ground_truth),
         }
         return render_to_string("visitors/board_table.html", context)
 

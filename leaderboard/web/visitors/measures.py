@@ -21,6 +21,7 @@ from ... import child, outside
 from ..access import Audience, open_to
 from ..answers import count_try, tries
 from ._examples import Draft
+from ._home import command
 from ._search import matching
 from ._worked import Worked, best_of, end_of_scale
 
@@ -78,7 +79,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "settings": [(parameter, (draft.params or {}).get(parameter.name)) for parameter in shown.parameters],
         **outcome,
         "install": _install(request),
-        "command": _command(shown, draft.params or draft.own_params),
+        "command": command(shown, draft.params or draft.own_params, always=shown.example.params),
         "has_example": bool(shown.example.truth),
         "is_from_outside": getattr(shown, "elsewhere", None) is not None,
         "best": best_of(shown, draft.params or draft.own_params),
@@ -143,17 +144,6 @@ def _install(request: HttpRequest) -> str:
     """The scorer as pip takes it; the name of the file tells pip what it is."""
     address = request.build_absolute_uri(reverse("home_scorer_file", args=[library.wheel()[0]]))
     return f"pip install {quote(address)}"
-
-
-def _command(metric: library.Metric, params: dict[str, Any]) -> str:
-    """The home scorer for a student's files, with the parameters that are not at their defaults."""
-    given = [
-        f"-p {quote(f'{p.name}={value}')}"
-        for p in metric.parameters
-        if (value := params.get(p.name, p.default)) is not None
-        and (value != p.default or p.name in metric.example.params)
-    ]
-    return " ".join(["python -m metrics score", metric.key, "truth.csv submission.csv", *given])
 
 
 def _source(metric: library.Metric) -> str:

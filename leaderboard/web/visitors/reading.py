@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
@@ -18,6 +18,7 @@ from ...models import Competition, GroundTruth, Split
 from ..access import Audience, Visit, open_to
 from ..board_cache import shelf
 from ._examples import Example, with_params
+from ._home import command
 from ._worked import best_of
 
 
@@ -51,6 +52,13 @@ class Measure:
 
     metric: metrics.Metric
     params: dict[str, Any]
+    beside: tuple[Measure, ...] = ()
+    """The secondary metrics that this site can show."""
+
+    @property
+    def command(self) -> str:
+        """How to score at home as this competition does."""
+        return command(self.metric, self.params, also=[(one.metric, one.params) for one in self.beside])
 
     @property
     def settings(self) -> list[tuple[metrics.Parameter, Any]]:
@@ -80,13 +88,18 @@ class Measure:
 def measure_of(ruler: GroundTruth | None) -> Measure | None:
     """How a competition measures; `None` without a ruler, and where its metric is gone or has other parameters by
     now."""
-    if ruler is None:
+    if ruler is None or (found := _measure(ruler.metric_key, ruler.params)) is None:
         return None
+    beside = [_measure(key, params) for key, params in ruler.secondary_asked]
+    return replace(found, beside=tuple(one for one in beside if one is not None))
+
+
+def _measure(key: str, params: dict[str, Any]) -> Measure | None:
     try:
-        metric = metrics.get(ruler.metric_key)
+        metric = metrics.get(key)
         known = {parameter.name for parameter in metric.parameters}
-        given = {name: value for name, value in ruler.params.items() if name in known}
-        return Measure(metric, metrics.clean_params(ruler.metric_key, given))
+        given = {name: value for name, value in params.items() if name in known}
+        return Measure(metric, metrics.clean_params(key, given))
     except (metrics.UnknownMetric, metrics.ParameterError):
         return None
 
