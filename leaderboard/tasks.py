@@ -159,6 +159,12 @@ def check_invariants() -> None:
     _beside("check_invariants")
 
 
+@app.task(name="leaderboard.tasks.sweep_files")
+def sweep_files() -> None:
+    """Remove files that no row speaks of, in a process beside this one."""
+    _beside("sweep_files")
+
+
 @worker_ready.connect
 def _try_the_cage(**_: object) -> None:
     """Find out on this machine whether metrics from outside can be locked in, beside the first work."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._manifest import CannotKeep, Manifest
 from .accounts import CannotDelete, delete_account, export, note_rights, obstacle_to_deleting, rights_of
 from .backups import backup
+from .orphans import sweep_files
 from .receipts import receipt
 from .restoring import restore
 
@@ -20,4 +21,5 @@ __all__ = [
     "receipt",
     "restore",
     "rights_of",
+    "sweep_files",
 ]

@@ -1,0 +1,84 @@
+"""Files without a row: a web server died between the two. They go after a day, and nothing else does."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from leaderboard import hosting, keeping, storage, submitting
+from leaderboard.models import Competition, DailyAttempts, User
+from tests.conftest import answers, enter, hand_in
+
+DAY = timedelta(hours=24)
+
+
+def left_behind(pets: Competition) -> str:
+    """What `kill -9` leaves of an upload whose file was stored and whose row was not written."""
+    return storage.store([answers()], f"submissions/{pets.pk}").key
+
+
+def stored() -> set[str]:
+    return {key for key, _ in storage.listing()}
+
+
+def test_11_after_a_day_it_is_swept_and_the_upload_can_be_repeated(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    orphan = left_behind(pets)
+    submission = submitting.submit(
+        competition=pets, user=bo, file_name="a.csv", chunks=[answers()], upload_key="the same form"
+    )
+    assert DailyAttempts.objects.get().used == 1
+    now = timezone.now()
+    assert keeping.sweep_files(at=now + DAY - timedelta(minutes=1)) == 0
+    assert orphan in stored()
+    assert keeping.sweep_files(at=now + DAY + timedelta(minutes=1)) == 1
+    assert stored() == {submission.file_key, pets.ground_truths.get().file_key}
+
+
+def test_whatever_belongs_to_something_stays(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
+    hosting.sample_of(pets.ground_truths.get())
+    hosting.draft_truth(competition=pets, metric="accuracy", params={})
+    hosting.add_baseline(competition=pets, user=ada, name="cats", file_name="b.csv", chunks=[answers(public=2)])
+    before = stored()
+    assert len(before) == 6
+    assert keeping.sweep_files(at=timezone.now() + 2 * DAY) == 0
+    assert stored() == before
+
+
+def test_unfinished_and_foreign_files(pets: Competition, settings: LazySettings) -> None:
+    (Path(settings.FILES_DIR) / "notes.txt").write_text("of the operator")
+    unfinished = Path(settings.FILES_DIR) / f"{pets.ground_truths.get().file_key}.0a.partial"
+    unfinished.write_text("half")
+    assert keeping.sweep_files(at=timezone.now() + 2 * DAY) == 1
+    assert not unfinished.exists()
+    assert "notes.txt" in stored()
+
+
+def test_with_another_database_nothing_is_removed(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
+    orphans = {left_behind(pets) for _ in range(25)}
+    with pytest.raises(keeping.CannotKeep, match="25 of 26 stored files have no row"):
+        keeping.sweep_files(at=timezone.now() + 2 * DAY)
+    assert orphans < stored()
+    assert keeping.sweep_files(at=timezone.now() + 2 * DAY, force=True) == 25
+
+
+def test_olga_runs_it_by_hand(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = StringIO()
+    call_command("sweep_files", stdout=out)
+    assert out.getvalue() == "0 files removed.\n"
+
+    def refuse(**_: object) -> int:
+        raise keeping.CannotKeep("Nothing was removed.", ["Give --force."])
+
+    monkeypatch.setattr(keeping, "sweep_files", refuse)
+    with pytest.raises(CommandError, match=r"Nothing was removed\.\nGive --force\."):
+        call_command("sweep_files")
