@@ -47,16 +47,12 @@ def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool, with_p
         return None
     try:
         beside = [_KeptBeside(aside) for aside in truth.secondary]
-        is_first = True
         with _opened(source, truth.largest_submission) as stream:
             for table in _tables(stream, truth):
                 readings, found = Readings(truth, table), kept.find(table)
                 kept.add(readings, found)
                 for one in beside:
                     one.add(readings, found)
-                if is_first:  # what was made of the truth came with much that is not kept
-                    release_memory(_pieces.PIECE)
-                is_first = False
         prediction, contributions = kept.all()
         release_memory()
         result = measure(truth, prediction, contributions, uncertainty=uncertainty, with_parts=with_parts)
