@@ -99,7 +99,9 @@ def read_bytes(source: Source, limit: int = LIMIT) -> bytes:
         return unpack(source, limit)
     if isinstance(source, str | os.PathLike):
         with Path(source).open("rb") as stream:
-            data = stream.read(limit + 1)
+            # Python makes room for all that is asked for, and what has no size (a pipe) may be of any.
+            size = os.fstat(stream.fileno()).st_size or limit
+            data = stream.read(min(size, limit) + 1)
         return unpack(data, limit)
     return _bytes_of_frame(source)
 
