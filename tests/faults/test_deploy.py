@@ -1,0 +1,147 @@
+"""Deploys: a database that grew with the site, a web server newer than its worker, a stop in the middle of work."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import answers
+from tests.site import ROOT, Site, running_site, site_environment, until
+
+from .test_processes import asleep, children_of, rows, scored, upload, worker
+
+pytestmark = pytest.mark.slow
+
+SET_UP = """
+from tests.conftest import make_competition, enter, person
+from leaderboard.models import ApiToken
+pets = make_competition(person("ada", can_host=True), daily_attempts=500)
+for name in ("bo", "cy"):
+    user = person(name)
+    enter(pets, user)
+    print(ApiToken.issue(user, "test")[1])
+"""
+
+
+def promises_hold(site: Site) -> None:
+    command = [sys.executable, "manage.py", "check_invariants"]
+    check = subprocess.run(command, cwd=ROOT, env=site.environment, capture_output=True, text=True, check=False)
+    assert check.returncode == 0, check.stdout + check.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a site of the version before leaves behind, with a class of every earlier one."""
+    folder = tmp_path_factory.mktemp("deploy") / "var"
+    folder.mkdir(mode=0o700)
+    command = [sys.executable, "-m", "tests.upgrades"]
+    grown = subprocess.run(command, cwd=ROOT, env=site_environment(folder), capture_output=True, text=True, check=False)
+    assert grown.returncode == 0, grown.stderr
+    assert int(grown.stdout) >= 7
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(folder: Path) -> Iterator[Site]:
+    with running_site(folder) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def tokens(site: Site) -> list[str]:
+    return site.shell(SET_UP).splitlines()
+
+
+def test_32_the_classes_of_all_earlier_versions_are_brought_along_and_their_waiting_files_scored(site: Site) -> None:
+    until(lambda: rows(site, "status = 'pending'") == [], seconds=30, what="the files that waited during the upgrade")
+    found = rows(site)
+    assert len(found) >= 3 * 7
+    assert {row["status"] for row in found} == {"scored"}
+    assert {row["tries"] for row in found} == {1}
+    boards = site.shell(
+        "from leaderboard.models import Standing\n"
+        "print(set(Standing.objects.filter(split='public').values_list('team__name', 'value')))"
+    )
+    assert boards == "{('Bo', 1.0)}"
+    promises_hold(site)
+
+
+def test_31_a_message_of_a_newer_web_server_is_left_alone_and_its_file_scored_by_a_sweep(
+    site: Site, tokens: list[str]
+) -> None:
+    """The newer server is played by its message; the worker that hears it is a real one."""
+    leader = worker(site)
+    with asleep(leader, *children_of(leader)):
+        submission = upload(site, "pets", tokens[0])
+        site.shell(
+            "from leaderboard.celery import app\n"
+            "with app.connection_for_write() as broker: broker.default_channel.client.flushdb()\n"
+            f"app.send_task('leaderboard.tasks.score_submission', args=['{submission['id']}', 1],"
+            " headers={'schema': 99})\n"
+        )
+    log = site.folder / "log" / "worker.log"
+    until(lambda: "a message of another form ('99') was left alone" in log.read_text(), what="the polite refusal")
+    (end,) = scored(site, submission)
+    assert (end["tries"], end["deaths"]) == (1, 0)
+    assert worker(site) == leader
+
+
+def test_30_a_stop_in_the_middle_of_work_costs_no_attempt_and_no_try_but_of_the_file_in_work(
+    site: Site, tokens: list[str], folder: Path
+) -> None:
+    """SIGTERM while people upload: what was answered is there, what was not is sent again with the same key."""
+    before = len(rows(site))
+    taken: dict[str, dict[str, object]] = {}
+    asked: list[str] = []
+
+    def send() -> None:
+        for number in range(200):
+            key = f"deploy-{number}"
+            asked.append(key)
+            try:
+                status, submission = site.upload("pets", tokens[number % 2], answers(), key=key)
+            except OSError:
+                return
+            assert status == 201, submission
+            taken[key] = submission
+        site.hang_up()
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    until(lambda: len(taken) > 10, what="some uploads")
+    begun = time.monotonic()
+    os.kill(site.process.pid, signal.SIGTERM)
+    assert site.process.wait(timeout=20) == 0
+    assert time.monotonic() - begun < 10, "the goal is 3 s on a quiet machine"
+    sender.join(60)
+    cut_off = rows(site, "claim IS NOT NULL")
+    assert len(cut_off) <= 1, "one worker has one file in hand"
+    with closing(sqlite3.connect(folder / "leaderboard.sqlite3", timeout=20)) as database:
+        database.execute(
+            "UPDATE leaderboard_submission SET lease_until = datetime('now', '-1 second') WHERE claim IS NOT NULL"
+        )
+        database.commit()
+    with running_site(folder) as again:
+        for key in set(asked) - set(taken):
+            status, submission = again.upload("pets", tokens[int(key.split("-")[1]) % 2], answers(), key=key)
+            assert status == 201, submission
+            taken[key] = submission
+        until(lambda: rows(again, "status = 'pending'") == [], seconds=60, what="the last score")
+        end = {row["id"]: row for row in rows(again)}
+        assert len(end) == before + len(asked), "each file once, whether it was answered or not"
+        tried_again = [row for row in end.values() if row["tries"] != 1]
+        assert len(tried_again) <= len(cut_off), [(row["file_name"], row["tries"]) for row in tried_again]
+        assert {row["status"] for row in end.values()} == {"scored"}
+        assert {row["deaths"] for row in end.values()} == {0}
+        promises_hold(again)
+        again.hang_up()
