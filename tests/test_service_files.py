@@ -154,6 +154,23 @@ def test_no_variable_of_the_site_is_forgotten() -> None:
     assert names - set(services.VARIABLES) - always - once - of_the_system - {"DEBUG"} == set()
 
 
+def test_a_command_is_run_as_the_sites_user_with_the_sites_variables(folder: Path, tmp_path: Path) -> None:
+    """With a `runuser` that tells what it was given."""
+    text = (folder / "leaderboard.sh").read_text()
+    assert "/etc/leaderboard/leaderboard.env" in text
+    stage = text.replace("/etc/leaderboard", str(folder)).replace("cd /srv/leaderboard", f"cd {tmp_path}")
+    (tmp_path / "leaderboard").write_text(stage)
+    (tmp_path / "runuser").write_text('#!/bin/sh\necho "$PWD" "$@"\necho "$SITE_URL" "$EMAIL_URL"\numask\n')
+    (tmp_path / "runuser").chmod(0o755)
+    command = ["sh", str(tmp_path / "leaderboard"), "backup", "/backup/a b"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env={"PATH": f"{tmp_path}:/bin"})
+    assert run.stdout.splitlines() == [
+        f"{tmp_path} -u olga -- {sys.executable} manage.py backup /backup/a b",
+        f"https://leaderboard.example.org/ {SECRET}",
+        "0077",
+    ]
+
+
 # --- Caddy ------------------------------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 TEMPLATES = Path(__file__).resolve().parent / "services"
-NAMES = ("leaderboard.service", "Caddyfile", "leaderboard.env")
+NAMES = ("leaderboard.service", "leaderboard.env", "leaderboard.sh", "Caddyfile")
 # Memory in MB beside what scoring takes: web server, workers' own, broker, beat, and the disk's cache.
 BESIDES = 1536
 FORM_AROUND_A_FILE = 1_048_576
@@ -32,7 +32,7 @@ class CannotWrite(Exception):
 
 
 def write(folder: Path, *, user: str = "", port: int = 8000, workers: int = 1) -> list[Path]:
-    """Write the three files; the one with secrets can be read by its owner alone."""
+    """Write the files; the one with secrets can be read by its owner alone."""
     facts = _facts(user or _own_name(), port, workers)
     folder.mkdir(parents=True, exist_ok=True)
     written = []

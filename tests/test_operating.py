@@ -1,0 +1,173 @@
+"""What docs/operating.md tells Olga is true: commands run, alarms exist, and no alarm of the product is missing."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+from django.core.management import call_command
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+
+from leaderboard import prometheus, watching
+from leaderboard.management import services
+from leaderboard.models import Competition, Inspection, User
+from tests.conftest import answers, enter, hand_in
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "operating.md").read_text()
+ALARMS = PAGE.partition("## Alarms")[2].partition("\n## ")[0]
+RULES = yaml.safe_load((ROOT / "docs" / "alerts.yml").read_text())["groups"][0]["rules"]
+TOLD = re.compile(r"%(?:\.\d)?[sdrgf]")
+
+
+def block(beginning: str) -> str:
+    """The shell block that begins with these words."""
+    (found,) = [text for text in re.findall(r"```sh\n(.*?)```", PAGE, flags=re.S) if text.startswith(beginning)]
+    return str(found)
+
+
+def words_of(node: ast.expr) -> str:
+    """A logged text with … for what is filled in."""
+    return TOLD.sub("…", node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def logged(*levels: str) -> Iterator[str]:
+    """Every text that the site logs at these levels."""
+    for path in (ROOT / "leaderboard").rglob("*.py"):
+        calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+        logs = (call for call in calls if ast.unparse(call.func) in {f"log.{level}" for level in levels})
+        yield from filter(None, (words_of(call.args[0]) for call in logs))
+
+
+# --- alarms -------------------------------------------------------------------------------------------------------
+
+
+def test_every_error_that_the_site_logs_is_explained() -> None:
+    texts = set(logged("error", "exception", "critical"))
+    assert len(texts) >= 8
+    assert {text for text in texts if text not in ALARMS} == set()
+
+
+def test_every_alarm_that_is_explained_exists() -> None:
+    """Texts of the log between back-ticks with a …, texts of pages and of the terminal between quotation marks."""
+    known = "\n".join(logged("error", "exception", "warning"))
+    explained = [text for text in re.findall(r"`([^`]+)`", ALARMS) if "…" in text]
+    assert len(explained) >= 12
+    assert [text for text in explained if text not in known] == []
+    sources = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "leaderboard" / "management").rglob("*.py")]
+    shown = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{[^{}]*\}", "…", "\n".join(path.read_text() for path in sources))
+    quoted = [text for text in re.findall(r"“([^”]+)”", ALARMS) if text != "Internal Server Error"]
+    assert len(quoted) >= 8
+    assert [text for text in quoted if text not in shown] == []
+
+
+def test_every_rule_for_prometheus_is_explained_and_every_explained_one_exists() -> None:
+    named = set(re.findall(r"`(Leaderboard\w+)`", PAGE))
+    assert named == {rule["alert"] for rule in RULES}
+
+
+def test_rules_and_page_name_numbers_that_the_site_has(
+    pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "queue_length", lambda: 3)
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    watching.report_worker(swept=True)
+    Inspection.objects.create(
+        began_at=timezone.now(), seconds=1, is_whole=True, report={"promises": [{"number": 1, "broken": 0}]}
+    )
+    families = list(text_string_to_metric_families(prometheus.text().decode()))
+    samples = {sample.name for family in families for sample in family.samples}
+    # A histogram that has counted nothing yet has no samples, but its name is known.
+    samples |= {f"{family.name}{end}" for family in families for end in ("", "_total", "_bucket")}
+    asked = {name for rule in RULES for name in re.findall(r"\bleaderboard_\w+", rule["expr"])}
+    assert len(asked) >= 10
+    assert asked - samples == set()
+    assert set(re.findall(r"`(leaderboard_\w+)`", PAGE)) - samples == set()
+
+
+def test_prometheus_itself_finds_nothing_wrong_with_the_rules() -> None:
+    """Where it is installed; the two looks above always run."""
+    promtool = shutil.which("promtool")
+    if promtool:
+        command = [promtool, "check", "rules", str(ROOT / "docs" / "alerts.yml")]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_page_names_every_word_of_the_deep_look() -> None:
+    paragraph = PAGE.partition("**`/healthz/deep`**")[2].partition("\n\n")[0]
+    named = {name for name in re.findall(r"`(\w+)`", paragraph)}
+    assert named == {field.name for field in fields(watching.Health)} | {"idle"}
+
+
+# --- commands -----------------------------------------------------------------------------------------------------
+
+
+def test_every_shell_block_can_be_read_by_a_shell() -> None:
+    blocks = re.findall(r"```sh\n(.*?)```", PAGE, flags=re.S)
+    assert len(blocks) >= 7
+    for text in blocks:
+        run = subprocess.run(["sh", "-n"], input=text, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, (text, run.stderr)
+
+
+def run_block(text: str, folder: Path) -> None:
+    """Run a block of the page as it is written, in folders of this test and with this Python."""
+    for written, here in {
+        "/srv/leaderboard/site": str(ROOT),
+        "/srv/leaderboard/var": str(folder / "var"),
+        "/backup/leaderboard": str(folder / "backup"),
+        "service-files": str(folder / "service-files"),
+        "python3 ": f"{sys.executable} ",
+    }.items():
+        text = text.replace(written, here)
+    (folder / "backup").mkdir()
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    environment = {**kept, "VAR_DIR": str(folder / "var"), "ALLOWED_HOSTS": "localhost"}
+    run = subprocess.run(["sh", "-euc", text], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_service_files_are_written_as_the_page_says_and_installed_all(tmp_path: Path) -> None:
+    run_block(block("cd /srv/leaderboard/site\nexport SITE_URL"), tmp_path)
+    written = sorted(path.name for path in (tmp_path / "service-files").iterdir())
+    assert written == sorted(services.NAMES)
+    assert "USER:PASSWORD@mail" in (tmp_path / "service-files" / "leaderboard.env").read_text()
+    installing = block("cd /srv/leaderboard/site/service-files")
+    assert sorted(re.findall(r"^sudo install .* ([\w.]+) /", installing, flags=re.M)) == written
+    explained = re.findall(r"^\| `([\w.]+)` \|", PAGE.partition("| file |")[2].partition("\n\n")[0], flags=re.M)
+    assert sorted(explained) == written
+    unit = (tmp_path / "service-files" / "leaderboard.service").read_text()
+    assert "EnvironmentFile=/etc/leaderboard/leaderboard.env" in unit
+    for line in re.findall(r"^sudo (?:install|rm) .*$", installing, flags=re.M):
+        assert line.split()[-1].startswith(("/etc/", "/usr/local/bin/", "leaderboard.env")), line
+
+
+@pytest.mark.slow
+def test_the_drill_runs_as_it_is_written(tmp_path: Path) -> None:
+    var = tmp_path / "var"
+    var.mkdir(mode=0o700)
+    environment = {**os.environ, "VAR_DIR": str(var)}
+    environment.pop("DATABASE_URL", None)
+    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True, umask=0o077)
+    run_block(block("python3 manage.py backup /backup"), tmp_path)
+    assert (tmp_path / "backup" / "restored" / "leaderboard.sqlite3").exists()
+
+
+def test_commands_of_an_upgrade_are_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    named = re.findall(r"(?:sudo |^    .*  )leaderboard ([a-z_]+)", PAGE, flags=re.M)
+    assert {"backup", "check", "check_invariants", "restore"} <= set(named)
+    for name in sorted(set(named)):
+        with pytest.raises(SystemExit):
+            call_command(name, "--help")
