@@ -12,6 +12,8 @@ from metrics._numbers import to_decimal
 MOST_CELLS = 20_000
 _FEW = 30
 _LABEL_WORDS = 15
+_MOST_DIGITS = 18
+"""Of a pixel's number; Python reads no more than 4,300."""
 _LONG = 65_536
 _NUMBERS = re.compile(r"[0-9]+( [0-9]+)*")
 _BETWEEN = re.compile(r"[\s,;|]+")
@@ -127,7 +129,10 @@ def _are_masks(filled: Sequence[str]) -> bool:
     for cell in (mask.strip() for text in looked_at for mask in text.split("|")):
         if not _NUMBERS.fullmatch(cell):
             return False
-        numbers = list(map(int, cell.split()))
+        words = cell.split()
+        if max(map(len, words)) > _MOST_DIGITS:
+            return False
+        numbers = list(map(int, words))
         starts, lengths = numbers[::2], numbers[1::2]
         if len(starts) != len(lengths):
             return False

@@ -316,3 +316,9 @@ def test_one_answer_for_all_is_told_to_be_the_best() -> None:
     assert '"cat"' in found["constant_is_best"].message
     assert "public" in found["constant_is_best"].message
     assert not found["constant_is_best"].blocking
+
+
+def test_numbers_of_a_hundred_thousand_digits_are_no_mask_and_no_crash() -> None:  # 36
+    for digits in (19, 5_000, 60_000):
+        fits = metrics.suggest(b"id,y\n" + b"".join(b"%d,%s 1\n" % (i, b"9" * digits) for i in range(4)))
+        assert not next(fit for fit in fits if fit.key == "dice").fits
