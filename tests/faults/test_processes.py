@@ -124,7 +124,18 @@ def broker(site: Site) -> redis.Redis:
     return redis.Redis(unix_socket_path=str(site.folder / "run" / "valkey.sock"), socket_timeout=5)
 
 
-def test_01_02_a_killed_scorer_is_noticed_within_two_seconds(site: Site, tokens: list[str]) -> None:
+def test_01_a_killed_scorer_costs_one_try_and_its_worker_lives(site: Site, tokens: list[str]) -> None:
+    process = scorer(site)
+    victim = until(lambda: children_of(process, "scorer._process"), what="what reads the files")[0]
+    submission = upload(site, "big", tokens[0], BIG)
+    in_work(site, submission)
+    os.kill(victim, signal.SIGKILL)
+    (end,) = scored(site, submission)
+    assert (end["tries"], end["deaths"]) in ((2, 1), (1, 0)), "killed before the file was in its hands it harmed nobody"
+    assert scorer(site) == process
+
+
+def test_02_a_killed_process_of_the_worker_is_noticed_within_two_seconds(site: Site, tokens: list[str]) -> None:
     victim = scorer(site)
     submission = upload(site, "big", tokens[0], BIG)
     in_work(site, submission)

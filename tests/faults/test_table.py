@@ -10,9 +10,13 @@ import pytest
 TESTS = Path(__file__).resolve().parent.parent
 
 PROOFS: dict[int, tuple[str, ...]] = {
-    1: ("faults/test_processes.py::test_01_02_a_killed_scorer_is_noticed_within_two_seconds",),
+    1: (
+        "faults/test_processes.py::test_01_a_killed_scorer_costs_one_try_and_its_worker_lives",
+        "faults/test_scorer.py::test_01_a_scorer_that_is_killed_is_rung_for_at_once_and_this_process_lives",
+        "leaderboard/test_scorer.py::test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_once",
+    ),
     2: (
-        "faults/test_processes.py::test_01_02_a_killed_scorer_is_noticed_within_two_seconds",
+        "faults/test_processes.py::test_02_a_killed_process_of_the_worker_is_noticed_within_two_seconds",
         "leaderboard/test_claims.py::test_what_a_dead_scorer_held_is_rung_for_at_once_and_counted_once",
     ),
     3: ("faults/test_processes.py::test_03_04_the_files_of_a_killed_worker_are_taken_over_when_its_lease_ends",),
@@ -23,6 +27,7 @@ PROOFS: dict[int, tuple[str, ...]] = {
     5: (
         "leaderboard/test_scoring.py::test_who_lost_the_claim_cannot_finish",
         "leaderboard/test_claims.py::test_losing_the_lease_stops_the_scorer",
+        "faults/test_scorer.py::test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing",
         "leaderboard/test_claims.py::test_a_claim_is_of_one_bell_and_one_try",
     ),
     6: ("faults/test_processes.py::test_06_a_killed_broker_that_keeps_nothing_loses_no_file",),
@@ -52,11 +57,19 @@ PROOFS: dict[int, tuple[str, ...]] = {
         "leaderboard/test_submitting.py::test_a_failed_file_gives_the_attempt_back",
         "leaderboard/test_claims.py::test_ada_gets_one_letter_an_hour",
     ),
+    **dict.fromkeys(
+        (23, 24, 25),
+        ("faults/test_scorer.py::test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_again",),
+    ),
     26: (
+        "faults/test_scorer.py::test_26_a_file_that_eats_all_memory_is_stopped_alone",
         "leaderboard/test_limits.py::test_a_file_that_needs_too_much_memory_is_the_files_fault_and_counts_as_refused",
         "leaderboard/test_limits.py::test_a_child_stops_at_its_memory_and_says_so",
     ),
-    27: ("faults/test_short.py::test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through",),
+    27: (
+        "faults/test_short.py::test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through",
+        "faults/test_scorer.py::test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_nobody_up",
+    ),
     28: ("leaderboard/test_claims.py::test_a_worker_whose_clock_is_wrong_steals_nothing",),
     29: (
         "leaderboard/test_claims.py::test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -96,6 +97,7 @@ def show(_: Path) -> None:
 DEEDS: dict[str, Callable[[Path], object]] = {
     "eat": eat,
     "spin": spin,
+    "ponder": lambda _: re.match(r"(a+)+$", "a" * 60 + "b"),
     "sleep": lambda _: time.sleep(600),
     "abort": lambda _: os.abort(),
     "die": lambda _: os.kill(os.getpid(), signal.SIGKILL),

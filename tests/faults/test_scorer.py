@@ -1,0 +1,166 @@
+"""Faults of what reads the files, with the real processes: files that die, hang or eat, and a lease that is lost."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+
+from leaderboard import claims, invariants, measuring, scorer, scoring, submitting, tasks
+from leaderboard.models import Competition, DailyAttempts, Submission, User
+from leaderboard.scorer import _client
+from tests.conftest import answers, enter, make_competition
+from tests.leaderboard.test_scorer import below
+from tests.site import until
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hostile() -> Iterator[None]:
+    """The real scorer, but for files that say what they do to it."""
+    program = _client._PROGRAM[:]
+    _client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
+    scorer.close()
+    yield
+    scorer.close()
+    _client._PROGRAM[:] = program
+
+
+@pytest.fixture(autouse=True)
+def bells(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Bells are noted; whoever plays the worker hears them when it wants to."""
+    rung: list[str] = []
+
+    def ring(task: object, *ids: object, **_: object) -> bool:
+        rung.append(str(ids[0]))
+        return True
+
+    monkeypatch.setattr(tasks, "ring", ring)
+    return rung
+
+
+@pytest.fixture
+def pets(ada: User, bo: User, cy: User) -> Competition:
+    competition = make_competition(ada, daily_attempts=50)
+    enter(competition, bo), enter(competition, cy)
+    return competition
+
+
+def upload(competition: Competition, user: User, word: str = "") -> Submission:
+    data = f"id,label\n{word},\n".encode() if word else answers()
+    return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[data])
+
+
+def again(submission: Submission) -> Submission:
+    submission.refresh_from_db()
+    return submission
+
+
+def promises_hold() -> None:
+    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
+
+
+def test_01_a_scorer_that_is_killed_is_rung_for_at_once_and_this_process_lives(
+    pets: Competition, bo: User, bells: list[str]
+) -> None:
+    submission = upload(pets, bo, "die")
+    begun = time.monotonic()
+    tasks.score_submission(str(submission.pk), pets.ground_truth_id)
+    assert time.monotonic() - begun < 4, "the goal is 2 s on a quiet machine"
+    assert (again(submission).status, submission.tries, submission.deaths) == ("pending", 1, 1)
+    assert submission.lease_until is None
+    assert bells[-1] == str(submission.pk)
+
+
+def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
+    pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "LEASE", timedelta(seconds=0.6))
+    monkeypatch.setattr(claims, "when_lost", scorer.stop)
+    monkeypatch.setattr(claims, "_extended", lambda *_: False)
+    submission = upload(pets, bo, "sleep")
+    assert scoring.score(submission.pk) == "busy"
+    root = _client._running[0].process
+    assert root.poll() is not None or until(lambda: root.poll() is not None, seconds=5)
+    assert again(submission).status == "pending"
+    assert submission.deaths == 0
+
+
+@pytest.mark.parametrize("word", ["spin", "ponder", "sleep"])
+def test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_again(
+    pets: Competition, bo: User, settings: LazySettings, word: str
+) -> None:
+    """In Python, in C, and without the processor."""
+    assert scoring.score(upload(pets, bo).pk) == "scored"
+    settings.SCORING_TIME_LIMIT = 1
+    submission = upload(pets, bo, word)
+    begun = time.monotonic()
+    assert scoring.score(submission.pk) == "failed"
+    assert time.monotonic() - begun < 5
+    assert again(submission).failure.startswith("Scoring took longer than 1 s.")
+    assert DailyAttempts.objects.get(team__name="bo").used == 1
+    promises_hold()
+
+
+def test_26_a_file_that_eats_all_memory_is_stopped_alone(
+    pets: Competition, bo: User, cy: User, settings: LazySettings
+) -> None:
+    settings.SCORING_MEMORY_MB = 400
+    eater, good = upload(pets, bo, "eat"), upload(pets, cy)
+    assert scoring.score(eater.pk) == "invalid"
+    assert "400 MB of memory" in again(eater).problems[0]["message"]
+    keepers = below(_client._running[0].process.pid)
+    assert scoring.score(good.pk) == "scored"
+    assert set(below(_client._running[0].process.pid)) & set(keepers), "the truth was not read again"
+    promises_hold()
+
+
+def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_nobody_up(
+    pets: Competition, bo: User, cy: User
+) -> None:
+    assert scoring.score(upload(pets, cy).pk) == "scored"
+    poison = [upload(pets, bo, "die") for _ in range(20)]
+    good = [upload(pets, cy) for _ in range(5)]
+    served: list[Any] = []
+    while turn := claims.next_in_turn():
+        scoring.score(turn.submission_id)
+        served.append(turn.submission_id)
+    assert {(again(one).status, one.deaths) for one in poison} == {("failed", 3)}
+    assert {again(one).status for one in good} == {"scored"}
+    assert DailyAttempts.objects.get(team__name="bo").used == 0
+    assert max(served.index(one.pk) for one in good) < 25, "nobody waits for a second death"
+    assert len(below(_client._running[0].process.pid)) <= 2, "nothing is left of them"
+    promises_hold()
+
+
+def test_a_candidate_ruler_that_kills_its_child_refuses_the_file_after_three(pets: Competition, bo: User) -> None:
+    submission = upload(pets, bo, "die")
+    assert pets.ground_truth is not None
+    found = measuring.measure_patiently(submission, pets.ground_truth)
+    assert found.failure == claims.OUR_FAULT
+
+
+def test_a_killed_keeper_costs_the_file_in_hand_one_death(pets: Competition, bo: User) -> None:
+    assert scoring.score(upload(pets, bo).pk) == "scored"
+    submission = upload(pets, bo, "sleep")
+    root = _client._running[0].process.pid
+    until(lambda: len(below(root)) == 1, what="the end of the first child")
+
+    def kill() -> None:
+        keeper, _ = until(lambda: found if len(found := below(root)) == 2 else None, what="a child")
+        os.kill(keeper, 9)
+        until(lambda: not Path(f"/proc/{keeper}").exists(), what="its end")
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    assert scoring.score(submission.pk) == "died"
+    killer.join()
+    assert again(submission).deaths == 1
