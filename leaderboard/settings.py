@@ -98,6 +98,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "leaderboard.web.middleware.PrivatePagesMiddleware",
     "leaderboard.web.middleware.SecondFactorMiddleware",
+    "leaderboard.web.failures.NotNowMiddleware",
 ]
 
 ROOT_URLCONF = "leaderboard.urls"
@@ -206,7 +207,6 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 FILES_DIR = VAR_DIR / "files"
-MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", default=100 * 1024 * 1024)
 # Where files lie if not in that folder; then copies of those used last are kept here, and no more than so many bytes.
 STORAGE_URL = env.str("STORAGE_URL", default="")
 CACHE_DIR = VAR_DIR / "cache"
@@ -218,6 +218,7 @@ if STORAGE_URL:
         STORAGES["default"] = storage_at(STORAGE_URL)
     except BadAddress as error:
         raise ImproperlyConfigured(str(error)) from None
+MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", default=100 * 1024 * 1024)
 FILE_UPLOAD_HANDLERS = [
     "leaderboard.web.whole_forms.WholeFormHandler",
     "leaderboard.storage.LimitedUploadHandler",

@@ -5,6 +5,7 @@ ValidationError    the request does not fit the OpenAPI document          422
 AuthenticationError                                                       401
 Http404            nothing here for this person                           404
 SuspiciousOperation, MultiPartParserError, …   a body nobody can read     400, 413
+Unreachable, OperationalError, a full disk: logged, try again later       503, 507
 anything else      our bug: logged, told without details                  500
 """
 
@@ -22,6 +23,8 @@ from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from ninja.errors import AuthenticationError, ValidationError
+
+from ..web.failures import not_now
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +71,8 @@ def refuse(request: HttpRequest, error: Any) -> HttpResponse:
     if isinstance(error, (SuspiciousOperation, MultiPartParserError, BadRequest)):
         return wrong(400, UNREADABLE)
     log.error("an API request failed", exc_info=error)
+    if found := not_now(error):
+        return wrong(*found)
     return wrong(500, OUR_FAULT)
 
 

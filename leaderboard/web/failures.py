@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import errno
+import logging
+from collections.abc import Callable
+
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils import timezone
 
 from .. import __version__
+from ..storage import Unreachable
+
+log = logging.getLogger(__name__)
+
+NO_ANSWER = (
+    "The database or the place where files are kept does not answer. Nothing was taken and no attempt was used; "
+    "try again in a minute."
+)
+DISK_FULL = "The disk of this server is full. Nothing was taken and no attempt was used; tell the person who runs it."
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -23,10 +37,41 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(_in_bare_frame(request, "500.html"), status=500)
+
+
+def not_now(error: BaseException) -> tuple[int, str] | None:
+    """Status and words where not this program failed but what it stands on: it may be better in a minute."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return 507, DISK_FULL
+    if isinstance(error, (Unreachable, OperationalError, InterfaceError)):
+        return 503, NO_ANSWER
+    return None
+
+
+class NotNowMiddleware:
+    """Answers for pages of every audience what no page can do anything about."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        found = not_now(error)
+        if found is None:
+            return None
+        log.error("what this site stands on failed", exc_info=error)
+        status, words = found
+        return HttpResponse(_in_bare_frame(request, "503.html", status=status, words=words), status=status)
+
+
+def _in_bare_frame(request: HttpRequest, template: str, **context: object) -> str:
     """Rendered without a request: whatever broke may be what the frame needs, the database for example."""
     frame = {
         "request_id": request.META.get("leaderboard.request_id", ""),
         "now": timezone.now(),
         "version": __version__,
     }
-    return HttpResponse(render_to_string("500.html", frame), status=500)
+    return render_to_string(template, {**frame, **context})

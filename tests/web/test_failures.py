@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import re
+from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
 from django.test import Client
 
-from leaderboard.models import Competition, User
+from leaderboard import submitting
+from leaderboard.models import ApiToken, Competition, DailyAttempts, Submission, User
+from leaderboard.storage import Unreachable
 from leaderboard.web.visitors import boards
-from tests.conftest import make_competition
+from tests.conftest import answers, enter, make_competition
 
 
 def test_a_missing_page_carries_its_request_id(client: Client, db: None) -> None:
@@ -48,6 +54,50 @@ def test_a_bug_of_ours_gives_a_page_and_no_traceback(
     assert response["X-Request-ID"] in text
     assert "canary" not in text
     assert "Sign in" not in text
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (Unreachable("the bucket"), 503, "try again in a minute"),
+        (OperationalError("the server closed the connection"), 503, "try again in a minute"),
+        (OSError(errno.ENOSPC, "No space left on device"), 507, "The disk of this server is full"),
+    ],
+)
+def test_17_20_22_what_the_site_stands_on_is_away_and_nothing_is_taken(
+    pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, words: str
+) -> None:
+    """On the website and through the API alike: no row, no attempt, words; and it works again afterwards."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise error
+
+    enter(pets, bo)
+    client = Client()
+    client.force_login(bo)
+    token = ApiToken.issue(bo, "test")[1]
+
+    def upload() -> tuple[Any, Any]:
+        return (
+            client.post("/c/pets/submit/", {"file": SimpleUploadedFile("a.csv", answers())}),
+            Client().post(
+                "/api/v1/competitions/pets/submissions",
+                {"file": SimpleUploadedFile("a.csv", answers())},
+                headers={"authorization": f"Bearer {token}"},
+            ),
+        )
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(submitting, "store", broken)
+        page, answer = upload()
+    assert page.status_code == answer.status_code == status
+    assert words in page.content.decode()
+    assert page["X-Request-ID"] in page.content.decode()
+    assert words in answer.json()["detail"]
+    assert not Submission.objects.exists()
+    assert not DailyAttempts.objects.filter(used__gt=0).exists()
+    page, answer = upload()
+    assert (page.status_code, answer.status_code) == (303, 201)
 
 
 def test_nul_characters_in_an_address_mean_nothing(client: Client, ada: User) -> None:
