@@ -58,8 +58,9 @@ def import_folder(folder: Path, *, user: User, launch: bool = False) -> Competit
         lines = [f"{name}: {' '.join(found)}" for name, found in error.message_dict.items()]
         raise CannotHost("competition.toml cannot be used.", lines) from error
     try:
-        _import_truth(folder, spec, competition, user)
+        # First, for the truth is compared with the sample submission, and no data file may hold its answers.
         _import_data(folder, spec, competition, user)
+        _import_truth(folder, spec, competition, user)
         _import_baselines(folder, spec, competition, user)
         if launch:
             setting_up.launch(competition=competition, user=user)

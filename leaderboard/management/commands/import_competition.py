@@ -27,5 +27,8 @@ class Command(BaseCommand):
             competition = hosting.import_folder(options["folder"], user=host, launch=options["launch"])
         except hosting.CannotHost as error:
             raise CommandError("\n".join([error.message, *(f"  {line}" for line in error.details)])) from error
+        ruler = competition.ground_truth
+        for finding in ruler.findings if ruler else []:
+            self.stdout.write(f"truth.csv: {finding['message']}")
         state = "launched" if competition.launched_at else "a draft"
         self.stdout.write(f"“{competition}” is {state}: /c/{competition.slug}/, join code {competition.join_code}.")

@@ -1,0 +1,218 @@
+"""Numbers 125 to 132, the host's files, through all of the host's doors: the page, /admin/ and `import_competition`."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import hosting
+from leaderboard.models import Competition, DataFile, GroundTruth, TruthDraft, User
+from tests.conftest import TRUTH
+from tests.metrics.hostile import SECTIONS
+from tests.metrics.hostile_case import NUMBERS, Case, zipped
+from tests.web.test_admin import act, draft_fields
+from tests.web.test_host import signed_in, text_of, upload
+from tests.web.test_host_truth import check
+
+SORTED = "id,label,Usage\n" + "".join(
+    f"{i},{'cat' if i < 20 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(40)
+)
+GROUPED = "id,owner,label,Usage\n" + "".join(
+    f"{i * 7919 % 101},{'xyz'[i % 3]},{'cat' if i * 31 % 7 < 4 else 'dog'},{'Public' if i % 2 else 'Private'}\n"
+    for i in range(40)
+)
+SAMPLE = "id,label\n" + "".join(f"{i},cat\n" for i in range(2, 14))
+
+
+@dataclass(frozen=True)
+class Given:
+    """A host's truth and what is said of it; ``sample`` is a data file that is there before."""
+
+    truth: str
+    says: str
+    metric: str = "accuracy"
+    group: str = ""
+    sample: str = ""
+    sample_name: str = "sample_submission.csv"
+    blocks: bool = True
+
+
+LIST = {
+    "125": Given("id,label,Usage\n1,a,Public\n1,b,Private\n2,a,Private\n", "there before"),
+    "126": Given("id,label,Usage\n1,,Public\n2,b,Private\n3,NA,Private\n", "is missing"),
+    "127 nothing private": Given("id,label,Usage\n1,a,Public\n2,b,Public\n", "No row is private"),
+    "127 nothing public": Given("id,label,Usage\n1,a,Private\n2,b,Ignored\n", "No row is public"),
+    "127 one class": Given("id,label,Usage\n1,0,Public\n2,1,Private\n3,1,Private\n4,1,Public\n", "both", "roc_auc"),
+    "128": Given("id,label,Usage\n1,a,Public\n2,b,Hidden\n3,b,Private\n", "none of Public, Private, Ignored"),
+    "128 another name": Given("id,label,usage\n1,a,Public\n2,b,Private\n", '"Usage"'),
+    "129": Given(TRUTH, "The sample submission does not fit this truth: 1 id unknown", sample=SAMPLE),
+    "130": Given(SORTED, "sorted by", blocks=False),
+    "131": Given(GROUPED, "in both parts", group="owner", blocks=False),
+}
+# The admin has no field for groups; its page leads to the host's.
+THROUGH = [
+    (number, way) for number in LIST for way in ("page", "admin", "command") if (number, way) != ("131", "admin")
+]
+
+
+@pytest.fixture
+def draft(ada: User) -> Competition:
+    """Ada's competition before its answers; she is staff as well."""
+    ada.is_staff = True
+    ada.save()
+    now = timezone.now()
+    return hosting.create(
+        user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
+    )
+
+
+def through_the_page(competition: Competition, ada: User, given: Given, folder: Path) -> str:
+    """All that Ada reads; publishes."""
+    client = signed_in(ada)
+    response = check(client, given.truth, given.metric, group_column=given.group)
+    said = text_of(client.get("/host/pets/truth/")) if response.status_code == 303 else text_of(response)
+    return said + text_of(client.post("/host/pets/truth/", {"action": "publish"}, follow=True))
+
+
+def through_the_admin(competition: Competition, ada: User, given: Given, folder: Path) -> str:
+    client = signed_in(ada)
+    fields = draft_fields(competition, file=upload(given.truth), metric=given.metric)
+    said = text_of(client.post("/admin/leaderboard/truthdraft/add/", fields, follow=True))
+    made = TruthDraft.objects.first()
+    if made is None:
+        return said
+    said += text_of(client.get(f"/admin/leaderboard/truthdraft/{made.pk}/change/"))
+    return said + act(client, "truthdraft", "publish", made.pk)
+
+
+def through_the_command(competition: Competition, ada: User, given: Given, folder: Path) -> str:
+    hosting.remove(competition=competition)
+    group = f'\n[split]\ngroup = "{given.group}"\n' if given.group else ""
+    (folder / "competition.toml").write_text(
+        f'title = "Pets"\nslug = "pets"\nopens_at = 2026-10-01T08:00:00\ncloses_at = 2030-12-01T23:59:00\n'
+        f'[metric]\nkey = "{given.metric}"\n{group}'
+    )
+    (folder / "overview.md").write_text("?")
+    (folder / "truth.csv").write_text(given.truth)
+    if given.sample:
+        (folder / "data").mkdir()
+        (folder / "data" / given.sample_name).write_text(given.sample)
+    out = io.StringIO()
+    try:
+        call_command("import_competition", str(folder), "--host", "ada", stdout=out)
+    except CommandError as error:
+        return str(error)
+    return out.getvalue()
+
+
+Way = Callable[[Competition, User, Given, Path], str]
+WAYS: dict[str, Way] = {"page": through_the_page, "admin": through_the_admin, "command": through_the_command}
+
+
+@pytest.mark.parametrize(("number", "way"), THROUGH)
+def test_125_to_131_a_faulty_truth_is_blocked_and_a_strange_one_is_warned_of(
+    draft: Competition, ada: User, tmp_path: Path, number: str, way: str
+) -> None:
+    given = LIST[number]
+    if given.sample and way != "command":
+        hosting.add_data_file(
+            competition=draft, file_name="sample_submission.csv", chunks=[given.sample.encode()], user=ada
+        )
+    said = WAYS[way](draft, ada, given, tmp_path)
+    assert given.says in said
+    assert GroundTruth.objects.exists() != given.blocks, said
+    if given.blocks:
+        assert "cannot be published" in said
+
+
+LEAKS = {
+    "itself": (TRUTH.encode(), "truth.csv"),
+    "under another name": (TRUTH.encode(), "train.csv"),
+    "the answer column": ("\n".join(line.rpartition(",")[0] for line in TRUTH.splitlines()).encode(), "solution.csv"),
+    "in a gzip": (gzip.compress(TRUTH.encode()), "data.csv.gz"),
+    "in a zip": (zipped(("readme.txt", b"x"), ("truth.csv", TRUTH.encode())), "data.zip"),
+    "with semicolons": (TRUTH.replace(",", ";").encode(), "data.csv"),
+}
+
+
+def by_the_page(client: Client, competition: Competition, data: bytes, name: str) -> tuple[int, str]:
+    response = client.post("/host/pets/data/", {"file": upload(data, name)})
+    return response.status_code, response.content.decode()
+
+
+def by_the_admin(client: Client, competition: Competition, data: bytes, name: str) -> tuple[int, str]:
+    sent = {"competition": competition.pk, "file": upload(data, name)}
+    response = client.post("/admin/leaderboard/datafile/add/", sent, follow=True)
+    return response.status_code, response.content.decode()
+
+
+@pytest.mark.parametrize("way", ["page", "admin"])
+@pytest.mark.parametrize("leak", LEAKS)
+def test_132_the_answers_as_a_data_file_are_blocked_in_red(pets: Competition, ada: User, leak: str, way: str) -> None:
+    ada.is_staff = True
+    ada.save()
+    status, page = (by_the_page if way == "page" else by_the_admin)(signed_in(ada), pets, *LEAKS[leak])
+    assert "students would download the answers" in page
+    assert not DataFile.objects.exists()
+    if way == "page":
+        assert (status, 'class="errors" role="alert"' in page) == (409, True)
+    else:
+        assert 'class="error"' in page
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_132_answers_that_students_have_already_are_not_published(draft: Competition, ada: User, leak: str) -> None:
+    data, name = LEAKS[leak]
+    hosting.add_data_file(competition=draft, file_name=name, chunks=[data], user=ada)
+    client = signed_in(ada)
+    check(client, TRUTH)
+    response = client.post("/host/pets/truth/", {"action": "publish"})
+    assert (response.status_code, GroundTruth.objects.exists()) == (409, False)
+    assert "students could download the answers" in text_of(response)
+
+
+def test_132_a_folder_whose_data_hold_the_answers_is_not_imported(
+    draft: Competition, ada: User, tmp_path: Path
+) -> None:
+    said = through_the_command(draft, ada, Given(TRUTH, "", sample=TRUTH, sample_name="more.csv"), tmp_path)
+    assert "ground-truth file itself" in said
+    assert not Competition.objects.exists()
+
+
+# --- the rest of the list as a truth ----------------------------------------------------------------------------
+
+
+def of_numbers(section: str) -> list[Case]:
+    """The cases of a section for the common truth."""
+    return [case for case in SECTIONS[section] if case.truth == NUMBERS and case.metric == "rmse"]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_check_of_a_truth_says_what_blocks(
+    draft: Competition, ada: User, monkeypatch: pytest.MonkeyPatch, section: str
+) -> None:
+    if section != "Lines and quotes":  # once is enough: which metrics fit is asked of each of them
+        monkeypatch.setattr("leaderboard.hosting.drafts._fits", lambda draft: [])
+    client = signed_in(ada)
+    for case in of_numbers(section):
+        response = check(client, case.data, "rmse")
+        if not case.data:
+            assert response.status_code == 422, case.number
+            continue
+        assert response.status_code == 303, case.number
+        report = TruthDraft.objects.get().report
+        found = {finding["code"] for finding in report["findings"] if finding["blocking"]}
+        # Reasons more than at home: both parts need a row, and a split is made of files with any length of line.
+        assert case.blocking <= found <= case.blocking | {"empty_split", "too_many_columns"}, case.number
+        page = client.get("/host/pets/truth/").content.decode()
+        assert ("can be published" in page) == report["ok"], case.number
+    assert not GroundTruth.objects.exists()
