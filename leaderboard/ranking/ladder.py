@@ -27,8 +27,7 @@ NO_RUNGS = math.inf
 
 @dataclass(frozen=True)
 class Ladder:
-    """How a board answers. `sign` is +1 where lower is better; `best` is the end of the scale, which rounding never
-    passes."""
+    """How a board answers. `sign` is +1 where lower is better; `best` is the end of the scale."""
 
     step: float
     sign: float
@@ -49,14 +48,15 @@ class Ladder:
             yield shown, is_new
 
     def rounded(self, score: float) -> float:
-        """The nearest multiple of the step; 0 on a hidden board."""
+        """The best multiple of the step that the score has reached, so that nothing is shown that no file scored; 0 on
+        a hidden board."""
         if self.is_hidden:
             return 0.0
+        rungs = Fraction(repr(score)) / self._rung
         try:
-            found = float(round(Fraction(score) / self._rung) * self._rung)
+            return float((math.ceil(rungs) if self.sign > 0 else math.floor(rungs)) * self._rung)
         except OverflowError:  # the largest numbers there are
             return score
-        return self.best if self.best is not None and self.sign * (found - self.best) < 0 else found
 
     def bar_above(self, shown: float) -> float:
         """What the next score must be better than. Exact to the last digit, so that 0.87 is 0.03 more than 0.84."""
