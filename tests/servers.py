@@ -122,11 +122,12 @@ class Postgres(Server):
 
 
 class Redis(Server):
-    scheme = "redis"
+    ca: Path | None = None
 
     @property
     def url(self) -> str:
-        return f"{self.scheme}://:{QUOTED}@{self.host}:{self.port}/0"
+        encrypted = f"?ssl_cert_reqs=required&ssl_ca_certs={self.ca}" if self.ca else ""
+        return f"{'rediss' if self.ca else 'redis'}://:{QUOTED}@{self.host}:{self.port}/0{encrypted}"
 
     @property
     def client(self) -> redis.Redis:
@@ -149,8 +150,8 @@ def running(server: Server) -> Iterator[None]:
 
 
 @contextmanager
-def postgres(*settings: str, host: str = "127.0.0.1") -> Iterator[Postgres]:
-    """An empty server for one test session; `settings` are lines of its configuration."""
+def postgres(*, host: str = "127.0.0.1", certificate: Path | None = None) -> Iterator[Postgres]:
+    """An empty server for one test session; with a folder of certificates, one that can speak encrypted."""
     initdb, binary = program("initdb", "postgresql"), program("postgres", "postgresql")
     folder = Path(tempfile.mkdtemp(prefix="leaderboard-postgres-"))
     user = _other_user(folder)
@@ -165,7 +166,14 @@ def postgres(*settings: str, host: str = "127.0.0.1") -> Iterator[Postgres]:
     assert made.returncode == 0, made.stderr
     port = free_port()
     lines = [f"{name} = {value}" for name, value in POSTGRES.items()]
-    lines += [f"port = {port}", f"listen_addresses = '{host}'", *settings]
+    lines += [f"port = {port}", f"listen_addresses = '{host}'"]
+    if certificate:
+        lines += ["ssl = on", *(f"ssl_{kind}_file = '{kind}.pem'" for kind in ("cert", "key"))]
+        for kind in ("cert", "key"):
+            shutil.copy(certificate / f"{kind}.pem", data)
+            (data / f"{kind}.pem").chmod(0o600)
+            if user:
+                os.chown(data / f"{kind}.pem", user["user"], user["group"])
     (data / "postgresql.auto.conf").write_text("\n".join(lines) + "\n")
     if host != "127.0.0.1":
         with (data / "pg_hba.conf").open("a") as rules:
@@ -189,17 +197,20 @@ def _other_user(folder: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def redis_server(*options: str, host: str = "127.0.0.1", is_encrypted: bool = False) -> Iterator[Redis]:
-    """A server that writes nothing to the disk and evicts nothing."""
+def redis_server(*, host: str = "127.0.0.1", certificate: Path | None = None) -> Iterator[Redis]:
+    """A server that writes nothing to the disk and evicts nothing; with a folder of certificates, an encrypted one."""
     binary = program("redis-server", "redis-server")
     folder = Path(tempfile.mkdtemp(prefix="leaderboard-redis-"))
     port = free_port()
-    ports = ["--port", "0", "--tls-port", str(port)] if is_encrypted else ["--port", str(port)]
-    command = [binary, "--bind", host, *ports, "--requirepass", PASSWORD, "--save", "", "--appendonly", "no"]
-    command += ["--maxmemory-policy", "noeviction", "--dir", str(folder), *options]
+    ports = ["--port", "0", "--tls-port"] if certificate else ["--port"]
+    command = [binary, "--bind", host, *ports, str(port), "--requirepass", PASSWORD, "--save", "", "--appendonly", "no"]
+    command += ["--maxmemory-policy", "noeviction", "--dir", str(folder)]
     server = Redis(command, folder, host, port)
-    if is_encrypted:
-        server.scheme = "rediss"
+    if certificate:
+        names = {"--tls-cert-file": "cert.pem", "--tls-key-file": "key.pem", "--tls-ca-cert-file": "ca.pem"}
+        server.command += [word for option, name in names.items() for word in (option, str(certificate / name))]
+        server.command += ["--tls-auth-clients", "no"]
+        server.ca = certificate / "ca.pem"
     try:
         with running(server):
             yield server

@@ -18,6 +18,9 @@ from django.db.migrations.loader import MigrationLoader
 from ..models import AuditEntry, Competition, Submission, Team, User
 from ._manifest import CannotKeep
 
+# How a connection is encrypted; PostgreSQL's programs take each from a variable of the same name.
+ENCRYPTION = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl")
+
 Read = Callable[[str], list[Any]]
 """Runs one SELECT."""
 
@@ -69,8 +72,8 @@ def run_postgres(program: str, *options: str, with_database: bool = False) -> No
     settings = connection.settings_dict
     given = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
     environment = {name: str(settings[key]) for name, key in given.items() if settings.get(key)}
-    if sslmode := settings.get("OPTIONS", {}).get("sslmode"):
-        environment["PGSSLMODE"] = str(sslmode)
+    given_options = settings.get("OPTIONS", {})
+    environment |= {f"PG{name.upper()}": str(given_options[name]) for name in ENCRYPTION if name in given_options}
     database = [f"--dbname={settings['NAME']}"] if with_database else []
     try:
         done = subprocess.run(
