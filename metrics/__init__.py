@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from metrics._baselines import Baseline
 from metrics._cage import Limits, NoSandbox, limit, seal
+from metrics._cage import get_ready as get_cage_ready
 from metrics._checks import TruthReport, check_truth
 from metrics._choose import Fit, suggest
 from metrics._containers import read_container
@@ -93,6 +94,7 @@ __all__ = [
     "evaluate",
     "explain",
     "get",
+    "get_cage_ready",
     "header",
     "limit",
     "outside_file",

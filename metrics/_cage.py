@@ -21,7 +21,7 @@ from typing import NamedTuple
 from metrics import _cage_calls, _cage_files
 from metrics._cage_kernel import NoSandbox, prctl, syscall
 
-__all__ = ["Limits", "NoSandbox", "available", "limit", "seal"]
+__all__ = ["Limits", "NoSandbox", "available", "get_ready", "limit", "seal"]
 
 _PR_SET_PDEATHSIG = 1
 _CAPABILITY_VERSION = 0x20080522
@@ -74,6 +74,12 @@ def seal(*, read: Sequence[Path] = (), write: Sequence[Path] = ()) -> None:
     _give_up_capabilities()
     _cage_files.restrict(read, write)
     _cage_calls.restrict()
+
+
+def get_ready() -> None:
+    """Find out what ``seal`` needs to know, so that processes forked from this one need not."""
+    available()
+    _cage_files.libraries()
 
 
 def available() -> str:

@@ -10,6 +10,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -66,7 +67,7 @@ def restrict(read: Sequence[Path], write: Sequence[Path]) -> None:
     try:
         _allow(ruleset, [Path(path) for path in read], _READ & rights)
         _allow(ruleset, [Path(path) for path in write], _WRITE & rights)
-        _allow(ruleset, _libraries(), _READ & rights)
+        _allow(ruleset, libraries(), _READ & rights)
         _allow(ruleset, filter(Path.exists, [Path(os.devnull)]), (_READ_FILE | _WRITE_FILE) & rights)
         no_new_privileges()
         syscall("landlock_restrict_self", ruleset, 0)
@@ -85,8 +86,13 @@ def _allow(ruleset: int, paths: Iterable[Path], rights: int) -> None:
             os.close(place)
 
 
-def _libraries() -> Iterator[Path]:
+@cache
+def libraries() -> tuple[Path, ...]:
     """What Python and its libraries are made of, without the folders around them: a site may keep its state beside."""
+    return tuple(_libraries())
+
+
+def _libraries() -> Iterator[Path]:
     paths = sysconfig.get_paths()
     names = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     names += [f"{prefix}/{lib}" for prefix in (sys.prefix, sys.base_prefix) for lib in ("lib", "lib64")]

@@ -6,7 +6,8 @@ import ctypes
 import os
 import platform
 import sys
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 X86_64, AARCH64 = "x86_64", "aarch64"
 AUDIT: Final = {X86_64: 0xC000003E, AARCH64: 0xC00000B7}
@@ -39,12 +40,17 @@ def machine() -> str:
     return name
 
 
+@cache
+def _call() -> Any:
+    function = ctypes.CDLL(None, use_errno=True).syscall
+    function.restype = ctypes.c_long
+    return function
+
+
 def syscall(name: str, *arguments: int) -> int:
     """Call the kernel. Raises ``OSError``, and ``NoSandbox`` on an unknown machine."""
     number = OURS[name][0 if machine() == X86_64 else 1]
-    library = ctypes.CDLL(None, use_errno=True)
-    library.syscall.restype = ctypes.c_long
-    found = int(library.syscall(*(ctypes.c_long(argument) for argument in (number, *arguments))))
+    found = int(_call()(*(ctypes.c_long(argument) for argument in (number, *arguments))))
     if found < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
