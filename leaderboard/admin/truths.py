@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 import metrics
 
-from .. import hosting, outside
+from .. import hosting, outside, ranking
 from ..models import GroundTruth, TruthDraft
 from ._scope import REFUSALS, Scoped, words_of
 
@@ -29,6 +29,12 @@ class TruthDraftForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False, initial=dict, help_text='The metric\'s parameters as JSON, for example {"beta": 0.5}.'
     )
 
+    secondary = forms.JSONField(
+        required=False,
+        initial=list,
+        help_text='Metrics shown beside the score, for example [{"key": "mae", "params": {}}].',
+    )
+
     class Meta:
         model = TruthDraft
         fields: ClassVar = [
@@ -36,6 +42,7 @@ class TruthDraftForm(forms.ModelForm):  # type: ignore[type-arg]
             "file",
             "metric",
             "params",
+            "secondary",
             "id_column",
             "public_share",
             "seed",
@@ -59,6 +66,16 @@ class TruthDraftForm(forms.ModelForm):  # type: ignore[type-arg]
             raise forms.ValidationError(words_of(error)) from error
         except metrics.UnknownMetric:
             return {}
+
+    def clean_secondary(self) -> list[tuple[str, dict[str, Any]]]:
+        try:
+            rows = [(str(one["key"]), dict(one.get("params") or {})) for one in self.cleaned_data["secondary"] or []]
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise forms.ValidationError("Write a JSON list of objects with key and params.") from error
+        try:
+            return [(one["key"], one["params"]) for one in hosting.clean_secondary(rows)]
+        except hosting.CannotHost as error:
+            raise forms.ValidationError(words_of(error)) from error
 
 
 @admin.register(TruthDraft)
@@ -87,6 +104,7 @@ class TruthDraftAdmin(Scoped):
             competition=filled["competition"],
             metric=filled["metric"],
             params=filled["params"],
+            secondary=filled["secondary"],
             file_name=file.name if file else "",
             chunks=file.chunks() if file else None,
             id_column=filled["id_column"],
@@ -158,6 +176,7 @@ class GroundTruthAdmin(Scoped):
         "metric",
         "metric_version",
         "parameters",
+        "beside",
         "id_column",
         "rows",
         "public_rows",
@@ -168,11 +187,15 @@ class GroundTruthAdmin(Scoped):
         "published_at",
         "download",
     )
-    readonly_fields = ("parameters", "download")
+    readonly_fields = ("parameters", "beside", "download")
 
     @admin.display(description="parameters")
     def parameters(self, obj: GroundTruth) -> str:
         return json.dumps(obj.params)
+
+    @admin.display(description="secondary metrics")
+    def beside(self, obj: GroundTruth) -> str:
+        return "; ".join(one.name for one in ranking.asides_of(obj)) or "none"
 
     @admin.display(description="file")
     def download(self, obj: GroundTruth) -> SafeString:

@@ -15,6 +15,7 @@ from .rulers import (
     publish,
     sample_of,
 )
+from .secondary import clean_secondary
 from .setting_up import (
     EDITABLE,
     CannotHost,
@@ -40,6 +41,7 @@ __all__ = [
     "board_csv",
     "change",
     "check_draft",
+    "clean_secondary",
     "columns_at_hand",
     "create",
     "discard_candidate",

@@ -210,6 +210,12 @@ def metric_of(ruler: GroundTruth | None) -> metrics.Metric | None:
         return None
 
 
+@register.simple_tag
+def asides_of(ruler: GroundTruth | None) -> tuple[ranking.Aside, ...]:
+    """A ruler's secondary metrics."""
+    return ranking.asides_of(ruler)
+
+
 @register.filter
 def better(metric: metrics.Metric) -> str:
     return "higher is better" if metric.direction == "maximize" else "lower is better"

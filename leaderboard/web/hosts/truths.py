@@ -18,6 +18,7 @@ from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
 from ..answers import STOP_POLLING, as_download, person, see_other
 from ._answers import add_refusal, refuse_too_large
+from .secondary_form import SecondaryForm
 from .truth_choice import fits_of
 from .truth_forms import ParameterForm, PublishForm, TruthForm
 
@@ -95,19 +96,19 @@ def _look(request: HttpRequest, visit: Visit, *, is_metric_chosen: bool) -> Http
     key = _chosen_metric(request, visit.competition, draft)
     columns = _columns(request, visit.competition)
     parameters = _parameters(request, form, key, columns) if is_metric_chosen else _proposed_form(key, columns)
-    status = 422
+    secondary, status = SecondaryForm(request.POST), 422
     try:
         refuse_too_large(request)
-        # Both forms are asked, so that all mistakes are shown at once.
-        if all([form.is_valid(), parameters.is_valid() or not is_metric_chosen]):
-            _draft(visit.competition, form, parameters if is_metric_chosen else None)
+        # All forms are asked, so that all mistakes are shown at once.
+        if all([form.is_valid(), parameters.is_valid() or not is_metric_chosen, secondary.is_valid()]):
+            _draft(visit.competition, form, parameters if is_metric_chosen else None, secondary)
             return see_other("host_truth", fragment="#check", slug=visit.competition.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
     except ChildFailed:
         form.add_error(None, "The check did not work, through no fault of your file. Try it again in a moment.")
         status = 503
-    return _page(request, visit, form, parameters, status=status)
+    return _page(request, visit, form, parameters, secondary=secondary, status=status)
 
 
 def _columns(request: HttpRequest, competition: Competition) -> list[str]:
@@ -140,10 +141,13 @@ def _choose(request: HttpRequest, visit: Visit) -> HttpResponse:
     kept = {name: request.POST.get(name, "") for name in ("id_column", "public_percent", "seed", "group_column")}
     initial = {**kept, "is_stratified": "is_stratified" in request.POST, "metric": key}
     form = TruthForm(initial=initial, has_file=_file_at_hand(visit.competition, draft))
-    return _page(request, visit, form, _known_parameters(visit.competition, draft, key))
+    secondary = SecondaryForm.as_typed(request.POST)
+    return _page(request, visit, form, _known_parameters(visit.competition, draft, key), secondary=secondary)
 
 
-def _draft(competition: Competition, form: TruthForm, parameters: ParameterForm | None) -> None:
+def _draft(
+    competition: Competition, form: TruthForm, parameters: ParameterForm | None, secondary: SecondaryForm
+) -> None:
     """Without parameters the metric is the one that fits best."""
     filled, file = form.cleaned_data, form.cleaned_data["file"]
     hosting.draft_truth(
@@ -157,6 +161,7 @@ def _draft(competition: Competition, form: TruthForm, parameters: ParameterForm 
         seed=filled["seed"],
         is_stratified=filled["is_stratified"],
         group_column=filled["group_column"],
+        secondary=secondary.cleaned_data["asked"],
         wants_fits=True,
     )
 
@@ -223,10 +228,12 @@ def _page(
     form: TruthForm,
     parameters: ParameterForm,
     *,
+    secondary: SecondaryForm | None = None,
     publish_form: PublishForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
     competition, draft = visit.competition, _draft_of(visit.competition)
+    held = draft or competition.ground_truth
     context = {
         "visit": visit,
         "form": form,
@@ -236,6 +243,7 @@ def _page(
         "fits": fits_of(draft),
         "chosen": parameters.key,
         **_about(parameters.key, parameters),
+        "secondary": secondary or SecondaryForm(held=held.secondary if held else ()),
         "draft": draft,
         "report": draft.report if draft else None,
         "drafted": _metric(draft.metric) if draft else None,

@@ -1,0 +1,135 @@
+"""Ada chooses secondary metrics on the page of the ground truth, or in the admin."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from leaderboard import hosting
+from leaderboard.models import Competition, GroundTruth, TruthDraft, User
+from leaderboard.web.hosts.secondary_form import line_of
+from tests.conftest import make_competition
+
+TRUTH = "id,y,w,Usage\n" + "".join(
+    f"{i},{(i * 7) % 10 / 10},{1 + i % 3},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 25)
+)
+PAGE = "/host/tides/truth/"
+
+
+@pytest.fixture
+def tides(ada: User) -> Competition:
+    truth = "\n".join(line.rsplit(",", 2)[0] + "," + line.rsplit(",", 1)[1] for line in TRUTH.splitlines())
+    return make_competition(ada, slug="tides", truth=truth, metric="mae", launched=False)
+
+
+@pytest.fixture
+def as_ada(client: Client, ada: User) -> Client:
+    client.force_login(ada)
+    return client
+
+
+def filled(**changes: Any) -> dict[str, Any]:
+    file = SimpleUploadedFile("truth.csv", TRUTH.encode())
+    basics = {"action": "check", "metric": "mae", "parameters_of": "mae", "public_percent": "30", "seed": "0"}
+    return {**basics, "file": file, **changes}
+
+
+def test_ada_chooses_two_looks_at_the_check_and_publishes(as_ada: Client, tides: Competition) -> None:
+    page = as_ada.get(PAGE).content.decode()
+    assert '<select name="also-metric_1"' in page
+    also = {"also-metric_1": "weighted_mae", "also-params_1": "weight = w", "also-metric_3": "pinball"}
+    answer = as_ada.post(PAGE, filled(**also, **{"also-params_3": "quantile=0.9"}))
+    assert answer.status_code == 303
+    page = as_ada.get(PAGE).content.decode()
+    assert "Secondary metrics, shown beside the score and never ranked" in page
+    assert 'value="quantile=0.9"' in page
+    assert as_ada.post(PAGE, {"action": "publish"}).status_code == 303
+    ruler = GroundTruth.objects.get(competition=tides, number=2)
+    assert [(one["key"], one["params"]) for one in ruler.secondary] == [
+        ("weighted_mae", {"weight": "w"}),
+        ("pinball", {"quantile": 0.9}),
+    ]
+    page = as_ada.get(PAGE).content.decode()
+    assert "beside it: Pinball loss, quantile 0.9" in page
+    assert 'value="quantile=0.9"' in page, "the next draft begins with those of the ruler"
+
+
+@pytest.mark.parametrize(
+    ("also", "words"),
+    [
+        ({"also-metric_1": "pinball", "also-params_1": "quantile=7"}, "quantile: Must be at most 1."),
+        ({"also-metric_1": "pinball", "also-params_1": "quantile"}, "Write parameters as name=value"),
+        ({"also-metric_2": "pinball", "also-params_2": "quintile=1"}, "quintile"),
+        ({"also-params_2": "quantile=0.5"}, "Choose the metric that these are for."),
+        ({"also-metric_1": "nothing"}, "Select a valid choice"),
+    ],
+)
+def test_mistakes_are_shown_beside_their_field_and_nothing_is_kept(
+    as_ada: Client, tides: Competition, also: dict[str, str], words: str
+) -> None:
+    answer = as_ada.post(PAGE, filled(**also))
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert words in page
+    assert "Please look at this again" in page
+    assert '<details class="disclosure" open>' in page
+    assert not TruthDraft.objects.exists()
+
+
+def test_a_check_that_one_of_them_fails_names_it_and_cannot_be_published(as_ada: Client, tides: Competition) -> None:
+    as_ada.post(
+        PAGE, filled(**{"also-metric_1": "weighted_mae", "also-params_1": "weight=w", "also-metric_2": "roc_auc"})
+    )
+    page = as_ada.get(PAGE).content.decode()
+    assert "Secondary metric ROC AUC:" in page
+    assert as_ada.post(PAGE, {"action": "publish"}).status_code == 409
+    assert GroundTruth.objects.filter(competition=tides).count() == 1
+
+
+def test_without_a_script_the_parameters_of_another_metric_keep_what_was_typed(
+    as_ada: Client, tides: Competition
+) -> None:
+    also = {"also-metric_1": "pinball", "also-params_1": "quantile=0.2"}
+    page = as_ada.post(PAGE, filled(action="parameters", metric="tweedie_deviance", **also)).content.decode()
+    assert 'value="quantile=0.2"' in page
+    assert '<option value="pinball" selected>' in page
+
+
+def test_an_unfinished_row_that_needs_a_column_is_said_so(as_ada: Client, tides: Competition) -> None:
+    as_ada.post(PAGE, filled(**{"also-metric_1": "weighted_mae", "also-params_1": "weight=weights"}))
+    page = as_ada.get(PAGE).content.decode()
+    assert "cannot be published" in page
+
+
+def test_a_line_of_parameters_says_what_is_not_at_its_default() -> None:
+    assert line_of("pinball", {"quantile": 0.5}) in ("", "quantile=0.5")
+    assert line_of("weighted_mae", {"weight": "weight"}) == ""
+    assert line_of("gone", {"a": 1}) == ""
+
+
+def test_olga_does_the_same_in_the_admin(client: Client, tides: Competition, olga: User) -> None:
+    client.force_login(olga)
+    form = {
+        "competition": tides.pk,
+        "metric": "mae",
+        "params": "{}",
+        "public_share": "0.3",
+        "seed": "0",
+    }
+
+    def send(secondary: str) -> Any:
+        file = SimpleUploadedFile("truth.csv", TRUTH.encode())
+        return client.post("/admin/leaderboard/truthdraft/add/", {**form, "file": file, "secondary": secondary})
+
+    assert "No metric is called" in send('[{"key": "nothing"}]').content.decode()
+    assert "Write a JSON list" in send('{"a": 1}').content.decode()
+    asked = [{"key": "weighted_mae", "params": {"weight": "w"}}]
+    assert send(json.dumps(asked)).status_code == 302
+    assert TruthDraft.objects.get().secondary == asked
+    hosting.publish(competition=tides, user=olga)
+    ruler = GroundTruth.objects.get(number=2)
+    assert "Weighted MAE, weight w" in client.get(f"/admin/leaderboard/groundtruth/{ruler.pk}/change/").content.decode()
