@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import LazySettings
 from django.test import Client
 
 from leaderboard.models import Competition, Membership, User
@@ -30,6 +31,18 @@ def test_who_has_a_code_and_no_account_is_asked_to_make_one_and_comes_back(pets:
     assert "Create account" in page
     assert f"next=%2Fjoin%2F{pets.join_code}%2F" in page
     assert pets.title not in page
+
+
+def test_a_stranger_is_offered_an_account_only_where_one_can_be_had(
+    client: Client, db: None, settings: LazySettings
+) -> None:
+    header = client.get("/").content.decode().partition("</header>")[0]
+    assert '<a class="button optional" href="/join/">Have a join code?</a>' in header
+    assert "Create account" not in header
+    settings.OPEN_SIGN_UP = True
+    header = client.get("/").content.decode().partition("</header>")[0]
+    assert "Create account" in header
+    assert "join code" not in header
 
 
 def test_who_guesses_codes_without_an_account_has_to_wait(client: Client, db: None) -> None:
