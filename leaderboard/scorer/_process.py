@@ -12,17 +12,19 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 
+import metrics
 from leaderboard import lifeline
 from leaderboard.scorer import _wire
 from leaderboard.scorer._keeper import keep
 
-LOADED = ("numpy", "pyarrow", "pyarrow.csv", "pyarrow.compute", "metrics")
+LOADED = ("numpy", "pyarrow", "pyarrow.csv", "pyarrow.compute")
 
 
 def serve(worker: int) -> None:
     """Fork a keeper for each ruler that is named, and hand its end of a connection to the worker."""
     for name in LOADED:
         import_module(name)
+    metrics.get_cage_ready()
     # Keepers that end are nobody's news.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.collect()

@@ -16,6 +16,7 @@ import pytest
 import metrics
 from leaderboard import scorer
 from leaderboard.scorer import Answer, Limits, Ruler, _answers, _client, _wire
+from metrics import _outside_run
 from tests.conftest import TRUTH, answers
 from tests.site import until
 
@@ -301,3 +302,39 @@ def test_a_scorer_that_sleeps_is_ended_and_replaced(measure: Measure, monkeypatc
     with pytest.raises(scorer.TookTooLong):
         measure(answers(), Limits(0.3, 1500))
     assert measure(answers()).result is not None
+
+
+# --- metrics from outside ---------------------------------------------------------------------------------------
+
+GAP = '''"""Mean gap. Lower is better."""
+
+class ParticipantVisibleError(Exception):
+    pass
+
+def score(solution, submission, row_id_column_name):
+    if (submission.y < 0).any():
+        raise ParticipantVisibleError("Gaps need numbers from 0 on.")
+    return float((solution.y - submission.y).abs().mean())
+'''
+
+
+def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
+    measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf = tmp_path / "metrics"
+    shelf.mkdir()
+    (shelf / "gap.py").write_text(GAP)
+    monkeypatch.setenv("METRICS_DIR", str(shelf))
+    if metrics.cage_missing():
+        monkeypatch.setenv("TRUST_METRICS", "1")
+    scorer.close()
+    (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
+    gap = Ruler("gap", "gap", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("rmse", {})])
+    result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", by=gap).result
+    assert result is not None
+    assert (result.public, result.private) == (0.0, 0.5)
+    assert result.secondary[0].key == "rmse"
+    (problem,) = measure(b"id,y\n4,4\n3,-3\n2,3\n1,1\n", by=gap).problems
+    assert problem["message"] == "Gaps need numbers from 0 on."
+    assert measure(b"id,y\n4,4\n", by=gap).problems
+    _outside_run.close()

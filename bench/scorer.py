@@ -1,0 +1,153 @@
+"""One submission by the scorer's processes and in one process, and what poison among the files does to the others.
+
+    .venv/bin/python -m bench.scorer [--times 60] [--rows 10000 100000 1000000] [--metric accuracy]
+
+Each road measures the same file again and again, in turn, so that a busy machine slows both. By processes means: fork,
+limit and seal a child, read and measure in it, read its answer. Memory is that of the scorer and all below it at its
+highest, what they share counted once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from leaderboard import scorer
+from leaderboard.scorer import Limits, Ruler, _client
+
+LIMITS = Limits(seconds=120, memory_mb=3072)
+
+
+def files(folder: Path, rows: int) -> tuple[Path, Path]:
+    truth, sent = folder / f"truth-{rows}.csv", folder / f"sent-{rows}.csv"
+    with truth.open("w") as file:
+        file.write("id,label,Usage\n")
+        file.writelines(f"row{i},{'abc'[i % 3]},{'Public' if i % 4 else 'Private'}\n" for i in range(rows))
+    with sent.open("w") as file:
+        file.write("id,label\n")
+        file.writelines(f"row{i},{'abcab'[i % 5]}\n" for i in range(rows))
+    return truth, sent
+
+
+def seconds(work: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+def race(ruler: Ruler, sent: Path, times: int) -> tuple[list[float], list[float]]:
+    """Seconds by processes and at home, sorted."""
+    there, here = [], []
+    for n in range(times + 3):
+        pair = (
+            seconds(lambda: scorer.measure(ruler, sent, LIMITS)),
+            seconds(lambda: scorer.measure_here(ruler, sent, LIMITS)),
+        )
+        if n >= 3:
+            there.append(pair[0])
+            here.append(pair[1])
+    return sorted(there), sorted(here)
+
+
+def below(pid: int) -> list[int]:
+    found: list[int] = []
+    with suppress(OSError):
+        for child in map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
+            found += [child, *below(child)]
+    return found
+
+
+def proportional_mb(pids: list[int]) -> float:
+    """What processes use, with what they share divided among them."""
+    total = 0
+    for pid in pids:
+        with suppress(OSError, IndexError):
+            total += int(Path(f"/proc/{pid}/smaps_rollup").read_text().split("\nPss:")[1].split()[0])
+    return total / 1024
+
+
+def highest_mb(work: Callable[[], object]) -> float:
+    """The most that the scorer and all below it use meanwhile."""
+    highest, is_over = 0.0, threading.Event()
+
+    def look() -> None:
+        nonlocal highest
+        while not is_over.wait(0.002):
+            highest = max(highest, proportional_mb(below(os.getpid())))
+
+    looker = threading.Thread(target=look)
+    looker.start()
+    work()
+    is_over.set()
+    looker.join()
+    return highest
+
+
+def compare(folder: Path, rows: int, metric: str, times: int) -> None:
+    truth, sent = files(folder, rows)
+    ruler = Ruler(str(rows), metric, str(truth), {}, "id")
+    first = seconds(lambda: scorer.measure(ruler, sent, LIMITS))
+    there, here = race(ruler, sent, times)
+    ours, base = statistics.median(there), statistics.median(here)
+    print(
+        f"{rows:>9,} rows: by processes {ours * 1000:.1f} ms, in one process {base * 1000:.1f} ms, "
+        f"ratio {ours / base:.2f}, {1000 * (ours - base):+.1f} ms (least {1000 * (there[0] - here[0]):+.1f} ms; "
+        f"goal ≤ +15 ms at 10,000); with reading the truth {first * 1000:.0f} ms"
+    )
+    if rows >= 1_000_000:
+        peak = highest_mb(lambda: scorer.measure(ruler, sent, LIMITS))
+        print(f"           memory of the scorer at its highest {peak:.0f} MB (goal ≤ 400); goal < 3 s")
+
+
+def poison(folder: Path, times: int) -> None:
+    """The 95th percentile of good files alone, and with a file that kills its child before each of them."""
+    truth, sent = files(folder, 1000)
+    bad = folder / "bad.csv"
+    bad.write_text("id,label\ndie,\n")
+    ruler = Ruler("poison", "accuracy", str(truth), {}, "id")
+    scorer.close()
+    _client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
+    for _ in range(3):
+        scorer.measure(ruler, sent, LIMITS)
+
+    def kill_one() -> None:
+        with suppress(scorer.Died):
+            scorer.measure(ruler, bad, LIMITS)
+
+    # A worker on each side of a file that waits: the poison that is tried before it is a part of its latency.
+    alone = sorted(seconds(lambda: scorer.measure(ruler, sent, LIMITS)) for _ in range(times))
+    among = []
+    for n in range(times):
+        if n % 5 == 0:
+            kill_one()
+        among.append(seconds(lambda: scorer.measure(ruler, sent, LIMITS)))
+    p95 = [sorted(found)[int(0.95 * times) - 1] for found in (alone, among)]
+    print(
+        f"poison among good files: p95 {p95[1] * 1000:.1f} ms, alone {p95[0] * 1000:.1f} ms, "
+        f"ratio {p95[1] / p95[0]:.2f} (goal < 2); a death {seconds(kill_one) * 1000:.1f} ms"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", type=int, default=60)
+    parser.add_argument("--rows", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--metric", default="accuracy")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for rows in options.rows:
+            compare(folder, rows, options.metric, options.times if rows < 1_000_000 else 5)
+        poison(folder, options.times)
+    scorer.close()
+
+
+if __name__ == "__main__":
+    main()
