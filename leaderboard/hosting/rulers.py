@@ -57,9 +57,10 @@ class Move:
 
 @dataclass(frozen=True)
 class Preview:
-    """Who would move if the candidate became current."""
+    """Who would move if the candidate became current. `invalid` files are not measured with it."""
 
     ground_truth: GroundTruth
+    invalid: int
     measured: int
     waiting: int
     refusals: list[Refusal]
@@ -197,6 +198,7 @@ def preview(competition: Competition) -> Preview | None:
     moves.sort(key=lambda move: (move.rank_then or 10**9, move.team.name))
     return Preview(
         ground_truth=candidate,
+        invalid=competition.submissions.filter(status=Submission.Status.INVALID).count(),
         measured=Score.objects.filter(ground_truth=candidate, split=Split.PUBLIC).count(),
         waiting=scoring.unmeasured(candidate).count(),
         refusals=list(Refusal.objects.filter(ground_truth=candidate).select_related("submission__team")),

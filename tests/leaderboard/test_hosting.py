@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 from django.conf import LazySettings
 from django.core.exceptions import ValidationError
+from django.test import Client
 from django.utils import timezone
 
 import metrics
@@ -83,6 +84,27 @@ def test_a_file_the_new_ruler_cannot_read_is_in_the_preview(pets: Competition, a
     assert preview.is_complete
     assert [refusal.submission.file_name for refusal in preview.refusals] == ["mine.csv"]
     assert [(move.rank_now, move.rank_then) for move in preview.moves] == [(1, None)]
+
+
+def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competition, ada: User, bo: User) -> None:
+    """Under the new ruler it would be valid; scored now it would be a file without an attempt."""
+    enter(pets, bo)
+    early = hand_in(pets, bo, answers() + b"99,cat\n")
+    assert early.status == "invalid"
+    publish_again(pets, ada, TRUTH + "99,cat,Public\n")
+    assert pets.candidate is not None
+    scoring.rescore(pets.candidate.pk)
+    preview = hosting.preview(pets)
+    assert preview is not None
+    assert (preview.is_complete, preview.invalid, preview.measured) == (True, 1, 0)
+    client = Client()
+    client.force_login(ada)
+    page = client.get("/host/pets/candidate/").content.decode()
+    assert "1 file was invalid when received and stays so" in page
+    hosting.apply_candidate(competition=pets)
+    early.refresh_from_db()
+    assert early.status == "invalid"
+    assert hand_in(pets, bo, answers() + b"99,cat\n").status == "scored"
 
 
 def test_before_the_launch_a_ruler_is_current_at_once(ada: User) -> None:
