@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -52,7 +54,10 @@ def test_behind_tls_cookies_belong_to_this_host_and_plain_requests_are_led_to_th
     ], run.stderr
 
 
-def test_a_wrong_word_for_second_factors_stops_the_site(tmp_path: Path) -> None:
-    run = python(tmp_path, "-m", "django", "check", SECOND_FACTOR_FOR="host")
+@pytest.mark.parametrize(
+    ("name", "word"), [("SECOND_FACTOR_FOR", "host"), ("LOG_FORMAT", "xml"), ("PROMETHEUS_TOKEN", "short")]
+)
+def test_a_wrong_word_stops_the_site(tmp_path: Path, name: str, word: str) -> None:
+    run = python(tmp_path, "-m", "django", "check", **{name: word})
     assert run.returncode != 0
-    assert "SECOND_FACTOR_FOR" in run.stderr
+    assert name in run.stderr

@@ -122,6 +122,15 @@ def test_a_request_a_file_and_its_score_can_be_followed(
         )
 
 
+def test_the_person_behind_a_program_is_told_by_number(pets: Competition, bo: User, log: io.StringIO) -> None:
+    token = ApiToken.issue(bo, "log")[1]
+    Client().get("/api/v1/competitions", headers={"Authorization": f"Bearer {token}"})
+    Client().get("/api/v1/competitions")
+    known, unknown = (line for line in log.getvalue().splitlines() if "api_competitions" in line)
+    assert re.search(rf'"?user"?[:=] ?{bo.pk}\b', known)
+    assert "user" not in unknown
+
+
 def test_a_refusal_is_told_by_its_code(pets: Competition, bo: User, log: io.StringIO) -> None:
     with pytest.raises(submitting.Refused):
         submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])

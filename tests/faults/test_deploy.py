@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -22,6 +24,7 @@ from .test_processes import asleep, children_of, rows, scored, upload, worker
 
 pytestmark = pytest.mark.slow
 
+TOKEN = "a-token-for-tests-4711"
 SET_UP = """
 from tests.conftest import make_competition, enter, person
 from leaderboard.models import ApiToken
@@ -53,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(folder: Path) -> Iterator[Site]:
-    with running_site(folder) as site:
+    with running_site(folder, LOG_FORMAT="json", PROMETHEUS_TOKEN=TOKEN) as site:
         yield site
 
 
@@ -74,6 +77,26 @@ def test_32_the_classes_of_all_earlier_versions_are_brought_along_and_their_wait
     )
     assert boards == "{('Bo', 1.0)}"
     promises_hold(site)
+
+
+def test_each_part_of_a_site_writes_json_and_the_web_server_knows_what_the_worker_did(site: Site) -> None:
+    """After the test above: a worker has measured the files that waited, and told so in its log and in its row."""
+    lines = [line for line in (site.folder / "log" / "worker.log").read_text().splitlines() if line.startswith("{")]
+    told = [json.loads(line) for line in lines]
+    found = {line["submission"].replace("-", "") for line in told if line["event"] == "measured"}
+    assert len(found) >= 7
+    assert found <= {row["id"] for row in rows(site)}
+    assert {line["status"] for line in told if line["event"] == "measured"} == {"scored"}
+    up = (site.folder.parent / "var.up.log").read_text()
+    assert [json.loads(line)["logger"] for line in up.splitlines()] == ["leaderboard.up"]
+    assert site.get("/prometheus")[0] == 404
+
+    def scraped() -> bool:
+        text = site.get("/prometheus", TOKEN)[1]
+        counts = re.findall(r'^leaderboard_scoring_seconds_count\{.*part="worker".*\} ([\d.]+)$', text, flags=re.M)
+        return sum(map(float, counts)) == len(found)
+
+    until(scraped, seconds=15, what="the count that a worker leaves every five seconds")
 
 
 def test_31_a_message_of_a_newer_web_server_is_left_alone_and_its_file_scored_by_a_sweep(

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from django.test import RequestFactory
 from redis.exceptions import ConnectionError as BrokerAway
 
 from leaderboard import logs
+from leaderboard.management import supervisor
+from leaderboard.management.place import Place
 
 HOSTILE = ["a\nERROR all is well", "a\rb", "a\x1b[31mred", "a\u2028b", "a\x00b", "a\u202egnp.exe", "a\x85b", "a\udcffb"]
 
@@ -125,6 +128,22 @@ def test_the_path_of_a_request_is_not_told() -> None:
     assert logs.WithoutPath().filter(line)
     assert "SECRET" not in logs.formatter("text").format(line)
     assert "Not Found: (this request)" in logs.formatter("text").format(line)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_up_says_its_words_in_the_same_form(
+    form: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LOG_FORMAT", form)
+    box = supervisor.welcome("http://localhost:8000", "secret", Place(Path("/srv/var")))
+    supervisor.say(box)
+    said = capsys.readouterr().out
+    if form == "text":
+        assert said.strip() == box
+    else:
+        event = json.loads(said)["event"]
+        assert event.startswith("Leaderboard runs at http://localhost:8000/ Nobody operates it yet.")
+        assert not set(event) & set("╭│╰")
 
 
 def test_a_formatter_is_cheap_enough_for_every_request() -> None:
