@@ -232,6 +232,9 @@ SCORING_TIME_LIMIT = env.int("SCORING_TIME_LIMIT", default=120)
 FILE_UPLOAD_PERMISSIONS = 0o600
 
 REDIS_URL = env.str("REDIS_URL", default=f"unix://{quote(str(VAR_DIR / 'run' / 'valkey.sock'))}")
+if REDIS_URL.startswith("rediss://") and "ssl_cert_reqs=" not in REDIS_URL:
+    # Without a word about certificates Celery would speak to whoever answers.
+    REDIS_URL += ("&" if "?" in REDIS_URL else "?") + "ssl_cert_reqs=required"
 CACHES = {
     # What all processes must count together, first of all tries to sign in.
     "default": {"BACKEND": "leaderboard.shared_cache.SharedCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "leaderboard"},

@@ -35,6 +35,10 @@ class Unreachable(Exception):
     """The bucket does not answer as it should; nothing is known about the file."""
 
 
+class Changed(OSError):
+    """The bucket has a whole file under this key, and it is another one."""
+
+
 # --- one object -------------------------------------------------------------------------------------------------
 
 
@@ -97,15 +101,17 @@ def listing() -> Iterator[tuple[str, float]]:
 
 @contextmanager
 def _fetched(key: str, sha256: str) -> Iterator[IO[bytes]]:
-    """An object's bytes in a file without a lasting name; half an object is fetched again."""
+    """An object's bytes in a file without a lasting name; half an object, or a wrong one, is fetched again."""
     with partial_of(_cached(key)) as file:
         pause = FIRST_PAUSE
         for left in reversed(range(MOST_FETCHES)):
             try:
                 _fetch(key, sha256, file)
                 break
-            except Unreachable as error:
+            except (Unreachable, Changed) as error:
                 if not left:
+                    if isinstance(error, Changed) and not sha256:
+                        break  # for whoever asked without knowing what it should be
                     raise
                 log.warning("a file could not be fetched (%s); trying again in %g s", error, pause)
                 time.sleep(pause)
@@ -117,17 +123,19 @@ def _fetched(key: str, sha256: str) -> Iterator[IO[bytes]]:
 def _fetch(key: str, sha256: str, file: IO[bytes]) -> None:
     file.seek(0)
     file.truncate()
-    digest = hashlib.sha256()
+    digest, size = hashlib.sha256(), 0
     with _said_clearly(key):
         answer = _client().get_object(**_named(key))
         with closing(answer["Body"]) as body:
             for chunk in body.iter_chunks(CHUNK):
                 digest.update(chunk)
-                file.write(chunk)
+                size += file.write(chunk)
+    if size != answer["ContentLength"]:
+        raise Unreachable(f"{key} did not arrive whole")
     # What the receipt says, or what was noted when the object was stored.
     expected = sha256 or answer["Metadata"].get(SHA256)
     if expected and digest.hexdigest() != expected:
-        raise Unreachable(f"{key} did not arrive whole")
+        raise Changed(f"{key} is another file than the one that was stored")
 
 
 def _hash_of(path: Path) -> str:

@@ -217,6 +217,20 @@ def test_21_an_object_that_is_gone_or_changed_is_called_damaged(
     assert DailyAttempts.objects.get().used == 0
 
 
+def test_21_an_object_that_somebody_exchanged_is_called_damaged_and_not_waited_for(
+    objects: Any, settings: LazySettings, pets: Competition, bo: User
+) -> None:
+    enter(pets, bo)
+    submission = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+    forget(settings)
+    objects.Object(f"term/{submission.file_key}").put(Body=answers(public=1))
+    assert scoring.score(submission.pk) == "failed"
+    submission.refresh_from_db()
+    assert submission.failure == measuring.DAMAGED
+    (verdict,) = invariants.verdicts(seed=1, only={1})
+    assert "its receipt says" in verdict.examples[0]
+
+
 def test_a_storage_out_of_reach_takes_no_upload_and_uses_no_attempt(
     objects: Any, client: Client, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

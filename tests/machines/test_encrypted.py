@@ -114,6 +114,17 @@ def test_every_part_speaks_encrypted_and_knows_the_other_side(
     }
 
 
+def test_certificates_are_compared_unless_the_address_says_otherwise(
+    servers: tuple[Postgres, Redis, Path], tmp_path: Path
+) -> None:
+    """Celery alone would trust anybody whose address names no authority."""
+    database, broker, _ = servers
+    done = use(tmp_path, database.url(), broker.url.partition("?")[0])
+    assert done.returncode != 0
+    assert "the broker took no message" in done.stderr
+    assert "insecure" not in done.stderr
+
+
 def test_a_server_with_another_certificate_is_not_trusted(
     servers: tuple[Postgres, Redis, Path], tmp_path: Path
 ) -> None:
