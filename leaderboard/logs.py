@@ -67,10 +67,12 @@ def add(**facts: object) -> None:
     bind_contextvars(**facts)
 
 
-class WithoutPath(logging.Filter):
-    """Django's own lines name the path of a request; ours name the page."""
+class Discreet(logging.Filter):
+    """Libraries tell too much: Django the path of a request, Celery the words of what a task raised."""
 
     def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "celery.app.trace" and record.exc_info and isinstance(record.args, dict):
+            record.msg, record.args = "the task %s failed", (record.args.get("name"),)
         path = getattr(getattr(record, "request", None), "path", None)
         if path and isinstance(record.args, tuple):
             record.args = tuple("(this request)" if argument == path else argument for argument in record.args)
@@ -94,20 +96,20 @@ def formatter(form: str) -> logging.Formatter:
 
 def as_json(_: Any, __: str, line: Line) -> str:
     """ASCII alone, so nothing in a value can end the line."""
-    return json.dumps({name: line[name] for name in sorted(line, key=_place)}, default=str)
+    return json.dumps({name: line[name] for name in _in_order(line)}, default=str)
 
 
 def as_text(_: Any, __: str, line: Line) -> str:
     """One line with the facts at its end; where something broke, indented lines with the places follow."""
     first = " ".join(line.pop(name) for name in ("timestamp", "level", "logger"))
     exception, event = line.pop("exception", ""), escaped(line.pop("event"))
-    facts = "".join(f" {name}={_as_word(line[name])}" for name in sorted(line, key=_place))
+    facts = "".join(f" {name}={_as_word(line[name])}" for name in _in_order(line))
     return f"{first} {event}{facts}" + "".join(f"\n    {escaped(place)}" for place in exception.splitlines())
 
 
-def _place(name: str) -> int:
-    """Where a fact stands in its line."""
-    return ORDER.index(name) if name in ORDER else len(ORDER)
+def _in_order(line: Line) -> list[str]:
+    """The names of a line's facts: known ones in their order, then whatever else there is."""
+    return [name for name in ORDER if name in line] + [name for name in line if name not in ORDER]
 
 
 def _as_word(value: object) -> str:
@@ -128,9 +130,10 @@ def tell_exception(_: Any, __: str, line: Line) -> Line:
     return line
 
 
-def _told(error: BaseException) -> list[str]:
+def _told(error: BaseException, later: tuple[BaseException, ...] = ()) -> list[str]:
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    earlier = _told(cause) if cause is not None else []
+    is_new = cause is not None and cause is not error and cause not in later
+    earlier = _told(cause, (*later, error)) if cause is not None and is_new else []
     return [*earlier, *_places(error.__traceback__), f"{type(error).__name__}: {_words_of(error)}"]
 
 

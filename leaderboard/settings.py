@@ -306,8 +306,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "leaderboard.logs.formatter", "form": LOG_FORMAT}},
-    "filters": {"without_path": {"()": "leaderboard.logs.WithoutPath"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["without_path"]}},
+    "filters": {"discreet": {"()": "leaderboard.logs.Discreet"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["discreet"]}},
     "root": {"handlers": ["console"], "level": _log_level or "WARNING"},
     "loggers": {
         "leaderboard": {"level": _log_level or "INFO"},

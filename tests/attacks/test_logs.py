@@ -29,7 +29,7 @@ def log(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(logs.formatter(request.param))
-    handler.addFilter(logs.WithoutPath())
+    handler.addFilter(logs.Discreet())
     root, site = logging.getLogger(), logging.getLogger("leaderboard")
     level = site.level
     root.addHandler(handler)

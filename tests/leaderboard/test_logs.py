@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from celery import Celery
 from django.db import DataError, IntegrityError, OperationalError
 from django.test import RequestFactory
 from redis.exceptions import ConnectionError as BrokerAway
@@ -125,9 +126,43 @@ def test_causes_are_told_first_and_their_lines_are_indented() -> None:
 def test_the_path_of_a_request_is_not_told() -> None:
     request = RequestFactory().get("/join/SECRETCODE/")
     line = record("%s: %s", "Not Found", request.path, request=request)
-    assert logs.WithoutPath().filter(line)
+    assert logs.Discreet().filter(line)
     assert "SECRET" not in logs.formatter("text").format(line)
     assert "Not Found: (this request)" in logs.formatter("text").format(line)
+
+
+def test_what_a_task_raised_is_told_by_place_and_kind() -> None:
+    """By Celery itself, whose own line would quote the exception."""
+    lines: list[str] = []
+
+    class Kept(logging.Handler):
+        def emit(self, line: logging.LogRecord) -> None:
+            lines.append(self.format(line))
+
+    handler = Kept()
+    handler.setFormatter(logs.formatter("text"))
+    handler.addFilter(logs.Discreet())
+    logging.getLogger("celery.app.trace").addHandler(handler)
+    try:
+        with Celery("test", broker="memory://", set_as_current=False) as app:
+
+            @app.task(name="broken")
+            def broken() -> None:
+                raise ValueError("canary")
+
+            broken.apply()
+    finally:
+        logging.getLogger("celery.app.trace").removeHandler(handler)
+    (line,) = lines
+    assert "the task broken failed" in line
+    assert "ValueError" in line
+    assert "canary" not in line
+
+
+def test_an_exception_that_is_its_own_cause_is_told_once() -> None:
+    error = ValueError()
+    error.__cause__ = error
+    assert text("broken", error=error).count("ValueError") == 1
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
