@@ -98,9 +98,11 @@ def score(value: float | None, ladder: object = None) -> SafeString:
 
 @register.simple_tag
 def beside_value(one: ranking.Beside | None, style: str = "") -> SafeString:
-    """What a secondary metric says: a score, or a dash with the reason. The style `full` shows all digits."""
+    """What a secondary metric says: a score, or a dash. The styles `full` (all digits) and `why` spell the reason of a
+    dash out; otherwise it is on hover."""
     if one is None or one.value is None:
-        return format_html('– <span class="muted tiny">{}</span>', one.problem if one else "")
+        dash = '– <span class="muted tiny">{}</span>' if style else '<span title="{}">–</span>'
+        return format_html(dash, one.problem if one else "")
     if one.is_rounded:
         return format_html("{}", short(one.value))
     return format_html("{}", repr(one.value)) if style == "full" else score(one.value)
