@@ -106,7 +106,9 @@ class _File:
         except Refused as refused:
             return Fit(metric.key, False, False, _brief(refused.problems[0]), params)
         nature = self._nature(metric, params)
-        is_usual = metric.group in nature.groups and _is_meant(metric, layout.targets)
+        is_usual = metric.group in nature.groups and _is_meant(metric, nature, layout.targets)
+        # Without a sample nobody said that a column is no answer: it is offered, not proposed.
+        is_usual = is_usual and (self.sample is not None or not _spare_columns(metric, params))
         problems = self._problems(metric, params, layout, self.table)
         is_nearly = bool(problems) and is_usual and self.strays is not None
         is_nearly = is_nearly and not self._problems(metric, params, layout, self._clean)
@@ -138,8 +140,8 @@ class _File:
             words += f", all but {self.strays.words}"
         roles = "".join(f", {name} from “{params[name]}”" for name in metric.roles if params[name] is not None)
         reason = f"{seen} {words}{roles}; a submission has: {metric.submission.words}."
-        spare = [(name, params[name]) for name in metric.roles if params[name] and not _is_named(name, params[name])]
-        return reason + "".join(f" Choose it only if “{column}” is the {name}." for name, column in spare)
+        spare = _spare_columns(metric, params)
+        return reason + "".join(f" Choose it only if “{column}” is the {role}." for role, column in spare)
 
     def rank(self, metric: Metric, fit: Fit) -> tuple[Any, ...]:
         """Fitting ones first, usual ones before others: those made for columns of these names, then by the wishes of
@@ -148,7 +150,7 @@ class _File:
         nature = self._nature(metric, fit.params)
         group = nature.groups.index(metric.group) if metric.group in nature.groups else len(nature.groups)
         wish = nature.keys.index(metric.key) if metric.key in nature.keys else len(nature.keys)
-        is_made_for_it = metric.truth.columns > 1 and _is_meant(metric, targets)
+        is_made_for_it = metric.truth.columns > 1 and _is_meant(metric, self._nature(metric, fit.params), targets)
         played = [(name, fit.params[name]) for name in metric.roles]
         is_made_for_it |= bool(played) and all(name in self.free and _is_named(role, name) for role, name in played)
         is_other_width = metric.truth.many != (len(targets) > 1) and wish == len(nature.keys)
@@ -206,6 +208,12 @@ def _is_named(role: str, name: str) -> bool:
     return role in name.casefold()
 
 
+def _spare_columns(metric: Metric, params: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Roles, each with a column whose name does not tell of it."""
+    played = [(role, params[role]) for role in metric.roles if params[role]]
+    return [(role, name) for role, name in played if not _is_named(role, name)]
+
+
 def _could_play(kind: Kind, cells: Cells) -> bool:
     """Whether the cells can be read so; names of groups or classes also repeat."""
     kind.read([cells])
@@ -220,9 +228,9 @@ def _brief(problem: Problem) -> str:
     return f"{first}." if more else first
 
 
-def _is_meant(metric: Metric, targets: Sequence[str]) -> bool:
+def _is_meant(metric: Metric, nature: Nature, targets: Sequence[str]) -> bool:
     """Whether columns that a metric tells apart by their meaning are called like that."""
-    if metric.truth.many or metric.truth.columns == 1:
+    if metric.truth.many or metric.truth.columns == 1 or nature.name == "time and event":
         return True
     return all(len(name) > 2 and name.casefold() in metric.truth.words.casefold() for name in targets)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from metrics._errors import EXAMPLES, counted, listed, shown
 from metrics._findings import Finding
+from metrics._headers import is_index
 from metrics._ids import spanning
 from metrics._layout import SPLITS
 from metrics._truth import Truth
@@ -60,6 +61,18 @@ def ids_that_change(truth: Truth) -> list[Finding]:
             line, name = line_and_id(truth, pc.index(matches, True).as_py())
             message = f"{counted(count, 'id')} {what}, such as {shown(name)}."
             found.append(Finding(code, message, truth.id_column, line, name, count, False, why))
+    return found
+
+
+def index_columns(truth: Truth) -> list[Finding]:
+    """Ids or answers in a column that pandas calls its index."""
+    found = []
+    for name in (truth.id_column, *truth.target_columns):
+        if is_index(name):
+            what = "ids" if name == truth.id_column else "answers"
+            message = f'The {what} are in {shown(name)}, which looks like an exported index: write with "index=False".'
+            why = "Row numbers would be asked for, or predicted, in place of what the file is about."
+            found.append(Finding("index_column", message, name, blocking=False, why=why))
     return found
 
 

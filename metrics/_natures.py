@@ -16,6 +16,12 @@ _MOST_DIGITS = 18
 """Of a pixel's number; Python reads no more than 4,300."""
 _LONG = 65_536
 _NUMBERS = re.compile(r"[0-9]+( [0-9]+)*")
+_FOREIGN = (
+    (re.compile(r"[+-]?\d+,\d+"), "with a decimal comma, to be written with a point"),
+    (re.compile(r"[+-]?[\d.]+\s*%"), "with a percent sign, to be written without it"),
+)
+_TIMES = ("time", "times", "duration", "days", "weeks", "months", "years", "tenure", "lifetime", "survival", "followup")
+_EVENTS = ("event", "events", "status", "death", "dead", "died", "churn", "churned", "failure", "failed", "observed")
 _BETWEEN = re.compile(r"[\s,;|]+")
 
 
@@ -44,6 +50,7 @@ _USUAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("cohen_kappa", "accuracy", "f1", "rmse", "mae", "multiclass_log_loss"),
     ),
     "numbers": (("Numbers",), ("rmse", "mae", "r2", "median_absolute_error", "spearman", "pearson")),
+    "foreign numbers": (("Numbers",), ("rmse", "mae", "r2")),
     "sizes": (("Numbers",), ("rmsle", "rmse", "mae", "mape", "r2")),
     "number columns": (("Numbers",), ("columnwise_rmse", "columnwise_rmsle", "columnwise_spearman")),
     "mixed numbers": ((), ("columnwise_rmse", "columnwise_rmsle", "columnwise_spearman")),
@@ -73,7 +80,8 @@ def nature_of(columns: Sequence[Sequence[str]], names: Sequence[str]) -> Nature:
 def _of_several(columns: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[str, str]:
     natures = {_of_one(column)[0] for column in columns}
     many = counted(len(columns), "column")
-    if {name.casefold() for name in names} == {"time", "event"}:
+    told = [name.casefold() for name in names]
+    if set(told) == {"time", "event"} or (len(told) == 2 and told[0] in _TIMES and told[1] in _EVENTS):
         return "time and event", "a time and whether the event was seen"
     if natures <= {"binary"}:
         if all(row.count("1") == 1 for row in zip(*columns, strict=True)):
@@ -96,6 +104,9 @@ def _of_one(cells: Sequence[str]) -> tuple[str, str]:
     numbers = [to_decimal(cell) for cell in filled]
     if all(number is not None for number in numbers):
         return _of_numbers([float(number) for number in numbers if number is not None], len(filled) < len(cells))
+    for form, words in _FOREIGN:
+        if all(form.fullmatch(cell) for cell in filled):
+            return "foreign numbers", f"numbers {words}"
     if _are_masks(filled):
         return "masks", "run-lengths"
     if all(_is_box(cell) for cell in filled[:1000]):
@@ -108,6 +119,8 @@ def _of_numbers(values: Sequence[float], has_blanks: bool) -> tuple[str, str]:
     are_whole = all(value == int(value) for value in distinct if abs(value) < 1e15)
     if distinct <= {0.0, 1.0}:
         return "binary", "0 and 1"
+    if len(distinct) == 1:
+        return "numbers", "the same number in each row"
     if are_whole and len(distinct) <= _FEW and 10 * len(distinct) <= len(values):
         if has_blanks:
             return "sparse labels", f"{counted(len(distinct), 'label')}, or none"

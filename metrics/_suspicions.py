@@ -13,6 +13,7 @@ from metrics._findings import Finding
 from metrics._id_suspicions import (
     MOST_COMPARED,
     ids_that_change,
+    index_columns,
     line_and_id,
     same_letters,
     similar_ids,
@@ -47,7 +48,7 @@ class _Column:
 
 def suspicions(truth: Truth) -> list[Finding]:
     """All warnings about a truth that the metric can read."""
-    found = ids_that_change(truth) + similar_ids(truth) + swallowed_rows(truth)
+    found = index_columns(truth) + ids_that_change(truth) + similar_ids(truth) + swallowed_rows(truth)
     for name in truth.target_columns:
         column = _column(truth, name)
         for look in (_odd_labels, _odd_numbers, _missing_classes, _gap, _sorted_by_answer, _told_by_id):

@@ -143,6 +143,33 @@ def test_without_a_sample_a_spare_column_is_named_as_what_it_is_taken_for() -> N
     assert not fits["log_mae_by_group"].fits
 
 
+def test_a_time_and_an_event_are_known_by_other_names() -> None:
+    data = table("id,duration,status", lambda i, dice: f"{dice.randint(1, 900)},{dice.choice('01')}")
+    found = first_of(data)
+    assert (found.key, found.fits, found.is_usual) == ("survival_concordance", True, True)
+    turned = table("id,status,duration", lambda i, dice: f"{dice.choice('01')},{dice.randint(1, 900)}")
+    assert first_of(turned).key != "survival_concordance"  # it would take the one for the other
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (lambda i, dice: f'"{dice.randint(0, 9)},{dice.randint(10, 99)}"', "written with a decimal comma"),
+        (lambda i, dice: f"{dice.randint(0, 99)}%", "written with a percent sign"),
+    ],
+)
+def test_numbers_in_another_notation_are_no_labels(cell: Callable[[int, random.Random], str], words: str) -> None:
+    fits = {fit.key: fit for fit in metrics.suggest(table("id,y", cell))}
+    assert words in fits["rmse"].reason
+    assert not fits["rmse"].fits
+    assert not fits["accuracy"].is_usual
+    assert "though they are numbers with a" in fits["accuracy"].reason
+
+
+def test_the_same_number_in_each_row_is_called_so() -> None:
+    assert "the same number in each row" in first_of(table("id,y", lambda i, dice: "3")).reason
+
+
 @pytest.mark.parametrize(
     ("cell", "line", "first", "words"),
     [

@@ -44,6 +44,14 @@ def test_ids_that_programs_change_or_readers_confuse_are_told(ids: Sequence[str]
     assert found[code].id in ids
 
 
+def test_an_exported_index_is_told_as_ids_and_as_answers() -> None:
+    found = warned("rmse", b"Unnamed: 0,y\n7,1\n3,5\n")
+    assert 'The ids are in "Unnamed: 0"' in found["index_column"].message
+    assert not found["index_column"].blocking
+    found = warned("columnwise_rmse", b"id,index,y\n7,0,3\n3,1,1\n")
+    assert 'The answers are in "index"' in found["index_column"].message
+
+
 def test_odd_answers_are_told_with_line_and_id() -> None:
     rows = table("id,y", lambda i, dice: "Cat" if i == 7 else "nan" if i in (9, 11) else dice.choice(["cat", "dog"]))
     found = warned("accuracy", rows)
