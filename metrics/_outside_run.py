@@ -177,8 +177,10 @@ def _environment(folder: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     home = {"HOME": str(folder), "TMPDIR": str(folder), "PATH": os.defpath}
-    # Asked for processes of its own joblib would only find out, with a warning, that there are none.
-    return {**kept, **threads, **home, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "JOBLIB_MULTIPROCESSING": "0"}
+    # Asked for processes of its own joblib would only find out, with a warning, that there are none. Arrow would set
+    # aside a gigabyte that it does not need, and that counts as used.
+    quiet = {"JOBLIB_MULTIPROCESSING": "0", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+    return {**kept, **threads, **home, **quiet, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
 
 
 def _end_in_words(status: int) -> str:
