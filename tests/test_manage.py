@@ -9,8 +9,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -289,6 +291,25 @@ def test_test_installs_the_tools_and_hands_the_rest_to_pytest(monkeypatch: pytes
     assert seen[0] == "requirements-dev.txt"
     assert seen[1] == ["-m", "pytest", "-n", "auto", "--dist", "loadfile", "-k", "board"]
     assert seen[2] == str(manage.BASE)
+
+
+def test_test_runs_on_a_postgresql_server_that_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+
+    @contextmanager
+    def postgres() -> Iterator[object]:
+        yield SimpleNamespace(url=lambda: "postgres://started")
+        seen.append("stopped")
+
+    def call(command: list[str], cwd: str, env: dict[str, str]) -> int:
+        seen.extend([command[-2:], env["DATABASE_URL"]])
+        return 0
+
+    monkeypatch.setattr(manage, "set_up", lambda *_: None)
+    monkeypatch.setattr(subprocess, "call", call)
+    monkeypatch.setattr("tests.servers.postgres", postgres)
+    assert manage.main(["test", "--postgres", "-k", "board"]) == 0
+    assert seen == [["-k", "board"], "postgres://started", "stopped"]
 
 
 def test_up_stands_in_the_list_of_commands(run_manage: Callable[..., str]) -> None:

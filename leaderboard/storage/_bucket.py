@@ -85,9 +85,13 @@ def opened(key: str, sha256: str = "") -> Iterator[IO[bytes]]:
 
 
 def remove(key: str) -> None:
+    """Whoever removes a file is done with it: one that cannot be removed now has no row, and is swept later."""
     _cached(key).unlink(missing_ok=True)
-    with _said_clearly(key):
-        _client().delete_object(**_named(key))
+    try:
+        with _said_clearly(key):
+            _client().delete_object(**_named(key))
+    except Unreachable as error:
+        log.warning("a file stays until it is swept (%s)", error)
 
 
 def listing() -> Iterator[tuple[str, float]]:

@@ -30,19 +30,34 @@ PROOFS: dict[int, tuple[str, ...]] = {
         "faults/test_scorer.py::test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing",
         "leaderboard/test_claims.py::test_a_claim_is_of_one_bell_and_one_try",
     ),
-    6: ("faults/test_processes.py::test_06_a_killed_broker_that_keeps_nothing_loses_no_file",),
+    6: (
+        "faults/test_processes.py::test_06_a_killed_broker_that_keeps_nothing_loses_no_file",
+        "machines/test_site.py::test_06_09_a_broker_that_is_emptied_and_killed_loses_no_file",
+    ),
     7: (
         "faults/test_short.py::test_07_while_the_broker_is_down_uploads_are_answered_and_the_page_says_waiting",
         "leaderboard/test_claims.py::test_a_broker_that_takes_nothing_is_asked_once_per_sweep",
+        "machines/test_site.py::test_07_08_10_a_broker_that_takes_nothing_holds_no_upload_up",
     ),
-    8: ("flows/test_submission.py::test_a_frozen_broker_holds_no_upload_up",),
-    9: ("faults/test_processes.py::test_09_33_an_emptied_broker_and_a_dead_beat_lose_no_file",),
-    10: ("faults/test_processes.py::test_10_a_full_broker_takes_no_message_and_every_upload_is_kept",),
+    8: (
+        "flows/test_submission.py::test_a_frozen_broker_holds_no_upload_up",
+        "machines/test_site.py::test_07_08_10_a_broker_that_takes_nothing_holds_no_upload_up",
+    ),
+    9: (
+        "faults/test_processes.py::test_09_33_an_emptied_broker_and_a_dead_beat_lose_no_file",
+        "machines/test_site.py::test_06_09_a_broker_that_is_emptied_and_killed_loses_no_file",
+    ),
+    10: (
+        "faults/test_processes.py::test_10_a_full_broker_takes_no_message_and_every_upload_is_kept",
+        "machines/test_site.py::test_07_08_10_a_broker_that_takes_nothing_holds_no_upload_up",
+    ),
+    11: ("leaderboard/test_orphans.py::test_11_after_a_day_it_is_swept_and_the_upload_can_be_repeated",),
     12: ("flows/test_submission.py::test_a_message_that_was_lost_is_rung_again_by_the_sweep",),
     13: ("faults/test_short.py::test_13_a_browser_that_got_no_answer_and_sends_again_uses_one_attempt",),
     14: ("faults/test_short.py::test_14_the_same_message_ten_times_gives_one_score",),
     15: ("faults/test_short.py::test_15_messages_in_the_wrong_order_serve_the_oldest_file_first",),
     16: ("faults/test_short.py::test_16_a_message_for_a_row_that_is_gone_harms_nobody",),
+    17: ("web/test_failures.py::test_17_20_22_what_the_site_stands_on_is_away_and_nothing_is_taken",),
     19: (
         "faults/test_processes.py::test_19_a_database_locked_for_three_seconds_is_waited_for",
         "faults/test_short.py::test_19_a_locked_database_is_waited_for_longer_than_ten_seconds",
@@ -51,15 +66,24 @@ PROOFS: dict[int, tuple[str, ...]] = {
         "leaderboard/test_claims.py::test_a_result_waits_for_the_database",
         "leaderboard/test_claims.py::test_a_database_that_stays_away_is_not_waited_for_without_end",
         "leaderboard/test_claims.py::test_a_database_that_is_away_is_no_lost_lease",
+        "machines/test_site.py::test_20_a_worker_that_finishes_while_the_database_is_down_keeps_its_result",
+        "web/test_failures.py::test_17_20_22_what_the_site_stands_on_is_away_and_nothing_is_taken",
     ),
     21: (
         "leaderboard/test_scoring.py::test_a_missing_file_is_called_damaged",
         "leaderboard/test_submitting.py::test_a_failed_file_gives_the_attempt_back",
         "leaderboard/test_claims.py::test_ada_gets_one_letter_an_hour",
+        "machines/test_bucket.py::test_21_an_object_that_is_gone_is_called_damaged",
+        "machines/test_bucket.py::test_21_an_object_that_somebody_exchanged_is_called_damaged_and_not_waited_for",
     ),
     **dict.fromkeys(
         (23, 24, 25),
         ("faults/test_scorer.py::test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_again",),
+    ),
+    22: (
+        "machines/test_bucket.py::test_22_a_storage_that_answers_badly_twice_is_asked_again",
+        "machines/test_bucket.py::test_22_a_storage_that_goes_on_like_that_is_out_of_reach_and_no_half_file_stays",
+        "machines/test_bucket.py::test_22_a_file_waits_while_the_storage_is_out_of_reach_and_no_try_is_counted",
     ),
     26: (
         "faults/test_scorer.py::test_26_a_file_that_eats_all_memory_is_stopped_alone",
@@ -101,6 +125,7 @@ PROOFS: dict[int, tuple[str, ...]] = {
         "leaderboard/test_scoring.py::TestRescoring::test_the_board_stays_until_she_applies",
     ),
     37: ("faults/test_short.py::test_37_a_competition_that_is_deleted_while_its_file_is_measured",),
+    39: ("machines/test_site.py::test_39_everything_is_killed_at_once_and_started_again",),
 }
 
 

@@ -63,6 +63,14 @@ class Cluster:
         own = {name: value for name, value in os.environ.items() if name not in foreign}
         return {**own, **self.variables, "VAR_DIR": str(self.folder / host)}
 
+    def manage(self, *arguments: str, **variables: str) -> None:
+        """A command of the operator on the web host."""
+        command = [sys.executable, "manage.py", *arguments]
+        environment = {**self.environment("web"), **variables}
+        with self.web.inside():
+            done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
     def start(self, machine: Machine, host: str, child: children.Child) -> None:
         """A part of the site, as a service of that host would start it."""
         log = Place(self.folder / host).log_of(child.name)
@@ -174,10 +182,17 @@ def test_a_worker_host_dies_in_mid_work_and_every_file_is_scored(cluster: Cluste
     cluster.until_all_are_scored()
     assert cluster.run(f"SELECT tries FROM leaderboard_submission WHERE id = '{held}'") == [(2,)]
 
-    with cluster.web.inside():
-        check = [sys.executable, "manage.py", "check_invariants"]
-        done = subprocess.run(
-            check, cwd=ROOT, env=cluster.environment("web"), capture_output=True, text=True, check=False
-        )
-    assert done.returncode == 0, done.stdout + done.stderr
+    cluster.manage("check_invariants")
     assert list(cluster.folder.glob("*/files")) == [], "nothing but copies lies on the hosts"
+
+    # What lies in the bucket is part of a backup, and comes back into another one.
+    cluster.manage("backup", str(cluster.folder / "backup"))
+    with cluster.hub.inside():
+        empty = cluster.database.new_database("again")
+    again = {
+        "VAR_DIR": str(cluster.folder / "again"),
+        "DATABASE_URL": empty,
+        "STORAGE_URL": cluster.variables["STORAGE_URL"].replace("/class?", "/again?"),
+    }
+    cluster.manage("restore", str(cluster.folder / "backup"), **again)
+    cluster.manage("check_invariants", **again)
