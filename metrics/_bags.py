@@ -32,7 +32,7 @@ def bags(texts: Coded, lowercase: bool, normalise: bool) -> Tokens:
     """The words of each distinct text; the second, third … of a word in one text are tokens of their own, so that what
     two bags share is what two sets of tokens share."""
     found = tokens(texts.array, None, lambda piece: words_of(piece, lowercase, normalise), distinct=False)
-    codes, places = found.codes, np.arange(len(found.codes))
+    codes, places = found.codes.astype(np.int64), np.arange(len(found.codes))
     owner = np.repeat(np.arange(len(found.counts)), found.counts)
     is_first = np.ones(len(codes), bool)
     is_first[1:] = (codes[1:] != codes[:-1]) | (owner[1:] != owner[:-1])

@@ -14,7 +14,7 @@ from metrics._arrays import Coded
 from metrics._contract import distinct_codes
 from metrics._tokens import Tokens, arrow_texts, expand, jaccard, tokens
 
-_BLOCK = 200_000
+_BLOCK = 50_000
 """Pairs of phrases looked at together."""
 
 
@@ -101,7 +101,7 @@ def _block(true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.
     starts = np.concatenate(([0], np.cumsum(said.cells.counts[said_cells])))
     theirs, ours = expand(starts, row_of_true)
     left, right = true.cells.codes[true_places][ours], said.cells.codes[said_places][theirs]
-    value = similarity_of(true.words, said.words, left, right)
+    value = similarity_of(true.words, said.words, left.astype(np.int64), right)
     return Matrices(len(true_cells), row_of_true, row_of_said, ours, theirs, value)
 
 

@@ -12,10 +12,11 @@ from metrics._errors import EXAMPLES, GroundTruthError, Problem, Refused, counte
 from metrics._evaluate import Result
 from metrics._ids import blank_ids
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
+from metrics._memory import release_memory
 from metrics._parameters import complete
 from metrics._registry import get
 from metrics._secondary import Asked, aside_of, table_for
-from metrics._tables import Source, Table, plain, read_bytes, read_table, release_memory
+from metrics._tables import Source, Table, plain, read_bytes, read_table
 from metrics._truth import Truth, unscorable_parts
 
 
@@ -41,8 +42,9 @@ def prepare(
     # The process of a metric from outside gets the whole table.
     for one in (prepared, *(aside.truth for aside in prepared.secondary if aside.truth)):
         one.table.let_go((USAGE,) if one.has_split and not one.metric.is_outside else ())
-    release_memory()
+    release_memory(prepared.table.size)
     prepared.ids.make_index()
+    release_memory(prepared.table.size)
     return prepared
 
 

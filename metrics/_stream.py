@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,16 +25,18 @@ from metrics._errors import Refused, TooLarge
 from metrics._evaluate import Result, SecondaryValue, measure, row_contributions
 from metrics._headers import header_of
 from metrics._inputs import Plain, RankedLabel
+from metrics._memory import release_arrow, release_memory
 from metrics._pieces import MARK, end_of_records
 from metrics._scan import scan
 from metrics._secondary import Aside, Readings, measured
-from metrics._tables import Table, regular_table, release_memory
+from metrics._tables import Table, regular_table
 
 if TYPE_CHECKING:
     from metrics._tables import Source
     from metrics._truth import Truth
 
 _LONGEST_RECORD = 1 << 26
+_NO_LINE_END = re.compile(rb"[^\r\n]")
 
 
 class _Odd(Exception):
@@ -53,8 +56,10 @@ def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool, with_p
                 kept.add(readings, found)
                 for one in beside:
                     one.add(readings, found)
+                del table, readings, found  # before the next piece is read
+                release_arrow()
         prediction, contributions = kept.all()
-        release_memory()
+        release_memory(_pieces.PIECE)
         result = measure(truth, prediction, contributions, uncertainty=uncertainty, with_parts=with_parts)
         del prediction, contributions
         return replace(result, secondary=_values(truth, source, beside)) if beside else result
@@ -97,32 +102,32 @@ def _tables(stream: BinaryIO, truth: Truth) -> Iterator[Table]:
     for data in _records(stream):
         if names and data.startswith(MARK):
             raise _Odd  # only at the start of a file it means nothing
-        if not data.strip(b"\r\n"):
+        if not _NO_LINE_END.search(data):
             continue
         text, body = scan(data, truth.metric.longest_line), 0
         if not names:
             names, line, body = header_of(text.data)
             if truth.problems_of_header(names, line):
                 raise _Odd
-        if not text.data[body:].strip(b"\n"):
+        if not _NO_LINE_END.search(text.data, body):
             continue
         table = regular_table(text, names, body)
         if table is None:
             raise _Odd
         yield table
+        del data, text, table
 
 
 def _records(stream: BinaryIO) -> Iterator[bytes]:
     """The file in pieces of whole records."""
     rest = b""
-    while more := stream.read(_pieces.PIECE):
-        data = rest + more
+    while len(data := rest + stream.read(_pieces.PIECE)) > len(rest):
         end = end_of_records(data, 0, len(data), has_quotes=b'"' in data)
-        if end:
-            yield data[:end]
-        elif len(data) > _LONGEST_RECORD:
+        if not end and len(data) > _LONGEST_RECORD:
             raise _Odd
-        rest = data[end:]
+        rest, data = data[end:], data[:end]
+        if end:
+            yield data
     if rest:
         yield rest
 

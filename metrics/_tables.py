@@ -58,6 +58,15 @@ class Table:
         """The line number of each row; computed when a message needs it."""
         return self._text.lines_of(self._text.record_starts(self._body))
 
+    def _consecutive_lines(self) -> np.ndarray:
+        """The lines in little memory; each is one row where nothing is quoted and there are as many."""
+        text, lines = self._text, self.__dict__.get("lines")
+        if lines is None and not text.has_quotes:
+            first, more = text.data.count(b"\n", 0, self._body), not text.data.endswith(b"\n")
+            if text.line_ends - first + more == self.rows:
+                return np.arange(first + 1, first + 1 + self.rows, dtype=np.int32)
+        return (self.lines if lines is None else lines).astype(np.int32)
+
     def some(self, rows: np.ndarray) -> Table:
         """Some rows, in the order given, with the lines they have."""
         found = Table(self.names, [pick(array, rows) for array in self.arrays], self._text, self._body)
@@ -74,7 +83,7 @@ class Table:
 
     def let_go(self, names: Sequence[str]) -> None:
         """Keep neither these columns nor the text, only the line numbers."""
-        self.lines = self.lines.astype(np.int32)
+        self.lines = self._consecutive_lines()
         self._text = Text(b"", self._text.has_quotes, 0)
         kept = [place for place, name in enumerate(self.names) if name not in names]
         self.names, self.arrays = (
@@ -251,13 +260,6 @@ def _one_chunk(column: Any) -> Any:
     if column.num_chunks == 1:
         return column.chunk(0)
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, pa.string())
-
-
-def release_memory() -> None:
-    """Give back to the system what Arrow holds for later."""
-    import pyarrow as pa
-
-    pa.default_memory_pool().release_unused()
 
 
 def pick(array: Any, rows: np.ndarray) -> Any:

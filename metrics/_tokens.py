@@ -5,7 +5,7 @@ Nothing is padded, so one cell with 200,000 words costs no more than its words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,13 +14,14 @@ import numpy as np
 
 from metrics._tables import plain
 
-BLOCK = 50_000
+BLOCK = 20_000
 """Cells cut together: the pieces of a cell need much more memory than the cell."""
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """Cell c holds the tokens ``vocabulary[code] for code in codes[starts[c]:starts[c + 1]]``, sorted by code."""
+    """Cell c holds the tokens ``vocabulary[code] for code in codes[starts[c]:starts[c + 1]]``, sorted by code; the
+    codes are of the smallest kind of whole number that holds them."""
 
     starts: np.ndarray
     codes: np.ndarray
@@ -82,14 +83,23 @@ def _joined(blocks: list[Tokens]) -> Tokens:
     vocabulary = sorted({token for block in blocks for token in block.vocabulary})
     rank = {token: place for place, token in enumerate(vocabulary)}
     # Both vocabularies are sorted, so the codes of a cell stay sorted.
-    codes, end = np.empty(sum(len(block.codes) for block in blocks), np.int32), 0
-    for block in blocks:
+    kind = np.min_scalar_type(len(vocabulary))
+    codes, end = np.empty(sum(len(block.codes) for block in blocks), kind), 0
+    starts, cells = np.zeros(sum(len(block.starts) - 1 for block in blocks) + 1, np.int64), 0
+    for block in _let_go(blocks):
         start, end = end, end + len(block.codes)
         if end > start:
-            codes[start:end] = np.array([rank[token] for token in block.vocabulary], np.int32)[block.codes]
-    counts = [block.counts for block in blocks]
-    starts = np.concatenate([np.zeros(1, np.int64), *counts]).cumsum()
+            codes[start:end] = np.array([rank[token] for token in block.vocabulary], kind)[block.codes]
+        starts[cells + 1 : cells + len(block.starts)] = block.starts[1:] + start
+        cells += len(block.starts) - 1
     return Tokens(starts, codes, vocabulary)
+
+
+def _let_go(blocks: list[Tokens]) -> Iterator[Tokens]:
+    """Each block, of which nothing is kept: together they need as much memory as what is made of them."""
+    blocks.reverse()
+    while blocks:
+        yield blocks.pop()
 
 
 def _tokens(array: Any, separator: str | None, read: Callable[[str], Iterable[str]], distinct: bool) -> Tokens:
@@ -98,7 +108,8 @@ def _tokens(array: Any, separator: str | None, read: Callable[[str], Iterable[st
     vocabulary = sorted({token for meaning in meanings for token in meaning})
     rank = {token: place for place, token in enumerate(vocabulary)}
     starts = np.concatenate(([0], np.cumsum([len(meaning) for meaning in meanings], dtype=np.int64)))
-    flat = np.array([rank[token] for meaning in meanings for token in meaning], np.int32)
+    kind = np.min_scalar_type(len(vocabulary))
+    flat = np.array([rank[token] for meaning in meanings for token in meaning], kind)
     if (np.diff(starts) == 1).all():
         codes = flat[raw]
     else:

@@ -28,10 +28,11 @@ from metrics._evaluate import Result, SecondaryValue, measure
 from metrics._headers import check_header
 from metrics._ids import Alignment, Ids
 from metrics._layout import SPLITS, USAGE, Layout
+from metrics._memory import release_memory
 from metrics._parameters import chosen
 from metrics._secondary import Aside, Beside, Readings
 from metrics._stream import measure_in_pieces
-from metrics._tables import Source, Table, pick, read_bytes, read_table, release_memory
+from metrics._tables import Source, Table, pick, read_bytes, read_table
 from metrics._uncertainty import Buckets, buckets_of, hashes_of
 
 SMALL = 110_000_000
@@ -60,7 +61,7 @@ class Truth:
         self.refused: list[np.ndarray] = []
         """Rows of the table with a cell that was complained about, in pieces."""
         self.usage = self._read_usage()
-        self.scored = np.flatnonzero(self.usage != 2)
+        self.scored = np.flatnonzero(self.usage != 2).astype(np.int32)
         self.parts = self._parts()
         self.target = self._read(metric.truth, layout.targets)
         self.answers = self._with_roles()
@@ -101,7 +102,9 @@ class Truth:
         if not self.has_split:
             return {}
         usage = self.usage[self.scored]
-        parts = {"public": np.flatnonzero(usage == 0), "private": np.flatnonzero(usage == 1)}
+        parts = {
+            name: np.flatnonzero(usage == part).astype(np.int32) for part, name in enumerate(("public", "private"))
+        }
         for name, rows in parts.items():
             if not len(rows) and not self.problems:
                 message = f"No row is {name}: the column Usage needs both Public and Private."
@@ -189,7 +192,7 @@ class Truth:
             beside = self._beside(table, places)
             # What was read is in the predictions; the ids alone are needed for a message.
             table.keep_cells_of(self.id_column)
-            release_memory()
+            release_memory(table.size)
             result = measure(self, prediction, uncertainty=uncertainty, with_parts=with_parts)
         except TooLarge as error:
             raise SubmissionError([_too_large(table, self.id_column, places[error.rows])]) from None

@@ -98,7 +98,7 @@ class Buckets:
 
 def buckets_of(hashes: np.ndarray) -> Buckets:
     """Deal rows into buckets of equal size (to within one row) in the order of the hashes of their ids."""
-    order = np.argsort(hashes, kind="stable")
+    order = np.argsort(hashes, kind="stable").astype(np.int32)
     count = min(len(order), MOST_BUCKETS)
     return Buckets(order, np.arange(count) * len(order) // max(count, 1))
 

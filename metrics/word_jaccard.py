@@ -15,7 +15,6 @@ Source: *evaluations* 0.0.1, `jaccard_word_level_score`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -31,8 +30,7 @@ Lowercase = Annotated[bool, "Whether upper and lower case are the same."]
 
 def words(texts: Coded, lowercase: bool) -> Tokens:
     """The distinct words of each distinct text."""
-    found = words_of(texts.array, lowercase)
-    return replace(found, codes=found.codes.astype(np.int32))
+    return words_of(texts.array, lowercase)
 
 
 def words_of(array: Any, lowercase: bool) -> Tokens:
