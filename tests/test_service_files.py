@@ -236,6 +236,12 @@ def test_root_is_asked_who_shall_run_it(
         call_command("service_files", str(tmp_path / "new"))
 
 
+def test_a_proxy_elsewhere_can_be_let_in(settings: LazySettings, tmp_path: Path) -> None:
+    settings.SITE_URL = "https://leaderboard.example.org"
+    call_command("service_files", str(tmp_path), user="olga", host="0.0.0.0", stdout=StringIO())
+    assert "up --no-browser --host 0.0.0.0 --port 8000 --workers 1" in (tmp_path / "leaderboard.service").read_text()
+
+
 def test_a_folder_with_a_blank_is_refused_in_words(settings: LazySettings, tmp_path: Path) -> None:
     settings.SITE_URL, settings.VAR_DIR = "https://leaderboard.example.org", Path("/srv/my site/var")
     with pytest.raises(CommandError, match="/srv/my site/var has a blank"):

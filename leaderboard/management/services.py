@@ -31,9 +31,9 @@ class CannotWrite(Exception):
     """Why no files were written, in words for the operator."""
 
 
-def write(folder: Path, *, user: str = "", port: int = 8000, workers: int = 1) -> list[Path]:
+def write(folder: Path, *, user: str = "", host: str = "127.0.0.1", port: int = 8000, workers: int = 1) -> list[Path]:
     """Write the files; the one with secrets can be read by its owner alone."""
-    facts = _facts(user or _own_name(), port, workers)
+    facts = _facts(user or _own_name(), host, port, workers)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name in NAMES:
@@ -55,7 +55,7 @@ def environment(current: Mapping[str, str]) -> str:
     return "".join(f"{name}={_quoted(value)}\n" for name, value in told.items())
 
 
-def _facts(user: str, port: int, workers: int) -> dict[str, object]:
+def _facts(user: str, host: str, port: int, workers: int) -> dict[str, object]:
     address = urlsplit(settings.SITE_URL)
     if address.scheme != "https" or not address.hostname:
         raise CannotWrite(
@@ -68,6 +68,7 @@ def _facts(user: str, port: int, workers: int) -> dict[str, object]:
     return {
         **paths,
         "user": user,
+        "host": host,
         "port": port,
         "workers": workers,
         "site_url": settings.SITE_URL.rstrip("/"),

@@ -19,14 +19,16 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path, help="Where they are written; files of the same names are replaced.")
         parser.add_argument("--user", default="", help="Who runs the site (default: who runs this command).")
+        parser.add_argument(
+            "--host", default="127.0.0.1", help="0.0.0.0 lets a proxy elsewhere in (default: 127.0.0.1)."
+        )
         parser.add_argument("--port", type=int, default=8000, help="Where Caddy finds the site (default: 8000).")
         parser.add_argument("--workers", type=int, default=1, help="Submissions scored at once (default: 1).")
 
     def handle(self, **options: Any) -> None:
         try:
-            written = services.write(
-                options["folder"], user=options["user"], port=options["port"], workers=options["workers"]
-            )
+            names = ("user", "host", "port", "workers")
+            written = services.write(options["folder"], **{name: options[name] for name in names})
         except (services.CannotWrite, OSError) as error:
             raise CommandError(str(error)) from error
         for path in written:

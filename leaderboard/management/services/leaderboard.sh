@@ -5,6 +5,8 @@ set -eu
 set -a
 . /etc/leaderboard/leaderboard.env
 set +a
+HOME=~$user
+export HOME
 umask 077
 cd $base
 exec runuser -u $user -- $python manage.py "$$@"
