@@ -58,9 +58,9 @@ class _Keeper:
     def begin(self, told: dict[str, object], until: float) -> int:
         """Have a child forked; the connection to it. Raises `_Gone`, `TimeoutError`."""
         try:
+            _wire.send(self.connection, told)  # which ends the last child, if it has answered and still lives
             if self.owes:
                 self.how_it_ended(until)
-            _wire.send(self.connection, told)
             child = _wire.receive_descriptor(self.connection, until + GRACE)
         except (_wire.Ended, _wire.Garbled) as error:
             raise _Gone from error

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import metrics
 
-FILE_MB = 256
+FILE_MB = 1024
 """The largest file that a job may write: a truth with its split, a sample, a table for a metric from outside."""
 
 _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TZ")

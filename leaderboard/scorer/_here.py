@@ -1,4 +1,4 @@
-"""The same without other processes, for tests and for who is a scorer itself; the answer goes through the same form."""
+"""The same without other processes, for tests and benches; the answer goes through the same form."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import signal
 import sys
 from contextlib import suppress
@@ -48,6 +49,7 @@ def serve(worker: int) -> None:
 def main() -> None:
     parent, worker = map(int, sys.argv[1:])
     lifeline.die_with(parent)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of the memory would hold a truth
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started all
     with suppress(_wire.Ended):
         serve(worker)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import metrics
-from leaderboard.scorer import _process
+from leaderboard.scorer import _process, _wire
 
 plain = metrics.Truth.evaluate
 
@@ -94,11 +94,21 @@ def show(_: Path) -> None:
     raise told(secrets())
 
 
+def linger(_: Path) -> None:
+    """Answer, and stay."""
+    for fd in range(3, 12):
+        with suppress(OSError):
+            if stat.S_ISSOCK(os.fstat(fd).st_mode):
+                _wire.send(fd, {"failure": "lingers"})
+    time.sleep(600)
+
+
 DEEDS: dict[str, Callable[[Path], object]] = {
     "eat": eat,
     "spin": spin,
     "ponder": lambda _: re.match(r"(a+)+$", "a" * 60 + "b"),
     "sleep": lambda _: time.sleep(600),
+    "linger": linger,
     "abort": lambda _: os.abort(),
     "die": lambda _: os.kill(os.getpid(), signal.SIGKILL),
     "leave": lambda _: os._exit(0),

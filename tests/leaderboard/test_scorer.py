@@ -77,6 +77,14 @@ def below(pid: int) -> list[int]:
     return found
 
 
+def is_over(pid: int) -> bool:
+    """Gone, or waiting to be noticed."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
 def at_rest() -> int:
     """The scorer, once the last child is gone."""
     root = _client._running[0].process.pid
@@ -186,6 +194,14 @@ def test_a_child_that_ends_without_an_answer_has_died_and_the_next_file_is_measu
     assert measure(answers()).result is not None
 
 
+def test_a_child_that_answered_and_stays_holds_up_nobody(measure: Measure) -> None:
+    measure(answers())
+    begun = time.monotonic()
+    assert measure("linger").failure == "lingers"
+    assert measure(answers()).result is not None
+    assert time.monotonic() - begun < 5
+
+
 def test_a_child_has_nothing_of_the_site(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
     scorer.close()
     for name in ("SECRET_KEY", "DATABASE_URL", "ADMIN_PASSWORD", "REDIS_URL", "AWS_SECRET_ACCESS_KEY"):
@@ -250,9 +266,12 @@ def test_a_keeper_has_one_thread_when_it_forks(measure: Measure) -> None:
 
 @pytest.mark.parametrize("who", ["the scorer", "its keeper"])
 def test_whoever_is_killed_between_two_files_no_file_is_blamed(measure: Measure, who: str) -> None:
+    scorer.close()
     measure(answers())
-    root = _client._running[0].process.pid
-    os.kill(root if who == "the scorer" else below(root)[0], signal.SIGKILL)
+    root = at_rest()
+    (keeper,) = below(root)
+    os.kill(root if who == "the scorer" else keeper, signal.SIGKILL)
+    until(lambda: is_over(keeper), what="the end of the keeper")
     assert measure(answers()).result is not None
 
 
