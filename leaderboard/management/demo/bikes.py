@@ -68,6 +68,7 @@ def build() -> Competition:
         needs_code=False,
         truth=table(["id", "rides"], ((row[0], count) for row, count in zip(test, answers, strict=True))),
         metric="rmse",
+        secondary=[("mae", {}), ("r2", {})],
         params={},
         public_share=0.4,
         seed=7,

@@ -41,14 +41,28 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 
 
 def draft(
-    *, truth: bytes, metric: str, params: dict[str, Any], public_share: float, seed: int, **fields: Any
+    *,
+    truth: bytes,
+    metric: str,
+    params: dict[str, Any],
+    public_share: float,
+    seed: int,
+    secondary: Sequence[tuple[str, dict[str, Any]]] = (),
+    **fields: Any,
 ) -> Competition:
     """A demo competition with its published ground truth, split by the system; not launched yet."""
     host = demo_user("demo-host")
     competition = hosting.create(user=host, course=COURSE, rules=RULES.strip(), is_listed=True, **fields)
     Competition.objects.filter(pk=competition.pk).update(is_demo=True)
     split = metrics.add_split(truth, public_share, seed, True, None)
-    hosting.draft_truth(competition=competition, metric=metric, params=params, file_name="truth.csv", chunks=[split])
+    hosting.draft_truth(
+        competition=competition,
+        metric=metric,
+        params=params,
+        secondary=secondary,
+        file_name="truth.csv",
+        chunks=[split],
+    )
     hosting.publish(competition=competition, user=host, note="Made by the demo.", is_confirmed=True)
     return competition
 
