@@ -33,8 +33,9 @@ class Tally:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Tally:
-        """The same from JSON."""
-        return cls(**{**row, "labels": tuple((name, value) for name, value in row["labels"])})
+        """The same from JSON; a process of another version may have written more."""
+        labels = tuple((name, value) for name, value in row["labels"])
+        return cls(row["name"], labels, row["number"], row["seconds"], row["buckets"])
 
 
 _lock = threading.Lock()

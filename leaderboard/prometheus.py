@@ -139,6 +139,8 @@ def counts() -> Iterator[Metric]:
     for name, (title, words, labels) in HISTOGRAMS.items():
         histogram = HistogramMetricFamily(title, words, labels=(*WHO, *labels))
         for who, tally, values in _of(shares, name, labels):
+            if len(tally.buckets) != len(ENDS):  # of a process of another version
+                continue
             buckets = list(zip(ENDS, accumulate(tally.buckets), strict=True))
             histogram.add_metric((*who, *values), buckets, tally.seconds)
         yield histogram

@@ -177,6 +177,15 @@ def test_names_of_people_files_and_competitions_are_in_no_number(client: Client,
     assert text.count("leaderboard_requests_total{") == 1
 
 
+def test_workers_of_other_versions_break_no_scrape(client: Client, db: None) -> None:
+    newer = {"name": "scoring_seconds", "labels": [["status", "scored"], ["new", "x"]], "number": 2, "seconds": 1.0}
+    counts = [{**newer, "buckets": [2], "newer": 1}, {**newer, "name": "something new", "buckets": []}]
+    Worker.objects.create(host="x", process=1, version="2", seen_at=timezone.now(), counts=counts)
+    samples = scrape(client)
+    assert value(samples, "leaderboard_workers") == 1
+    assert value(samples, "leaderboard_worker_versions", version="2") == 1
+
+
 def test_a_scrape_costs_a_handful_of_queries_however_many_files_there_are(
     client: Client, pets: Competition, bo: User, django_assert_max_num_queries: Any
 ) -> None:
