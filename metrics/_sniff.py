@@ -66,9 +66,9 @@ def _look(head: bytes, size: int, columns: Sequence[str] | None, longest_line: i
         return [], 0  # the scorer unpacks it and says what is wrong
     is_cut = is_packed or len(head) < size
     check_encoding(data, is_cut=is_cut)
-    if not data.strip():
-        return [] if is_cut else [Problem("no_rows", "The file has no rows: it holds only blank lines.")], 0
     clean = plain_lines(data)
+    if not clean.strip():
+        return [] if is_cut else [Problem("no_rows", "The file has no rows: it holds only blank lines.")], 0
     check_characters(clean)
     check_line_lengths(clean, longest_line)
     names, line, body = header_of(clean)

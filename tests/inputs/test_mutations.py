@@ -125,3 +125,8 @@ def test_a_mark_at_the_start_of_the_first_id_belongs_to_the_id() -> None:  # 54,
         in_pieces(WORLDS["numbers"], data, 16)
         with_a_fault = data + b'1,"a"b'
         assert compare(WORLDS["numbers"], with_a_fault) == "quote"
+
+
+def test_a_mark_before_blank_lines_is_no_header() -> None:  # 2
+    for data in (b"\xef\xbb\xbf\n", b"\xef\xbb\xbf\r\n\t", b"\xef\xbb\xbf"):
+        assert compare(WORLDS["numbers"], data) == "no_rows"

@@ -55,12 +55,12 @@ def test_109_a_competition_may_take_less_than_the_site(door: Door, bo: User) -> 
     assert nothing_happened(bo)
 
 
-@pytest.mark.parametrize("length", [1, 100, len(WHOLE) // 2, len(WHOLE) - 30, len(WHOLE) - 4])
-def test_110_113_of_a_form_that_ends_too_early_nothing_is_taken(door: Door, bo: User, length: int) -> None:
+def test_110_113_of_a_form_that_ends_too_early_nothing_is_taken(door: Door, bo: User) -> None:
     """Whether the client named too short a length or hung up: a file without its end is not a shorter file."""
-    for answer in (door.post_raw(WHOLE, CONTENT_LENGTH=str(length)), door.post_raw(WHOLE[:length])):
-        assert answer.status in (400, 422), answer.words
-        assert nothing_happened(bo)
+    for length in (1, 100, len(WHOLE) // 2, len(WHOLE) - 30, len(WHOLE) - 4):
+        for answer in (door.post_raw(WHOLE, CONTENT_LENGTH=str(length)), door.post_raw(WHOLE[:length])):
+            assert answer.status in (400, 422), answer.words
+            assert nothing_happened(bo)
     assert door.post_raw(WHOLE).status in (201, 303)
     assert attempts_used(bo) == 1
 
@@ -71,11 +71,10 @@ def test_110_what_comes_behind_the_named_length_is_not_read(door: Door) -> None:
     assert answer.submission.size == len(answers())
 
 
-@pytest.mark.parametrize("length", ["many", "-5", "1e3"])
-def test_110_a_length_that_is_none_takes_nothing(door: Door, bo: User, length: str) -> None:
-    answer = door.post_raw(WHOLE, CONTENT_LENGTH=length)
-    assert answer.status in (400, 422)
-    assert nothing_happened(bo)
+def test_110_a_length_that_is_none_takes_nothing(door: Door, bo: User) -> None:
+    for length in ("many", "-5", "1e3"):
+        assert door.post_raw(WHOLE, CONTENT_LENGTH=length).status in (400, 422)
+        assert nothing_happened(bo)
 
 
 def test_111_a_body_in_chunks_is_told_what_it_lacks(door: Door, bo: User) -> None:
