@@ -36,8 +36,6 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "metrics"
     folder.mkdir()
     monkeypatch.setenv("METRICS_DIR", str(folder))
-    if metrics.cage_missing():
-        monkeypatch.setenv("TRUST_METRICS", "1")  # until a test has it otherwise
     _outside._facts.clear()
     (folder / "gap.py").write_text(GAP)
     return folder
