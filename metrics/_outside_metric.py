@@ -220,7 +220,8 @@ def _complain(metric: OutsideMetric, answer: Mapping[str, Any], first: str) -> N
         words = " ".join(str(error["words"]).split())
         if words and error.get("part") == first:
             raise SubmissionError([Problem("metric", words[:MOST_WORDS])])
-        where = "all rows together" if error.get("part") == OVERALL else f"the {error.get('part') or 'file'} part"
+        part = error.get("part") or OVERALL
+        where = "all rows together" if part == OVERALL else f"the {part} part"
         raise SubmissionError([Problem("metric", _UNTOLD)], f"Of {where} the metric says: {words or 'nothing'}")
     where = f" in line {error['line']}" if error.get("line") else ""
     raised = f"raised {error['class'] or 'an error'}{where}"
