@@ -20,6 +20,7 @@ from leaderboard import child, hosting, measuring
 from leaderboard.exports import safe_cell
 from leaderboard.hosting import data_files
 from leaderboard.models import Competition, DailyAttempts, Submission, User
+from leaderboard.scorer import clean_environment
 from leaderboard.storage import path_of
 
 from ..conftest import TRUTH, answers, enter, hand_in
@@ -60,7 +61,7 @@ def test_a_file_that_needs_too_much_memory_is_the_files_fault_and_counts_as_refu
 @pytest.mark.slow
 def test_a_child_stops_at_its_memory_and_says_so(pets: Competition, tmp_path: Path) -> None:
     assert pets.ground_truth is not None
-    (tmp_path / "big.csv").write_bytes(b"id,label\n" + b"".join(b"%d,cat\n" % i for i in range(100_000)))
+    (tmp_path / "big.csv").write_bytes(b"id,label\n" + b"".join(b"%d,%s\n" % (i, b"cat" * 200) for i in range(100_000)))
     arguments = {
         "metric": "accuracy",
         "truth": str(path_of(pets.ground_truth.file_key)),
@@ -70,12 +71,13 @@ def test_a_child_stops_at_its_memory_and_says_so(pets: Competition, tmp_path: Pa
     }
     done = subprocess.run(
         [sys.executable, "-m", "leaderboard.child"],
-        input=json.dumps([40, 60, "check_submission", arguments]),
+        input=json.dumps([120, 60, "check_submission", arguments]),
         capture_output=True,
         text=True,
+        env=clean_environment(),
         check=False,
     )
-    assert "40 MB of memory" in done.stdout, done.stderr
+    assert "120 MB of memory" in done.stdout, done.stderr
 
 
 def test_only_so_many_children_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
