@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +18,12 @@ BOUNDARY = "----leaderboard-inputs"
 
 @dataclass(frozen=True)
 class Answer:
-    """What a door said: its status, its words, and the submission if there is one."""
+    """What a door said: its status, its words, the submission if there is one, and the headers."""
 
     status: int
     words: str
     submission: Submission | None
+    headers: Mapping[str, str]
 
 
 class Door:
@@ -70,7 +72,7 @@ class Form(Door):
     def _answer(self, response: Any) -> Answer:
         where = response.get("Location", "")
         found = Submission.objects.filter(pk=where.rpartition("=")[2]).first() if "submission=" in where else None
-        return Answer(response.status_code, response.content.decode(), found)
+        return Answer(response.status_code, response.content.decode(), found, response.headers)
 
     def told(self, submission: Submission) -> str:
         page: str = self.client.get(f"/c/{self.slug}/submissions/{submission.pk}/").content.decode()
@@ -98,7 +100,7 @@ class Api(Door):
     def _answer(self, response: Any) -> Answer:
         said = json.loads(response.content)
         found = Submission.objects.filter(pk=said["id"]).first() if "id" in said else None
-        return Answer(response.status_code, json.dumps(said, ensure_ascii=False), found)
+        return Answer(response.status_code, json.dumps(said, ensure_ascii=False), found, response.headers)
 
     def told(self, submission: Submission) -> str:
         response = self.client.get(f"/api/v1/submissions/{submission.pk}", headers=self.headers)

@@ -80,6 +80,7 @@ def test_110_a_length_that_is_none_takes_nothing(door: Door, bo: User) -> None:
 def test_111_a_body_in_chunks_is_told_what_it_lacks(door: Door, bo: User) -> None:
     answer = door.post_raw(WHOLE, CONTENT_LENGTH="", HTTP_TRANSFER_ENCODING="chunked")
     assert (answer.status, "Content-Length" in answer.words) == (411, True)
+    assert "default-src" in answer.headers["Content-Security-Policy"]
     assert nothing_happened(bo)
 
 
