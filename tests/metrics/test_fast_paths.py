@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from metrics import _index, _numbers, _order, _scan, _sums, _tables, _tokens, _uncertainty
+from metrics import _index, _memory, _numbers, _order, _scan, _sums, _tables, _tokens, _uncertainty
 from metrics._arrays import Coded
 from metrics._cells import Cells
 from metrics._confidences import in_order, influence, ranking_of
@@ -207,3 +207,34 @@ def test_the_classes_of_an_even_spread_are_used_and_those_of_a_crowd_are_not(mon
     spreads = (spread, np.full(6000, 1 / 7), np.concatenate(([1e300], spread)))
     assert [_order._classes_of(values) is not None for values in spreads] == [True, False, False]
     assert [dense_ranks(values).max() for values in spreads] == [5999, 0, 6000]
+
+
+@pytest.mark.parametrize(
+    "body", ["1,a\n2,b\n", "1,a\n2,b", "1,a\n\n2,b\n", "\n1,a\n2,b\n\n", '1,"a\nb"\n2,c\n', "", "1,a\n2\n3,c\n"]
+)
+@pytest.mark.parametrize("head", ["id,y\n", "\n \nid,y\n"])
+def test_lines_that_are_counted_are_those_that_are_searched(head: str, body: str) -> None:
+    def read() -> _tables.Table:
+        return _tables.read_table((head + body).encode(), lambda names, line: [], may_be_empty=True)
+
+    searched, counted = read().lines.tolist(), read()
+    counted.let_go(())
+    assert counted.lines.tolist() == searched
+    counted.let_go(())
+    assert counted.lines.tolist() == searched
+
+
+def test_memory_is_given_back_after_large_files_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(_memory, "_trim", lambda: asked.append)
+    _memory.release_memory(1000)
+    assert asked == []
+    _memory.release_memory(10_000_000)
+    assert asked == [0]
+
+
+def test_a_system_without_a_way_to_give_memory_back_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    _memory._trim.cache_clear()
+    monkeypatch.setattr("ctypes.CDLL", lambda name: object())
+    _memory.release_memory(10_000_000)
+    _memory._trim.cache_clear()
