@@ -80,8 +80,9 @@ def publish(*, competition: Competition, user: User | None, note: str = "", is_c
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is None:
         raise CannotHost("Upload a ground-truth file first.")
-    if reason := outside.why_not(draft.metric):
-        raise CannotHost(reason)
+    keys = [draft.metric, *(one["key"] for one in draft.secondary)]
+    if reasons := [reason for key in keys if (reason := outside.why_not(key))]:
+        raise CannotHost(reasons[0])
     question = metrics.get(draft.metric).confirmation(draft.params)
     if question and not is_confirmed:
         raise CannotHost("This choice needs your confirmation.", [question])

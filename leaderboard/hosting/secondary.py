@@ -7,6 +7,7 @@ from typing import Any
 
 import metrics
 
+from .. import outside
 from ..models import MOST_SECONDARY
 from .setting_up import CannotHost
 
@@ -20,6 +21,8 @@ def clean_secondary(asked: Iterable[Asked]) -> list[dict[str, Any]]:
     for key, params in asked:
         try:
             found.append({"key": key, "params": metrics.clean_params(key, params)})
+            if reason := outside.why_not(key):
+                faults.append(reason)
         except metrics.UnknownMetric as error:
             faults.append(str(error))
         except metrics.ParameterError as error:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import metrics
-from leaderboard import hosting, invariants, scoring, submitting
+from leaderboard import hosting, invariants, outside, scoring, submitting
 from leaderboard.keeping import receipt
 from leaderboard.models import AuditEntry, Competition, Immutable, Score, Split, Submission, User
 from tests.conftest import enter, hand_in, make_competition
@@ -111,6 +111,16 @@ def test_what_cannot_be_asked_for_is_refused_at_once(
     with pytest.raises(hosting.CannotHost) as refused:
         hosting.draft_truth(competition=tides, metric="mae", params={}, secondary=asked)
     assert refused.value.details == [words]
+
+
+def test_a_metric_that_is_off_cannot_stand_beside_another(tides: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
+    hosting.draft_truth(competition=tides, metric="mae", params={}, secondary=ASKED)
+    monkeypatch.setattr(outside, "why_not", lambda key: "It is off." if key == "r2" else "")
+    with pytest.raises(hosting.CannotHost, match="It is off"):
+        hosting.publish(competition=tides, user=None)
+    with pytest.raises(hosting.CannotHost) as refused:
+        hosting.draft_truth(competition=tides, metric="mae", params={}, secondary=ASKED)
+    assert refused.value.details == ["It is off."]
 
 
 def test_a_new_ground_truth_may_have_others_and_measures_every_file_with_them(

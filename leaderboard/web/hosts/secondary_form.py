@@ -11,6 +11,7 @@ from django.http import QueryDict
 
 import metrics
 
+from ... import outside
 from ...models import MOST_SECONDARY
 
 EXAMPLE = "quantile=0.9; weight=w"
@@ -74,7 +75,7 @@ class SecondaryForm(forms.Form):
 
 def _choices() -> list[tuple[str, list[tuple[str, str]]]]:
     groups: dict[str, list[tuple[str, str]]] = {}
-    for metric in metrics.catalogue():
+    for metric in outside.catalogue():
         groups.setdefault(metric.group, []).append((metric.key, metric.title))
     return list(groups.items())
 
