@@ -204,7 +204,7 @@ def _inspect(key: str, data: bytes) -> dict[str, Any]:
     try:
         answer = run("inspect", key, data, {})
     except Unsealed as unsealed:
-        return {"error": f"It {unsealed}"}  # not kept: it says nothing about the file
+        return {"error": f"It {unsealed}."}  # not kept: it says nothing about the file
     except Stopped as stopped:
         answer = {"error": {"class": "", "words": f"Loading it {stopped}. {stopped.output}".strip()}}
     if "error" in answer:

@@ -56,7 +56,7 @@ class Unsealed(Stopped):
 
     def __init__(self, why: str) -> None:
         self.why = why
-        super().__init__(f"was not run, because metrics from outside are off: {why} {HELP}")
+        super().__init__(f"was not run, because metrics from outside are off: {why} {HELP.rstrip('.')}")
 
 
 HELP = (

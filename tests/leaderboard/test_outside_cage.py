@@ -71,7 +71,9 @@ def gaps(shelf: Path, ada: User, bo: User) -> Competition:
 NO_LANDLOCK = "This kernel has no Landlock: Linux 5.13 or newer is needed, built with it."
 
 
-def test_bos_file_fails_at_no_cost_and_ada_reads_why(gaps: Competition, ada: User, bo: User, say: Say) -> None:
+def test_bos_file_fails_at_no_cost_and_ada_reads_why(
+    gaps: Competition, ada: User, bo: User, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
     say(missing=NO_LANDLOCK)
     mine = hand_in(gaps, bo, MINE)
     assert (mine.status, mine.failure) == ("failed", claims.OUR_FAULT)
@@ -80,6 +82,8 @@ def test_bos_file_fails_at_no_cost_and_ada_reads_why(gaps: Competition, ada: Use
     assert NO_LANDLOCK in page_of(ada, "/host/gaps/submissions/")
     assert "Landlock" not in page_of(bo, f"/c/gaps/submissions/{mine.pk}/")
     say()
+    if metrics.cage_missing():  # for the tests' own machine nobody mends it
+        monkeypatch.setenv("TRUST_METRICS", "1")
     assert hand_in(gaps, bo, MINE).status == "scored"
 
 
@@ -121,7 +125,10 @@ def test_metrics_of_the_library_are_not_touched(shelf: Path, ada: User, bo: User
     assert outside.why_not("accuracy") == ""
 
 
-def test_what_was_found_on_this_machine_counts_before_others(shelf: Path, db: None, say: Say) -> None:
+def test_what_was_found_on_this_machine_counts_before_others(
+    shelf: Path, db: None, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRUST_METRICS", raising=False)
     earlier = found(missing=NO_LANDLOCK)
     CageTest.objects.create(host="far", tested_at=timezone.now(), reason=earlier.reason, report=earlier.as_dict())
     assert NO_LANDLOCK in outside.why_off()  # a web server without a worker of its own
