@@ -77,9 +77,9 @@ class Ids:
         if len(ids) == len(self) and ids.equals(self.array):
             return Alignment(np.arange(len(self)), True), []
         found = self.find(ids)
-        places = np.full(len(self), -1, np.int64)
+        places = np.full(len(self), -1, np.int32)
         if len(found) == len(self) and found.min(initial=0) >= 0:
-            places[found] = np.arange(len(found))
+            places[found] = np.arange(len(found), dtype=np.int32)
             if places.min(initial=0) >= 0:
                 return Alignment(places, False), []
         known = np.flatnonzero(found >= 0)

@@ -220,11 +220,11 @@ class _KeptValues(_Kept):
 
     def __init__(self, truth: Truth) -> None:
         super().__init__(truth)
-        self._places = np.full(len(truth.ids), -1, np.int64)
+        self._places = np.full(len(truth.ids), -1, np.int32)
         self._values: list[Any] = []
 
     def keep(self, found: np.ndarray, prediction: Any) -> None:
-        self._places[found] = np.arange(self.rows, self.rows + len(found))
+        self._places[found] = np.arange(self.rows, self.rows + len(found), dtype=np.int32)
         self._values.append(prediction)
 
     def together(self) -> tuple[Any, Any]:
