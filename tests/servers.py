@@ -22,6 +22,7 @@ from typing import Any
 import psycopg
 import redis
 
+from leaderboard import lifeline
 from tests.site import free_port, until
 
 PASSWORD = "p@ss/word"  # what has to be quoted in an address
@@ -64,9 +65,16 @@ class Server:
         raise NotImplementedError
 
     def start(self) -> None:
+        tests = os.getpid()
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                self.command, cwd=self.folder, stdout=log, stderr=log, start_new_session=True, **self.user
+                self.command,
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=lambda: lifeline.die_with(tests),
+                **self.user,
             )
 
         def is_up() -> bool:
