@@ -211,6 +211,16 @@ def _other_file_cut_by_opening(bait: Bait) -> object:
     return True
 
 
+def _other_file_cut_by_opening_it_for_nothing(bait: Bait) -> object:
+    os.close(os.open(bait["spare"], os.O_ACCMODE | os.O_TRUNC))
+    return True
+
+
+def _other_file_opened_for_nothing(bait: Bait) -> object:
+    os.close(os.open(bait["spare"], os.O_ACCMODE))
+    return True
+
+
 def _rights_changed(bait: Bait) -> object:
     os.chmod(bait["spare"], 0o600)
     return True
@@ -306,6 +316,8 @@ ATTEMPTS: dict[str, Attempt] = {
             _other_file_overwritten,
             _other_file_cut,
             _other_file_cut_by_opening,
+            _other_file_cut_by_opening_it_for_nothing,
+            _other_file_opened_for_nothing,
             _rights_changed,
             _time_changed,
             _moved_in,

@@ -172,7 +172,9 @@ _UNKNOWN: Final[dict[str, tuple[int | None, int | None]]] = {"clone3": (435, 435
 
 _CLONE_THREAD: Final = 0x10000
 _SHARED_MEMORY: Final = 0x21
-_CUT, _CUT_OR_WRITE = 0o1000, 0o1003
+_CUT, _NEITHER, _CUT_OR_WRITE = 0o1000, 0o3, 0o1003
+"""Bits of an opening. Opened neither for reading nor for writing a file asks Landlock for nothing, and can be cut."""
+
 _SEALED_OPTIONS: Final = (3, 15, 16, 21, 23, 29, 30, 39, 0x53564D41)
 """Names of threads, slack of timers, names of memory, and questions. Above all not: whom this process ends with."""
 
@@ -211,8 +213,8 @@ def _rules(process: int) -> list[_Rule]:
         # Memory shared with nobody is not counted as data of this process.
         _Rule((9, 222), 3, (_SHARED_MEMORY,), _SHARED_MEMORY, is_allowed=False),  # mmap
         # Older kernels let a file that may be read be cut.
-        _Rule((2, None), 1, (_CUT,), _CUT_OR_WRITE, is_allowed=False),  # open
-        _Rule((257, 56), 2, (_CUT,), _CUT_OR_WRITE, is_allowed=False),  # openat
+        _Rule((2, None), 1, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # open
+        _Rule((257, 56), 2, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # openat
     ]
 
 

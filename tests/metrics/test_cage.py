@@ -121,6 +121,21 @@ def test_no_way_leads_out_for_a_user_without_rights(bait: dict[str, Any], name: 
     assert came.partition(":")[0] in ("PermissionError", "MemoryError", "OSError", "ValueError", "nothing"), came
 
 
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("how", [os.O_RDONLY, os.O_ACCMODE], ids=["reading", "nothing"])
+def test_a_kernel_whose_landlock_knows_no_lengths_cuts_no_file(
+    tmp_path: Path, version: int, how: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if says_why(tmp_path):
+        return
+    monkeypatch.setattr(_cage_files, "_version", lambda: version)
+    other = tmp_path / "other"
+    other.write_text("of somebody else")
+    (tmp_path / "own").mkdir()
+    came = inside(tmp_path / "own", lambda: os.open(other, how | os.O_TRUNC) > 0)
+    assert (came.partition(":")[0], other.read_text()) == ("PermissionError", "of somebody else")
+
+
 NUMBERS = {name: numbers for name, numbers in _cage_calls._REFUSED.items()}
 
 
