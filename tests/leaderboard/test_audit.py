@@ -222,6 +222,7 @@ def test_a_digest_can_be_worked_out_by_hand(pets: Competition) -> None:
 NO_DEEDS = {
     "board_csv",
     "check_draft",
+    "clean_secondary",
     "columns_at_hand",
     "discard_draft",
     "draft_truth",
