@@ -211,14 +211,8 @@ def _other_file_cut_by_opening(bait: Bait) -> object:
     return True
 
 
-def _other_file_cut_by_opening_it_for_nothing(bait: Bait) -> object:
-    os.close(os.open(bait["spare"], os.O_ACCMODE | os.O_TRUNC))
-    return True
-
-
 def _other_file_opened_for_nothing(bait: Bait) -> object:
-    os.close(os.open(bait["spare"], os.O_ACCMODE))
-    return True
+    return os.open(bait["spare"], os.O_ACCMODE)
 
 
 def _rights_changed(bait: Bait) -> object:
@@ -316,7 +310,6 @@ ATTEMPTS: dict[str, Attempt] = {
             _other_file_overwritten,
             _other_file_cut,
             _other_file_cut_by_opening,
-            _other_file_cut_by_opening_it_for_nothing,
             _other_file_opened_for_nothing,
             _rights_changed,
             _time_changed,

@@ -177,6 +177,11 @@ _CUT, _NEITHER, _CUT_OR_WRITE = 0o1000, 0o3, 0o1003
 
 _SEALED_OPTIONS: Final = (3, 15, 16, 21, 23, 29, 30, 39, 0x53564D41)
 """Names of threads, slack of timers, names of memory, and questions. Above all not: whom this process ends with."""
+_FOR_OTHERS: Final = (8, 15, 1024, 1026)
+"""Whom a file sends signals to, making others wait before they write, and watching a folder."""
+_QUESTIONS: Final = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x802C542A)
+"""Whether this is a terminal and how large, how much can be read, what programs keep, and waiting or not. Others change
+the attributes of a file that may only be read, lock it for ever, or type for somebody."""
 
 
 class _Rule(NamedTuple):
@@ -206,10 +211,8 @@ def _rules(process: int) -> list[_Rule]:
         _Rule((142, 118), 0, none_or_own),  # sched_setparam
         _Rule((314, 274), 0, none_or_own),  # sched_setattr
         _Rule((157, 167), 0, _SEALED_OPTIONS),  # prctl
-        _Rule((72, 25), 1, (8, 15), is_allowed=False),  # fcntl: whom a file sends signals to
-        _Rule(
-            (16, 29), 1, (0x5412, 0x541C, 0x8901, 0x8902), is_allowed=False
-        ),  # ioctl: typing for others, and the same
+        _Rule((72, 25), 1, _FOR_OTHERS, is_allowed=False),  # fcntl
+        _Rule((16, 29), 1, _QUESTIONS),  # ioctl
         # Memory shared with nobody is not counted as data of this process.
         _Rule((9, 222), 3, (_SHARED_MEMORY,), _SHARED_MEMORY, is_allowed=False),  # mmap
         # Older kernels let a file that may be read be cut.

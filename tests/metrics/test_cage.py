@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import mmap
 import os
 import platform
@@ -134,6 +135,26 @@ def test_a_kernel_whose_landlock_knows_no_lengths_cuts_no_file(
     (tmp_path / "own").mkdir()
     came = inside(tmp_path / "own", lambda: os.open(other, how | os.O_TRUNC) > 0)
     assert (came.partition(":")[0], other.read_text()) == ("PermissionError", "of somebody else")
+
+
+ASK_ATTRIBUTES, SET_ATTRIBUTES = 0x80086601, 0x40086602
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda file: fcntl.ioctl(file, SET_ATTRIBUTES, fcntl.ioctl(file, ASK_ATTRIBUTES, bytes(8))) and 1,
+        lambda file: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK) == 0,
+    ],
+    ids=["attributes", "lease"],
+)
+def test_a_library_that_may_be_read_is_not_changed_or_kept_from_others(
+    tmp_path: Path, act: Callable[[Any], object]
+) -> None:
+    if says_why(tmp_path):
+        return
+    assert inside(tmp_path, lambda: act(open(_cage_kernel.__file__))).startswith("PermissionError")  # noqa: SIM115
+    assert inside(tmp_path, lambda: f"{os.isatty(0)} {os.get_inheritable(0)}").startswith("did ")
 
 
 NUMBERS = {name: numbers for name, numbers in _cage_calls._REFUSED.items()}
