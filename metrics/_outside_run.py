@@ -11,7 +11,6 @@ import atexit
 import json
 import os
 import select
-import shutil
 import signal
 import stat
 import subprocess
@@ -114,10 +113,26 @@ def run(
         status = _forked(folder, load)
         answer = _answer(folder, _alone(folder) if status is None else status)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)
     if "no_sandbox" in answer:
         raise Unsealed(str(answer["no_sandbox"]))
     return answer
+
+
+def remove(folder: Path) -> None:
+    """Remove what a run left, also folders that nobody may read, and those in each other a thousand deep."""
+    left = [folder]
+    with suppress(OSError):
+        while left:
+            here = left.pop()
+            here.chmod(0o700)
+            for entry in list(os.scandir(here)):
+                if entry.is_dir(follow_symlinks=False):
+                    os.chmod(entry.path, 0o700)  # a folder that cannot be written cannot be moved either
+                    left.append(Path(entry.path).rename(folder.parent / f"{folder.name}-{entry.inode()}"))
+                else:
+                    os.unlink(entry.path)
+            here.rmdir()
 
 
 def _alone(folder: Path) -> int:

@@ -9,6 +9,7 @@ import pickle
 import random
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -571,6 +572,35 @@ def test_a_file_cannot_take_the_name_of_a_built_in_metric(drop: Drop) -> None:
     assert "A metric of this site is called accuracy" in drop("accuracy", body("return 1.0")).error
     assert not metrics.get("accuracy").is_outside
     assert "begin with a letter" in drop("9lives", body("return 1.0")).error
+
+
+DEEP = """
+import os
+def score(solution, submission, row_id_column_name):
+    if os.path.exists("a"):
+        return 1.0
+    home = os.getcwd()
+    for place in range(1200):
+        os.mkdir("a")
+        os.chdir("a")
+        open("kept", "w").close()
+    os.chdir(home)
+    os.mkdir("closed", 0o300)
+    open("closed/kept", "w").close()
+    os.mkdir("closed/empty", 0)
+    return 1.0
+"""
+
+
+def test_whatever_folders_a_metric_makes_none_of_them_stays(
+    drop: Drop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(here))
+    drop("deep", DEEP)
+    assert score("deep").overall == 1.0
+    assert list(here.iterdir()) == []
 
 
 def test_failed_doctests_are_shown_and_forbid_nothing(drop: Drop) -> None:
