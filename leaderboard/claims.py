@@ -88,15 +88,22 @@ TURN = ("pk", "competition_id", "team_id", "competition__ground_truth", "competi
 
 # The competition that this process served last: each process goes round by itself, so all together do.
 _served = {"last": 0}
+# The team whose file each competition had measured last.
+_team_served: dict[int, int | None] = {}
 
 
 def next_in_turn() -> Turn | None:
-    """The oldest waiting file of the competition whose turn it is; None when nothing waits."""
+    """The oldest waiting file of the competition whose turn it is; None when nothing waits.
+
+    No team is served twice in a row while another one of the competition waits: hundreds of files of one team make the
+    way of everybody else's twice as long at most.
+    """
     rows = waiting()
     healthy = rows.filter(Q(deaths=0) | Q(received_at__lt=Now() - STEPS_BACK_FOR))
     turn = _oldest(healthy) or _oldest(rows)
     if turn is not None:
         _served["last"] = turn.competition_id
+        _team_served[turn.competition_id] = turn.team_id
     return turn
 
 
@@ -104,7 +111,14 @@ def _oldest(rows: QuerySet[Submission]) -> Turn | None:
     in_order = rows.order_by("competition_id", "received_at")
     later = in_order.filter(competition_id__gt=_served["last"])
     found = later.values_list(*TURN).first() or in_order.values_list(*TURN).first()
-    return Turn(*found) if found else None
+    if found is None:
+        return None
+    turn = Turn(*found)
+    if turn.team_id is None or turn.team_id != _team_served.get(turn.competition_id):
+        return turn
+    others = in_order.filter(competition=turn.competition_id).exclude(team=turn.team_id)
+    found = others.values_list(*TURN).first()
+    return Turn(*found) if found else turn
 
 
 def more_of(turn: Turn) -> Turn | None:
@@ -170,6 +184,18 @@ def _extended(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
     except Exception:
         log.exception("the lease of submission %s could not be extended", submission_id)
         return True
+
+
+def put_back(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
+    """Let go of a row as if nobody had tried; False where the claim is not the live one."""
+    mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
+    return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1))
+
+
+def put_back_what_rang(bell: str) -> bool:
+    """The same of what the worker holds that this bell woke, by somebody who will end it."""
+    held = _held_by(bell)
+    return held is not None and held.claim is not None and put_back(held.pk, held.claim)
 
 
 # --- what dies --------------------------------------------------------------------------------------------------

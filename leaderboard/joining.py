@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from .models import Competition, DailyAttempts, Membership, Team, User
+from .models.clock import database_now
 from .models.competition import normal_code
 from .models.names import skeleton, tidy
 from .models.team import new_invitation
@@ -28,7 +29,7 @@ def lets_in(*, code: str = "", invitation: str = "") -> bool:
         competition = team.competition if team else None
     else:
         competition = competition_of(code)
-    return competition is not None and timezone.now() < competition.closes_at
+    return competition is not None and database_now() < competition.closes_at
 
 
 def by_code(*, user: User, code: str) -> Membership:
@@ -51,7 +52,7 @@ def enter(*, user: User, competition: Competition) -> Membership:
     existing = Membership.objects.filter(competition=competition, user=user).first()
     if existing:
         return existing
-    if timezone.now() >= competition.closes_at:
+    if database_now() >= competition.closes_at:
         raise CannotJoin("The deadline of this competition has passed.")
     _refuse_hosts(competition, user)
     try:
@@ -88,7 +89,7 @@ def by_invitation(*, user: User, invitation: str) -> Membership:
 def obstacle_to(team: Team, held: Membership | None) -> str:
     """Why somebody who holds this membership (or none) cannot move into a team; empty when they can."""
     competition = team.competition
-    if timezone.now() >= competition.closes_at:
+    if database_now() >= competition.closes_at:
         return "The deadline of this competition has passed."
     if team.memberships.count() >= competition.team_size:
         return f"“{team}” is full: a team has at most {competition.team_size} members here."
@@ -140,7 +141,7 @@ def leave(*, membership: Membership) -> Membership:
         )
         membership.save(update_fields=["team"])
         # Whoever leaves takes what the team used today along: leaving must not buy attempts.
-        for count in team.daily_attempts.filter(day=timezone.now().date()):
+        for count in team.daily_attempts.filter(day=database_now().date()):
             DailyAttempts.objects.create(
                 team=membership.team,
                 day=count.day,
@@ -166,7 +167,7 @@ def _refuse_hosts(competition: Competition, user: User) -> None:
 
 
 def _refuse_after_the_deadline(competition: Competition) -> None:
-    if timezone.now() >= competition.closes_at:
+    if database_now() >= competition.closes_at:
         raise CannotJoin("The deadline has passed; teams stay as they are.")
 
 

@@ -16,7 +16,6 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -89,9 +88,7 @@ def _finish_patiently(finish: Callable[[], str]) -> str:
 
 
 def _put_back(submission: Submission, claim: uuid.UUID) -> str:
-    """Let go of a row as if nobody had tried."""
-    mine = Submission.objects.filter(pk=submission.pk, claim=claim, status=Submission.Status.PENDING)
-    mine.update(claim=None, lease_until=None, tries=F("tries") - 1)
+    claims.put_back(submission.pk, claim)
     return "waiting"
 
 
@@ -104,7 +101,7 @@ def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcom
     if competition is None:
         return "busy"  # it was deleted while its file was measured
     if competition.ground_truth_id != ruler.pk:
-        _put_back(submission, claim)
+        claims.put_back(submission.pk, claim)
         return "stale"
     status = _status_of(outcome)
     changed = mine.update(

@@ -12,7 +12,6 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
-from django.utils import timezone
 
 import metrics
 
@@ -26,6 +25,7 @@ log = logging.getLogger(__name__)
 REFUSED_FILES_PER_DAY = 20
 FAILED_FILES_PER_DAY = 20
 HEAD_BYTES = 1_048_576
+GONE = "This competition was removed while your file was on its way."
 
 
 class Refused(Exception):
@@ -141,9 +141,7 @@ def _receive(
     received_at = database_now()
     membership = _still_a_member(competition, user)
     competition = membership.competition
-    is_late = received_at >= competition.closes_at
-    if is_late and not competition.allows_late:
-        raise Refused("closed", "The deadline passed before your file had arrived.")
+    is_late = _is_late(competition, received_at)
     problems = check_beginning(stored, competition.ground_truth)
     submission = Submission(
         competition=competition,
@@ -167,7 +165,9 @@ def _receive(
         day = received_at.astimezone(UTC).date()
         count, _ = DailyAttempts.objects.get_or_create(team_id=membership.team_id, day=day)
         with transaction.atomic():
-            _take_attempt(count, competition.daily_attempts, is_refused=bool(problems))
+            held = _held(competition)
+            submission.is_late = _is_late(held, received_at)
+            _take_attempt(count, held.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
             if not problems:
                 tasks.ring_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
@@ -183,7 +183,7 @@ def _receive(
 
 def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
     """All problems of a file, spending and keeping nothing; the conditions of handing in, attempts apart."""
-    refusal = reason_not_to(competition, _membership(competition, user), timezone.now())
+    refusal = reason_not_to(competition, _membership(competition, user), database_now())
     if refusal and refusal.code != "attempts":
         raise refusal
     ruler = competition.ground_truth
@@ -261,9 +261,28 @@ def _still_a_member(competition: Competition, user: User) -> Membership:
     membership = _membership(competition, user)
     if membership is None:
         if not Competition.objects.filter(pk=competition.pk).exists():
-            raise Refused("gone", "This competition was removed while your file was on its way.")
+            raise Refused("gone", GONE)
         raise Refused("not_joined", "You left the competition while your file was on its way.")
     return membership
+
+
+def _held(competition: Competition) -> Competition:
+    """The competition with a deadline and a limit that stand until the end of the transaction.
+
+    Without the lock a host could move the deadline, and have all files judged anew, just before this one can be seen.
+    """
+    rows = Competition.objects.select_for_update(no_key=True).only("closes_at", "allows_late", "daily_attempts")
+    held = rows.filter(pk=competition.pk).first()
+    if held is None:
+        raise Refused("gone", GONE)
+    return held
+
+
+def _is_late(competition: Competition, received_at: datetime) -> bool:
+    is_late = received_at >= competition.closes_at
+    if is_late and not competition.allows_late:
+        raise Refused("closed", "The deadline passed before your file had arrived.")
+    return is_late
 
 
 def _take_attempt(count: DailyAttempts, limit: int, *, is_refused: bool) -> None:

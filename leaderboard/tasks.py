@@ -15,19 +15,22 @@ from collections.abc import Callable
 from typing import Any
 
 from celery.exceptions import TimeLimitExceeded, WorkerLostError
-from celery.signals import task_failure, worker_process_init, worker_ready
+from celery.signals import task_failure, worker_process_init, worker_ready, worker_shutting_down
+from celery.worker.state import active_requests
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
-from django.utils import timezone
 
-from . import claims, counting, logs, ranking, scorer, scoring, watching
+from . import claims, counting, lifeline, logs, ranking, scorer, scoring, watching
 from .celery import app
+from .models.clock import database_now
 
 log = logging.getLogger(__name__)
 
 # Seconds that a swept message lives: the next sweeps ring again, so a long queue does not fill with repetitions.
 SWEPT_FOR = 20
 SWEEP_EVERY = 5.0
+# `up` gives a worker 2.2 s to finish what it has in hand; from here on that is put back, so that it waits for no lease.
+PUT_BACK_AFTER, PUT_BACK_EVERY = 1.5, 0.2
 # What a message looks like. Workers refuse a number they do not know and leave the row to those who do.
 SCHEMA = 1
 LOOKS = 5
@@ -78,6 +81,33 @@ def _take_back(task_id: str = "", exception: BaseException | None = None, **_: o
             ring(score_submission, turn.submission_id, turn.ground_truth_id)
     except Exception:
         log.exception("what a dead process held could not be given back; its lease will run out")
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()
+
+
+@worker_shutting_down.connect
+def _put_back_soon(**_: object) -> None:
+    """In the worker's main process, which `up` has asked to stop. Others give a worker the time that it needs."""
+    if lifeline.part() == "worker":
+        threading.Thread(target=_put_back_until_the_end, daemon=True).start()
+
+
+def _put_back_until_the_end() -> None:
+    """Again and again, because a process whose file was taken away may take it up once more."""
+    time.sleep(PUT_BACK_AFTER)
+    while True:
+        put_back_all()
+        time.sleep(PUT_BACK_EVERY)
+
+
+def put_back_all() -> None:
+    """Let go of every file that this worker's processes have in hand; no try is counted."""
+    try:
+        for request in list(active_requests):
+            claims.put_back_what_rang(request.id)
+    except Exception:
+        log.exception("what is in hand could not be put back; its lease will run out")
     finally:
         if not connection.in_atomic_block:
             connection.close()
@@ -150,7 +180,7 @@ def sweep() -> None:
 @app.task(name="leaderboard.tasks.reveal_due")
 def reveal_due() -> None:
     """Open the private boards whose deadline has passed and whose files all have their scores."""
-    ranking.reveal_due(timezone.now())
+    ranking.reveal_due(database_now())
 
 
 @app.task(name="leaderboard.tasks.check_invariants")

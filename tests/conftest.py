@@ -17,7 +17,7 @@ from django.db.backends.base.operations import BaseDatabaseOperations
 from django.utils import timezone
 
 import metrics
-from leaderboard import child, hosting, joining, scorer, scoring, submitting, tasks
+from leaderboard import child, claims, hosting, joining, scorer, scoring, submitting, tasks
 from leaderboard.models import Competition, Membership, Submission, User
 from leaderboard.ranking import boards
 from leaderboard.web import board_cache
@@ -77,6 +77,7 @@ def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     """Every test has its own files, and passwords that cost no time."""
     settings.FILES_DIR = tmp_path / "files"
     boards._earlier.clear()
+    claims._team_served.clear()
     board_cache.clear()
     # Counted in this process alone: a site that runs on this machine must not count along.
     memory = "django.core.cache.backends.locmem.LocMemCache"

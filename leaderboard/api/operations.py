@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
-from django.utils import timezone
 from ninja import File, Form, Header, NinjaAPI, Query, Status
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.files import UploadedFile
@@ -16,6 +15,7 @@ from ninja.security import HttpBearer
 
 from .. import ranking, submitting
 from ..models import ApiToken, Competition, Membership, Split, Submission, User
+from ..models.clock import database_now
 from ..storage import TooLarge
 from .errors import ApiError, refuse
 from .reading import (
@@ -92,7 +92,7 @@ for kind in (Exception, ApiError, Http404, HttpError, AuthenticationError, Valid
 )
 def list_competitions(request: HttpRequest, page: PageNumber = 1) -> CompetitionPage:
     """The competitions you may open, newest first."""
-    at = timezone.now()
+    at = database_now()
     items, pages, total = page_of(competitions_of(_user(request)), page)
     lines = [CompetitionLine(**line_of(competition, at)) for competition in items]
     return CompetitionPage(page=page, pages=pages, total=total, items=lines)
@@ -106,7 +106,7 @@ def list_competitions(request: HttpRequest, page: PageNumber = 1) -> Competition
 )
 def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     """One competition: its texts, times, limits and metric."""
-    user, at = _user(request), timezone.now()
+    user, at = _user(request), database_now()
     competition = competition_of(user, slug)
     membership = Membership.objects.select_related("competition").filter(competition=competition, user=user).first()
     ruler = competition.ground_truth
@@ -135,7 +135,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
 )
 def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public", page: PageNumber = 1) -> BoardPage:
     """A page of a board in its order, baselines between the teams. The private board opens with the reveal."""
-    user, at = _user(request), timezone.now()
+    user, at = _user(request), database_now()
     competition = competition_of(user, slug)
     if board == "private" and not competition.private_is_visible_to(user, at):
         raise ApiError(403, "The private board opens after the deadline, when the host reveals it.")
@@ -233,7 +233,7 @@ def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> S
     if not (competition.is_member or competition.is_hosted_by(user)):
         raise Http404("You are not a member of this competition.")
     items, pages, total = page_of(submissions_of(user).filter(competition=competition), page)
-    at = timezone.now()
+    at = database_now()
     sees_private = competition.private_is_visible_to(user, at)
     # Who does not see exact scores is no host, so all items are of one team.
     shown = shown_to(user, items[0].team_id if items else None, competition, at)
@@ -269,7 +269,7 @@ def _step_of(competition: Competition) -> float | None:
 
 
 def _shown(submission: Submission, user: User) -> SubmissionOut:
-    at = timezone.now()
+    at = database_now()
     sees_private = submission.competition.private_is_visible_to(user, at)
     shown = shown_to(user, submission.team_id, submission.competition, at)
     return submission_out(submission, sees_private=sees_private, shown=shown)
@@ -280,7 +280,7 @@ def _refusal(refused: submitting.Refused) -> ApiError:
     status = HOW_REFUSED.get(refused.code, 409)
     headers = {}
     if status == 429:
-        now = timezone.now()
+        now = database_now()
         midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
         headers["Retry-After"] = str(int((midnight - now).total_seconds()) + 1)
     return ApiError(status, refused.message, [{"code": refused.code, "message": refused.message}], headers)

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 
 from django.db import transaction
 from django.db.models import Count, Q
-from django.utils import timezone
 
 from .. import ranking, tasks
 from ..exports import safe_cell
 from ..models import AuditEntry, Baseline, Competition, Deed, Split, Submission, User
+from ..models.clock import database_now
 from ..ranking.standings import final_standings
 from ..storage import clean_name, store
 from ..storage import remove as remove_file
@@ -41,7 +41,7 @@ def add_baseline(
             file_key=stored.key,
             sha256=stored.sha256,
             size=stored.size,
-            received_at=timezone.now(),
+            received_at=database_now(),
             upload_key=uuid.uuid4().hex,
         )
         competition.touch_board()
@@ -78,7 +78,7 @@ def remove_baseline(*, baseline: Baseline, user: User | None = None) -> None:
 
 def reveal(*, competition: Competition, user: User | None = None) -> None:
     """Open the private board now; raises `CannotHost` before the deadline or while files wait for their score."""
-    now = timezone.now()
+    now = database_now()
     if competition.launched_at is None:
         raise CannotHost("The competition has not been launched.")
     if now < competition.closes_at:

@@ -27,10 +27,10 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
-from django.utils import timezone
 
 from .. import ranking
 from ..models import Competition, Membership, Viewer
+from ..models.clock import database_now
 
 View = Callable[..., HttpResponseBase]
 
@@ -132,7 +132,7 @@ def _with_visit(
         if user.is_anonymous and audience is not Audience.VISITORS:
             return redirect_to_login(request.get_full_path())
         raise Http404("No competition of this name is open to you.")
-    visit = Visit(competition, user, timezone.now())
+    visit = Visit(competition, user, database_now())
     if audience is not Audience.VISITORS and user.is_anonymous:
         return redirect_to_login(request.get_full_path())
     if audience is Audience.HOSTS and not visit.is_host:

@@ -6,6 +6,7 @@ import time
 import uuid
 from collections import Counter
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,8 +15,8 @@ from django.conf import LazySettings
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import claims, hosting, invariants, measuring, scoring, submitting, tasks
-from leaderboard.models import Competition, DailyAttempts, Score, Submission, User
+from leaderboard import claims, hosting, invariants, joining, measuring, scoring, submitting, tasks
+from leaderboard.models import Competition, DailyAttempts, Membership, Score, Submission, User, clock
 from tests.conftest import answers, enter, make_competition, person
 
 
@@ -121,6 +122,32 @@ def test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through(
     no_promise_is_broken()
 
 
+def test_28_machines_whose_clocks_are_wrong_open_no_board_early_and_take_no_pick_late(
+    client: Client, pets: Competition, ada: User, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database's clock is right; those of the worker and of the web server are two days ahead, then behind."""
+    real = timezone.now
+    monkeypatch.setattr(clock, "timezone", SimpleNamespace(now=real))
+    enter(pets, bo)
+    submission = upload(pets, bo)
+    scoring.score(submission.pk)
+    monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(days=2))
+    tasks.reveal_due()
+    pets.refresh_from_db()
+    assert pets.revealed_at is None
+    with pytest.raises(hosting.CannotHost, match="once the deadline has passed"):
+        hosting.reveal(competition=pets, user=ada)
+    assert enter(pets, cy).team.name == "cy"
+    client.force_login(bo)
+    Competition.objects.filter(pk=pets.pk).update(closes_at=real() - timedelta(seconds=1))
+    monkeypatch.setattr(timezone, "now", lambda: real() - timedelta(days=2))
+    assert "deadline has passed" in client.post("/c/pets/finals/", {"final": str(submission.pk)}, follow=True).content.decode()
+    submission.refresh_from_db()
+    assert not submission.is_selected
+    with pytest.raises(joining.CannotJoin, match="deadline has passed"):
+        joining.rename(membership=Membership.objects.get(user=bo), name="Others")
+
+
 def test_34_two_sweeps_at_once_ring_twice_score_once_and_give_one_attempt_back(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     spent = upload(pets, bo)
@@ -163,6 +190,30 @@ def test_35_a_thousand_waiting_files_are_served_in_turn_and_oldest_first(ada: Us
     for competition in classes.values():
         names = [name for pk, name in served if pk == competition.pk]
         assert names == sorted(names)
+
+
+def test_a_team_with_five_hundred_files_keeps_no_other_team_waiting(pets: Competition, bo: User) -> None:
+    """In the same competition, behind all of them: the fifth of the others is the tenth to be measured. At 40 files a
+    second that is a quarter of a second, and no others' waiting grows with the files of one team."""
+    team = enter(pets, bo).team
+    now = timezone.now()
+    Submission.objects.bulk_create(
+        Submission(competition=pets, team=team, file_name="flood", file_key="none", sha256="", size=1,
+                   received_at=now - timedelta(seconds=500 - n), upload_key=f"{n}")
+        for n in range(500)
+    )  # fmt: skip
+    others = []
+    for number in range(5):
+        user = person(f"student-{number}")
+        enter(pets, user)
+        others.append(upload(pets, user).pk)
+    served: list[uuid.UUID] = []
+    while len(served) < 12 and (turn := claims.next_in_turn()):
+        Submission.objects.filter(pk=turn.submission_id).update(status="invalid", finished_at=now)
+        served.append(turn.submission_id)
+    assert [pk for pk in served if pk in others] == others, "the oldest first"
+    assert [served.index(pk) for pk in others] == [1, 3, 5, 7, 9]
+    assert len(served) == 12, "and where nobody else waits the team goes on"
 
 
 def test_37_a_competition_that_is_deleted_while_its_file_is_measured(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from leaderboard import claims, hosting, scoring, submitting, tasks, telling
+from leaderboard.management import supervisor
 from leaderboard.models import Competition, DailyAttempts, Score, Submission, User
 from tests.conftest import answers, enter, hand_in, make_competition
 
@@ -213,6 +215,26 @@ def test_a_death_after_the_file_was_finished_changes_nothing(mine: Submission) -
     assert scoring.score(mine.pk, bell="one") == "scored"
     tasks._take_back(task_id="one", exception=WorkerLostError("signal 9"))
     assert (again(mine).status, mine.deaths) == ("scored", 0)
+
+
+def test_what_a_worker_has_in_hand_when_it_is_stopped_costs_no_try(
+    mine: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that goes on nevertheless writes nothing, and whoever comes next begins with a first try."""
+    claim = claims.take(mine.pk, "one")
+    assert claim is not None
+    monkeypatch.setattr(tasks, "active_requests", [SimpleNamespace(id="of a sweep"), SimpleNamespace(id="one")])
+    for _ in range(2):
+        tasks.put_back_all()
+        assert (again(mine).claim, mine.lease_until, mine.tries, mine.deaths) == (None, None, 0, 0)
+    assert not claims._extended(mine.pk, claim)
+    assert scoring.score(mine.pk, bell="two") == "scored"
+    tasks.put_back_all()
+    assert (again(mine).status, mine.tries) == ("scored", 1)
+
+
+def test_files_are_put_back_before_up_ends_their_worker() -> None:
+    assert tasks.PUT_BACK_AFTER + tasks.PUT_BACK_EVERY < supervisor.TIME_TO_FINISH
 
 
 # --- a database that is away ------------------------------------------------------------------------------------

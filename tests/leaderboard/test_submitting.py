@@ -9,7 +9,7 @@ from django.conf import LazySettings
 from django.db.models import F
 from django.utils import timezone
 
-from leaderboard import joining, measuring, scoring, submitting
+from leaderboard import hosting, invariants, joining, measuring, scoring, submitting
 from leaderboard.models import Competition, DailyAttempts, Membership, Submission, User
 from leaderboard.storage import path_of
 from leaderboard.submitting import Refused
@@ -83,6 +83,28 @@ def test_a_file_whose_last_byte_comes_after_the_deadline_is_refused(pets: Compet
         submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=slow_chunks())  # type: ignore[arg-type]
     assert not Submission.objects.exists()
     assert not [p for p in path_of("").rglob("submissions/**/*") if p.is_file()]
+
+
+@pytest.mark.parametrize("allows_late", [True, False])
+def test_a_deadline_that_moves_just_before_the_row_is_written_is_the_one_that_counts(
+    pets: Competition, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch, allows_late: bool
+) -> None:
+    """Ada's change judges all files that are there; this one is not there yet."""
+    enter(pets, bo)
+
+    def meanwhile(*_: object) -> list[object]:
+        earlier = timezone.now() - timedelta(hours=1)
+        hosting.change(competition=pets, user=ada, closes_at=earlier, allows_late=allows_late)
+        return []
+
+    monkeypatch.setattr(submitting, "check_beginning", meanwhile)
+    if allows_late:
+        assert upload(pets, bo).is_late
+    else:
+        assert refusal(pets, bo) == "closed"
+        assert not Submission.objects.exists()
+        assert not DailyAttempts.objects.filter(used__gt=0).exists()
+    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
 
 
 def test_late_files_are_taken_where_ada_allows_them_and_never_ranked(pets: Competition, ada: User, bo: User) -> None:
