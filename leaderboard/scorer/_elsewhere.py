@@ -19,6 +19,8 @@ from . import _wire
 from ._ruler import Ruler
 
 _NAMES = frozenset({"solution.csv", "submission.csv", "public.rows", "private.rows", "overall.rows"})
+_ASKED = frozenset({"id_column", "ids_are_text", "params", "parts"})
+"""What a child may say of a run. How it is confined is not among it."""
 
 
 def is_needed(ruler: Ruler) -> bool:
@@ -54,8 +56,9 @@ def run_for_child(ruler: Ruler, told: Mapping[str, Any], folder: Path) -> dict[s
     metric = next((found for key in _keys(ruler) if (found := _metric(key)) and found.key == told.get("key")), None)
     if metric is None or told["run"] not in ("kaggle", "ours") or not isinstance(told.get("request"), dict):
         raise _wire.Garbled("a child asked for what its ruler does not need")
+    request = {name: value for name, value in told["request"].items() if name in _ASKED}
     try:
-        return {"answer": metrics.run_outside(told["run"], metric, told["request"], lambda to: _move(folder, to))}
+        return {"answer": metrics.run_outside(told["run"], metric, request, lambda to: _move(folder, to))}
     except metrics.OutsideStopped as stopped:
         return {"stopped": [str(stopped), stopped.output]}
 

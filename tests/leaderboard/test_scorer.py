@@ -15,7 +15,7 @@ import pytest
 
 import metrics
 from leaderboard import scorer
-from leaderboard.scorer import Answer, Limits, Ruler, _answers, _client, _wire
+from leaderboard.scorer import Answer, Limits, Ruler, _answers, _client, _elsewhere, _wire
 from metrics import _outside_run
 from tests.conftest import TRUTH, answers
 from tests.site import until
@@ -357,3 +357,17 @@ def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
     assert problem["message"] == "Gaps need numbers from 0 on."
     assert measure(b"id,y\n4,4\n", by=gap).problems
     _outside_run.close()
+
+
+def test_a_child_that_was_taken_over_opens_no_cage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(metrics, "run_outside", lambda job, metric, request, write: asked.append(request))
+    monkeypatch.setattr(_elsewhere, "_metric", lambda key: metrics.get("accuracy"))
+    ours = Ruler("gap", "accuracy", "", {})
+    honest = {"id_column": "id", "ids_are_text": True, "params": {}, "parts": ["public"]}
+    told = {"run": "kaggle", "key": "accuracy", "request": {**honest, "seal": "no", "limits": {}, "bait": {}}}
+    _elsewhere.run_for_child(ours, told, tmp_path)
+    assert asked == [honest]
+    for job in ("attempt", "inspect", "serve"):
+        with pytest.raises(_wire.Garbled):
+            _elsewhere.run_for_child(ours, {**told, "run": job}, tmp_path)
