@@ -3,15 +3,26 @@
 A web thread is busy for as long as an upload comes in or a download goes out, so there are many of them; but only a
 few may work at the same time (Python runs one at a time, and SQLite has one writer). A thread that waits for a
 client's bytes or for a child process gives its place to another, and one that sends bytes has none.
+
+Who sends hundreds of bodies drop by drop would have all threads. So some are left for pages, and one address gets a
+part of them; more than that is not begun to be read.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
+
+log = logging.getLogger(__name__)
+
+# Of the web server's 512 threads. A whole class may sit behind one address.
+MOST_SLOW, MOST_SLOW_OF_ONE = 448, 256
+TOO_MANY = b"Too many uploads are on their way at this moment. Try again in half a minute.\n"
 
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
@@ -62,45 +73,99 @@ def waiting() -> Iterator[None]:
         _here.places = places
 
 
-class FewAtOnce:
-    """A WSGI application of which at most `places` requests are worked on at once."""
+class Slow:
+    """Bodies that are waited for at this moment, all and by address."""
 
-    def __init__(self, application: Application, places: int) -> None:
+    def __init__(self, most: int, most_of_one: int) -> None:
+        self.most, self.most_of_one = most, most_of_one
+        self._by_address: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def are_too_many(self, address: str) -> bool:
+        with self._lock:
+            return self._by_address.total() >= self.most or self._by_address[address] >= self.most_of_one
+
+    @contextmanager
+    def one_of(self, address: str) -> Iterator[None]:
+        with self._lock:
+            self._by_address[address] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._by_address[address] -= 1
+                if not self._by_address[address]:
+                    del self._by_address[address]
+
+
+def address_of(environ: Environ, proxies: int) -> str:
+    """Where a request comes from, as the last of so many proxies says; of IPv6 what belongs to one customer."""
+    told = [one.strip() for one in environ.get("HTTP_X_FORWARDED_FOR", "").split(",") if one.strip()]
+    address: str = told[-proxies] if 0 < proxies <= len(told) else environ.get("REMOTE_ADDR", "")
+    with suppress(ValueError):
+        found = ip_address(address)
+        if isinstance(found, IPv6Address):
+            return str(found.ipv4_mapped or ip_network((address, 64), strict=False))
+    return address
+
+
+class FewAtOnce:
+    """A WSGI application of which at most `places` requests are worked on at once. `proxies` stand before it."""
+
+    def __init__(self, application: Application, places: int, *, slow: Slow | None = None, proxies: int = 0) -> None:
         self.application = application
         self.places = Places(places)
+        self.slow = slow or Slow(MOST_SLOW, MOST_SLOW_OF_ONE)
+        self.proxies = proxies
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
-        environ["wsgi.input"] = Body(environ["wsgi.input"])
+        address = address_of(environ, self.proxies)
+        environ["wsgi.input"] = Body(environ["wsgi.input"], self.slow, address)
         self.places.acquire()
         _here.places = self.places
         try:
+            # Asked by those who have a place, so that a crowd that comes at once is counted too.
+            if environ.get("CONTENT_LENGTH", "0") not in ("", "0") and self.slow.are_too_many(address):
+                return _too_many(start_response)
             return self.application(environ, start_response)
         finally:
             _here.places = None
             self.places.release()
 
 
+def _too_many(start_response: Callable[..., Any]) -> Iterable[bytes]:
+    log.warning("too many slow uploads at once: one more was not read")
+    headers = [("Content-Type", "text/plain; charset=utf-8"), ("Retry-After", "30"), ("Cache-Control", "no-store")]
+    start_response("503 Service Unavailable", headers)
+    return [TOO_MANY]
+
+
 class Body:
     """What a client sends; whoever waits for it needs no place."""
 
-    def __init__(self, source: Any) -> None:
-        self.source = source
+    def __init__(self, source: Any, slow: Slow, address: str) -> None:
+        self.source, self.slow, self.address = source, slow, address
 
     def read(self, *size: int) -> bytes:
-        with waiting():
+        with self._waiting():
             data: bytes = self.source.read(*size)
         return data
 
     def readline(self, *size: int) -> bytes:
-        with waiting():
+        with self._waiting():
             line: bytes = self.source.readline(*size)
         return line
 
     def readlines(self, *hint: int) -> list[bytes]:
-        with waiting():
+        with self._waiting():
             lines: list[bytes] = self.source.readlines(*hint)
         return lines
 
     def __iter__(self) -> Iterator[bytes]:
         while line := self.readline():
             yield line
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        with waiting(), self.slow.one_of(self.address):
+            yield

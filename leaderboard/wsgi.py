@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from . import lifeline
@@ -19,4 +20,4 @@ sys.setswitchinterval(0.0005)
 # a burst per second, with two 90 (bench/flow.py).
 AT_ONCE = 2
 
-application = FewAtOnce(get_wsgi_application(), AT_ONCE)
+application = FewAtOnce(get_wsgi_application(), AT_ONCE, proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.slow_clients import Body, Environ, FewAtOnce, Places, waiting
+from leaderboard.slow_clients import TOO_MANY, Body, Environ, FewAtOnce, Places, Slow, address_of, waiting
 
 
 class SlowBody(io.BytesIO):
@@ -29,8 +29,8 @@ def echo(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes
     return [environ["wsgi.input"].read()]
 
 
-def ask(site: FewAtOnce, body: io.BytesIO) -> bytes:
-    return b"".join(site({"wsgi.input": body}, lambda *_: None))
+def ask(site: FewAtOnce, body: io.BytesIO, **environ: str) -> bytes:
+    return b"".join(site({"wsgi.input": body, **environ}, lambda *_: None))
 
 
 def test_a_page_comes_while_slow_uploads_are_under_way() -> None:
@@ -107,8 +107,56 @@ def test_places_go_to_those_who_came_first() -> None:
 
 
 def test_a_body_reads_like_any_file() -> None:
-    body = Body(io.BytesIO(b"one\ntwo\nthree\nfour\n"))
+    body = Body(io.BytesIO(b"one\ntwo\nthree\nfour\n"), Slow(1, 1), "10.0.0.1")
     assert body.read(4) == b"one\n"
     assert body.readline() == b"two\n"
     assert next(iter(body)) == b"three\n"
     assert body.readlines() == [b"four\n"]
+    assert not body.slow.are_too_many("10.0.0.1")
+
+
+def test_a_stranger_with_hundreds_of_slow_bodies_leaves_threads_to_the_others() -> None:
+    site = FewAtOnce(echo, places=1, slow=Slow(most=3, most_of_one=2))
+    slow = [SlowBody() for _ in range(3)]
+    dee, bo = ({"CONTENT_LENGTH": "8", "REMOTE_ADDR": f"10.0.0.{number}"} for number in (1, 2))
+    threads = []
+
+    def send(body: SlowBody, who: dict[str, str]) -> None:
+        threads.append(threading.Thread(target=lambda: ask(site, body, **who)))
+        threads[-1].start()
+        assert body.is_awaited.wait(10)
+
+    for body in slow[:2]:
+        send(body, dee)
+    statuses: list[str] = []
+    environ = {"wsgi.input": io.BytesIO(b"one more"), **dee}
+    told = site(environ, lambda status, headers: statuses.append(f"{status} {dict(headers)['Retry-After']}"))
+    assert (list(told), statuses) == ([TOO_MANY], ["503 Service Unavailable 30"])
+    assert ask(site, io.BytesIO(b"of Bo"), **bo) == b"of Bo"
+    send(slow[2], bo)
+    assert ask(site, io.BytesIO(b"one more"), **{**bo, "REMOTE_ADDR": "10.0.0.3"}) == TOO_MANY
+    assert ask(site, io.BytesIO(), REMOTE_ADDR="10.0.0.1") == b""  # a page needs no body
+    for body in slow:
+        body.may_come.set()
+    for thread in threads:
+        thread.join(10)
+    assert ask(site, io.BytesIO(b"again"), **dee) == b"again"
+    assert site.places.free == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "proxies", "address"),
+    [
+        ("", 0, "10.0.0.1"),
+        ("1.1.1.1", 0, "10.0.0.1"),
+        ("", 1, "10.0.0.1"),
+        ("::ffff:2.2.2.2", 1, "2.2.2.2"),
+        ("1.1.1.1, 2.2.2.2", 1, "2.2.2.2"),
+        ("1.1.1.1, 2.2.2.2", 2, "1.1.1.1"),
+        ("2.2.2.2", 2, "10.0.0.1"),
+        ("2001:db8:1:2:3:4:5:6", 1, "2001:db8:1:2::/64"),
+        ("nobody:knows", 1, "nobody:knows"),
+    ],
+)
+def test_whoever_the_last_trusted_proxy_names_is_counted(told: str, proxies: int, address: str) -> None:
+    assert address_of({"HTTP_X_FORWARDED_FOR": told, "REMOTE_ADDR": "10.0.0.1"}, proxies) == address
