@@ -27,17 +27,13 @@ def written(key: str) -> Iterator[IO[bytes]]:
         file.flush()
         os.fsync(file.fileno())
         Path(file.name).rename(target)
-    descriptor = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)  # so that the rename itself survives a power cut
-    finally:
-        os.close(descriptor)
+    _sync(target.parent)
 
 
 @contextmanager
 def partial_of(target: Path) -> Iterator[IO[bytes]]:
     """A file beside `target` that is removed at the end unless it was renamed."""
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make(target.parent)
     partial = target.with_name(f"{target.name}.{uuid.uuid4().hex}.partial")
     try:
         with partial.open("xb") as file:
@@ -45,6 +41,23 @@ def partial_of(target: Path) -> Iterator[IO[bytes]]:
             yield file
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _make(folder: Path) -> None:
+    """A folder with all those above it."""
+    if not folder.is_dir():
+        _make(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _sync(folder.parent)
+
+
+def _sync(folder: Path) -> None:
+    """Wait until the names in a folder would survive a power cut, which a file's own fsync does not promise."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
