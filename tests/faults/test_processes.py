@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -10,7 +11,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ import pytest
 import redis
 
 from tests.conftest import answers
+from tests.leaderboard.test_scorer import below
 from tests.site import ROOT, Site, running_site, until
 
 pytestmark = pytest.mark.slow
@@ -120,6 +124,25 @@ def asleep(*pids: int) -> Iterator[None]:
             os.kill(pid, signal.SIGCONT)
 
 
+def end_the_lease(site: Site) -> float:
+    """Nobody waits here for half a minute; the seconds that were left."""
+    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
+        left = (
+            "SELECT (julianday(lease_until) - julianday('now')) * 86400 FROM leaderboard_submission WHERE claim != ''"
+        )
+        seconds: float = database.execute(left).fetchone()[0]
+        database.execute(
+            "UPDATE leaderboard_submission SET lease_until = datetime('now', '-1 second') WHERE claim != ''"
+        )
+        database.commit()
+    return seconds
+
+
+def attempts_used(site: Site) -> int:
+    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
+        return int(database.execute("SELECT SUM(used) FROM leaderboard_dailyattempts").fetchone()[0])
+
+
 def broker(site: Site) -> redis.Redis:
     return redis.Redis(unix_socket_path=str(site.folder / "run" / "valkey.sock"), socket_timeout=5)
 
@@ -152,26 +175,37 @@ def test_03_04_the_files_of_a_killed_worker_are_taken_over_when_its_lease_ends(s
     in_work(site, submission)
     os.kill(leader, signal.SIGKILL)
     until(lambda: not Path(f"/proc/{child}").exists(), seconds=5, what="the end of the scorer")
-    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
-        left = (
-            "SELECT (julianday(lease_until) - julianday('now')) * 86400 FROM leaderboard_submission WHERE claim != ''"
-        )
-        assert database.execute(left).fetchone()[0] <= 31
-        past = "UPDATE leaderboard_submission SET lease_until = datetime('now', '-1 second') WHERE claim != ''"
-        database.execute(past)
-        database.commit()
+    assert end_the_lease(site) <= 31
     (end,) = scored(site, submission, seconds=40)
+    assert end["tries"] == 2
+
+
+def test_05_a_worker_that_slept_through_its_lease_writes_nothing(site: Site, tokens: list[str]) -> None:
+    """Asleep with all below it, from before it reads until somebody else has scored its file."""
+    sleeper = scorer(site)
+    with ExitStack() as sleep:
+        sleep.enter_context(asleep(*below(sleeper)))
+        submission = upload(site, "pets", tokens[0])
+        in_work(site, submission)
+        sleep.enter_context(asleep(sleeper))
+        end_the_lease(site)
+        assert site.shell(f"from leaderboard import scoring\nprint(scoring.score('{submission['id']}'))") == "scored"
+        end = row(site, submission)
+    scored(site, upload(site, "pets", tokens[1]))
+    assert scorer(site) == sleeper, "it is awake and has measured the next file"
+    assert row(site, submission) == end
     assert end["tries"] == 2
 
 
 def test_06_a_killed_broker_that_keeps_nothing_loses_no_file(site: Site, tokens: list[str]) -> None:
     with asleep(worker(site), scorer(site)):
-        files = [upload(site, "pets", tokens[n % 2]) for n in range(30)]
+        files = [upload(site, "pets", tokens[n % 2]) for n in range(100)]
         (server,) = children_of(site.process.pid, "valkey-server")
         for path in (site.folder / "valkey").rglob("*.aof"):
             path.write_bytes(b"")
         os.kill(server, signal.SIGKILL)
-    scored(site, *files, seconds=45)
+    until(lambda: rows(site, "status = 'pending'") == [], seconds=45, what="all scores; the goal is 30 s")
+    scored(site, *files)
 
 
 def test_09_33_an_emptied_broker_and_a_dead_beat_lose_no_file(site: Site, tokens: list[str]) -> None:
@@ -194,6 +228,55 @@ def test_10_a_full_broker_takes_no_message_and_every_upload_is_kept(site: Site, 
     finally:
         server.config_set("maxmemory", "0")
     scored(site, submission)
+
+
+@pytest.mark.parametrize(
+    ("dies_at", "is_stored"),
+    [("submitting.check_beginning", False), ("tasks.ring", True), ("submitting.log.info", True)],
+    ids=["11_between_file_and_row", "12_between_commit_and_bell", "13_between_commit_and_answer"],
+)
+def test_11_12_13_who_dies_in_the_middle_of_an_upload_loses_nothing_and_takes_one_attempt(
+    site: Site, tokens: list[str], dies_at: str, is_stored: bool
+) -> None:
+    """The web server's verb in a process that kills itself there; the browser sends the form again."""
+    key, before, used = f"died at {dies_at}"[:40], len(rows(site)), attempts_used(site)
+    with pytest.raises(AssertionError):
+        site.shell(
+            "import os\nfrom leaderboard import submitting, tasks\nfrom leaderboard.models import Competition, User\n"
+            f"from tests.conftest import answers\n{dies_at} = lambda *_, **__: os.kill(os.getpid(), 9)\n"
+            "submitting.submit(competition=Competition.objects.get(slug='pets'), file_name='mine.csv',"
+            f" user=User.objects.get(username='bo'), chunks=[answers()], upload_key='{key}')"
+        )
+    assert len(rows(site)) - before == attempts_used(site) - used == is_stored
+    if is_stored:  # nobody sends anything again; a sweep finds it
+        until(lambda: rows(site, "status = 'pending'") == [], seconds=20, what="the score")
+    status, submission = site.upload("pets", tokens[0], answers(), key=key)
+    assert status in (200, 201), submission
+    scored(site, submission)
+    assert len(rows(site)) - before == attempts_used(site) - used == 1
+
+
+def test_40_parts_are_killed_by_chance_while_files_come(site: Site, tokens: list[str]) -> None:
+    """A drop of what bench/chaos.py does with 2,000 files and 200 kills: every sender sends until it is answered."""
+    chance = random.Random(40)
+    before, taken = len(rows(site)), set()
+
+    def send(key: str) -> str | None:
+        try:
+            status, submission = site.upload("pets", tokens[0], answers(), key=key)
+        except (OSError, HTTPException):
+            return None
+        return str(submission["id"]) if status in (200, 201) else None
+
+    for number in range(8):
+        if number in (2, 4, 6):
+            parts = [pid for top in children_of(site.process.pid) for pid in (top, *below(top))]
+            with suppress(ProcessLookupError):
+                os.kill(chance.choice(parts), signal.SIGKILL)
+        taken.add(until(partial(send, f"chaos-{number}"), every=0.2, what="an answer"))
+    assert len(taken) == len(rows(site)) - before == 8
+    until(lambda: rows(site, "status = 'pending'") == [], seconds=45, what="the last score")
+    assert {found["status"] for found in rows(site)} == {"scored"}
 
 
 def test_19_a_database_locked_for_three_seconds_is_waited_for(site: Site, tokens: list[str]) -> None:

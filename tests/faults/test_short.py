@@ -141,7 +141,10 @@ def test_28_machines_whose_clocks_are_wrong_open_no_board_early_and_take_no_pick
     client.force_login(bo)
     Competition.objects.filter(pk=pets.pk).update(closes_at=real() - timedelta(seconds=1))
     monkeypatch.setattr(timezone, "now", lambda: real() - timedelta(days=2))
-    assert "deadline has passed" in client.post("/c/pets/finals/", {"final": str(submission.pk)}, follow=True).content.decode()
+    assert (
+        "deadline has passed"
+        in client.post("/c/pets/finals/", {"final": str(submission.pk)}, follow=True).content.decode()
+    )
     submission.refresh_from_db()
     assert not submission.is_selected
     with pytest.raises(joining.CannotJoin, match="deadline has passed"):

@@ -99,10 +99,7 @@ PROOFS: dict[int, tuple[str, ...]] = {
         "leaderboard/test_claims.py::test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up",
         "web/test_status.py::test_a_sweep_from_before_the_clock_was_set_back_is_none",
     ),
-    30: (
-        "faults/test_deploy.py"
-        "::test_30_a_stop_in_the_middle_of_work_costs_no_attempt_and_no_try_but_of_the_file_in_work",
-    ),
+    30: ("faults/test_deploy.py::test_30_a_stop_in_the_middle_of_work_costs_no_attempt_and_no_try",),
     31: (
         "leaderboard/test_claims.py::test_a_message_of_another_form_is_left_alone",
         "faults/test_deploy.py::test_31_a_message_of_a_newer_web_server_is_left_alone_and_its_file_scored_by_a_sweep",
