@@ -27,7 +27,11 @@ def written(key: str) -> Iterator[IO[bytes]]:
         file.flush()
         os.fsync(file.fileno())
         Path(file.name).rename(target)
-    _sync(target.parent)
+    try:
+        _sync(target.parent)
+    except OSError:
+        target.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

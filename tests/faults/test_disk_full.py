@@ -1,0 +1,126 @@
+"""Faults 17 and 18: a disk without room, for a file and for the database. Nothing is taken, nothing half is left."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError, connection
+from django.test import Client
+
+from leaderboard import invariants, scoring, storage
+from leaderboard.models import ApiToken, Competition, DailyAttempts, Score, Submission, User
+from tests.conftest import answers, enter, make_competition
+
+
+@pytest.fixture
+def big(ada: User, bo: User) -> Competition:
+    competition = make_competition(ada, daily_attempts=500)
+    enter(competition, bo)
+    return competition
+
+
+def page(user: User) -> Any:
+    client = Client()
+    client.force_login(user)
+    return client.post("/c/pets/submit/", {"file": SimpleUploadedFile("a.csv", answers()), "note": "n" * 300})
+
+
+def program(user: User) -> Any:
+    headers = {"authorization": f"Bearer {ApiToken.issue(user, 'test')[1]}"}
+    file = {"file": SimpleUploadedFile("a.csv", answers())}
+    return Client().post("/api/v1/competitions/pets/submissions", file, headers=headers)
+
+
+def stored() -> set[str]:
+    return {key for key, _ in storage.listing()}
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_17_a_disk_that_is_full_at_the_end_of_a_file_keeps_no_half_of_it(
+    big: Competition, bo: User, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Room runs out when the file is forced to the disk, or when the folder with its name is."""
+    fsync, before = os.fsync, stored()
+
+    def full(descriptor: int) -> None:
+        path = os.readlink(f"/proc/self/fd/{descriptor}")
+        if path.endswith(".partial") == (what == "file"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(descriptor)
+
+    for door in (page, program):
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(os, "fsync", full)
+            for _ in range(3):  # the first one also makes folders
+                answer = door(bo)
+                assert answer.status_code == 507
+                assert b"The disk of this server is full" in answer.content
+                assert stored() == before
+    assert not Submission.objects.exists()
+    assert page(bo).status_code == 303
+
+
+@contextmanager
+def no_room_for_the_database() -> Iterator[None]:
+    """SQLite itself says “database or disk is full” for every page more than there are."""
+    with connection.cursor() as cursor:
+        (pages,) = cursor.execute("PRAGMA page_count").fetchone()
+        cursor.execute(f"PRAGMA max_page_count = {pages}")
+        try:
+            yield
+        finally:
+            cursor.execute("PRAGMA max_page_count = 1073741823")
+
+
+@pytest.mark.sqlite
+@pytest.mark.django_db(transaction=True)
+def test_18_a_database_that_cannot_grow_takes_nothing_changes_nothing_and_recovers(
+    big: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with no_room_for_the_database():
+        statuses = [page(bo).status_code]
+        while statuses[-1] == 303 and len(statuses) < 200:
+            statuses.append(page(bo).status_code)
+        assert statuses[-1] == 503, "its last page is full"
+        rows, files = list(Submission.objects.order_by("pk").values()), stored()
+        assert program(bo).status_code in (201, 503)
+        assert page(bo).status_code in (303, 503)
+    assert len(rows) >= len(statuses) - 1
+    assert {row["status"] for row in rows} == {"pending"}
+    assert files >= {row["file_key"] for row in rows}
+    assert DailyAttempts.objects.get().used == Submission.objects.count()
+    assert page(bo).status_code == 303
+    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
+
+
+@pytest.mark.sqlite
+def test_18_a_score_that_finds_no_room_leaves_its_file_pending_and_is_written_later(
+    big: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert page(bo).status_code == 303
+    submission = Submission.objects.get()
+    real = scoring._write_scores
+
+    def full(*arguments: Any) -> float:
+        real(*arguments)
+        with connection.cursor() as cursor, no_room_for_the_database():
+            cursor.execute("CREATE TABLE grows AS SELECT randomblob(10000000)")
+        raise AssertionError("it grew")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(scoring, "_write_scores", full)
+        meanwhile.setattr(scoring, "FINISH_WITHIN", 0.0)
+        with pytest.raises(OperationalError, match="full"):
+            scoring.score(submission.pk)
+    submission.refresh_from_db()
+    assert submission.status == "pending"
+    assert not Score.objects.exists()
+    Submission.objects.update(lease_until=None)
+    assert scoring.score(submission.pk) == "scored"
+    assert Score.objects.count() == 2
