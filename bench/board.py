@@ -19,10 +19,11 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ if __name__ == "__main__":
     os.environ.pop("DATABASE_URL", None)
 
 import django  # noqa: E402
+import numpy as np  # noqa: E402
 
 django.setup()
 
@@ -55,6 +57,7 @@ from leaderboard.models import (  # noqa: E402
     Standing,
     Submission,
     Team,
+    Uncertainty,
     User,
 )
 from leaderboard.web import board_cache  # noqa: E402
@@ -118,7 +121,31 @@ def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> C
     Submission.objects.bulk_create(files, batch_size=2000)
     Score.objects.bulk_create(scores, batch_size=2000)
     ranking.rebuild(GroundTruth.objects.get(pk=ruler.pk))
+    add_doubts(ruler, seed)
     return Competition.objects.get(pk=competition.pk)
+
+
+def add_doubts(ruler: GroundTruth, seed: int) -> None:
+    """Doubts of the scores that stand on the board: nobody reads the others'."""
+    chance = np.random.default_rng(seed)
+    stands = Standing.objects.filter(ground_truth=ruler).values("submission")
+    for scores in batched(Score.objects.filter(ground_truth=ruler, split=Split.PUBLIC, submission__in=stands), 500):
+        Uncertainty.objects.bulk_create(
+            Uncertainty(
+                score=score,
+                standard_error=0.02,
+                low=score.value - 0.04,
+                high=score.value + 0.04,
+                replicates=(score.value + chance.normal(0, 0.02, 200)).astype("<f8").tobytes(),
+            )
+            for score in scores
+        )
+
+
+def batched(found: Iterable[Score], size: int) -> Iterator[list[Score]]:
+    rows = iter(found)
+    while batch := list(islice(rows, size)):
+        yield batch
 
 
 def asking(handler: WSGIHandler, target: str) -> Callable[[], bytes]:

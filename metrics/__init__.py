@@ -45,7 +45,7 @@ from metrics._registry import catalogue, clean_params, get
 from metrics._sniff import header, sniff
 from metrics._splits import add_split, drop_column
 from metrics._truth import Truth
-from metrics._uncertainty import Comparison, Uncertainty, chance_better, compare
+from metrics._uncertainty import Comparison, Uncertainty, chance_better, compare, indistinguishable
 from metrics._wheel import wheel
 
 __all__ = [
@@ -96,6 +96,7 @@ __all__ = [
     "get",
     "get_cage_ready",
     "header",
+    "indistinguishable",
     "limit",
     "outside_file",
     "outside_files",

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from .boards import (
     PAGE_SIZE,
-    Board,
-    Placing,
-    Row,
     baselines,
     board,
     find,
@@ -20,8 +17,10 @@ from .boards import (
     rank_of,
     ranks_of,
 )
+from .doubts import Doubt
 from .ladder import NO_RUNGS, Answer, Ladder, answers_to, ladder_of, ranked_scores, shown_scores, sign_of, step_of
 from .revealing import reveal, reveal_due
+from .rows import Board, Placing, Row
 from .secondary import Aside, Beside, asides_of, beside, told
 from .standings import Best, bests, differences, expected, finals, note_score, rebuild
 
@@ -33,6 +32,7 @@ __all__ = [
     "Beside",
     "Best",
     "Board",
+    "Doubt",
     "Ladder",
     "Placing",
     "Row",

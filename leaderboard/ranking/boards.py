@@ -3,66 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from django.db.models import Count, Max, Q, QuerySet
 
 from ..models import Baseline, Competition, GroundTruth, Membership, Score, Split, Standing, Submission, Team
+from .doubts import REACH, Doubt, doubts
 from .ladder import Ladder, ladder_of, sign_of
-from .secondary import Beside, asides_of, beside, told
+from .rows import Board, Placing, Row
+from .secondary import asides_of, beside, told
 from .standings import Best, shown_bests
 
 PAGE_SIZE = 100
 TREND_POINTS = 20
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of a board. A baseline has no rank, team id 0 and no history; on a hidden board nobody has a rank, a
-    value, a movement or a trend."""
-
-    rank: int | None
-    name: str
-    team_id: int
-    value: float | None
-    movement: int | None
-    """Ranks gained, negative when lost (see `movements`); None for a team that was not on the board before."""
-    submission_id: str
-    received_at: datetime
-    attempts: int = 0
-    last_at: datetime | None = None
-    trend: tuple[float, ...] = ()
-    members: tuple[str, ...] = ()
-    is_baseline: bool = False
-    is_picked_by_system: bool = False
-    secondary: tuple[Beside, ...] = ()
-    """Of the file that stands here; empty where none are shown."""
-
-
-@dataclass(frozen=True)
-class Board:
-    """One page of a board: `rows` in order, `total` ranked teams on all pages."""
-
-    ground_truth: GroundTruth
-    split: Split
-    rows: tuple[Row, ...]
-    page: int
-    pages: int
-    total: int
-    ladder: Ladder | None = None
-    """How scores are shown; None where they are exact."""
-
-
-@dataclass(frozen=True)
-class Placing:
-    """Where one team stands."""
-
-    rank: int
-    total: int
-    value: float
-    submission_id: str
 
 
 def board(competition: Competition, split: Split, *, page: int = 1, at: datetime) -> Board:
@@ -79,8 +33,9 @@ def board(competition: Competition, split: Split, *, page: int = 1, at: datetime
     pages = max(1, -(-total // PAGE_SIZE))
     page = min(max(page, 1), pages)
     first = (page - 1) * PAGE_SIZE
-    standings = list(ordered.select_related("team")[first : first + PAGE_SIZE])
-    rows = _rows(ruler, split, standings, first, at)
+    above = min(first, REACH)
+    standings = list(ordered.select_related("team")[first - above : first + PAGE_SIZE])
+    rows = _rows(ruler, split, standings, above, first, at)
     merged = merge(rows, baselines(ruler, split), sign_of(ruler), is_first=page == 1, is_last=page == pages)
     return Board(ruler, split, tuple(merged), page, pages, total, ladder_on(ruler, split))
 
@@ -103,7 +58,7 @@ def find(competition: Competition, split: Split, text: str, *, limit: int = 50, 
     ruler.competition = competition
     standings = list(in_order(ruler, split).filter(team__name__icontains=text).select_related("team")[:limit])
     ranks = [rank_of(standing) for standing in standings]
-    return tuple(_ranked_rows(ruler, split, standings, ranks, at))
+    return tuple(_ranked_rows(ruler, split, standings, ranks, at, doubts(ruler, split, standings)))
 
 
 def in_order(ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
@@ -187,20 +142,28 @@ def movements(
 
 
 def _rows(
-    ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], first: int, at: datetime
+    ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], above: int, first: int, at: datetime
 ) -> list[Row]:
+    """Rows of a page that begins after `first` teams; the first `above` standings are of pages before."""
     if not standings:
         return []
+    begin = first - above
     ranks = shared_ranks(
         [(standing.sort_key, standing.received_at) for standing in standings],
-        above=first,
-        first=rank_of(standings[0]) if first else None,
+        above=begin,
+        first=rank_of(standings[0]) if begin else None,
     )
-    return _ranked_rows(ground_truth, split, standings, ranks, at)
+    sure = doubts(ground_truth, split, standings, ranks)
+    return _ranked_rows(ground_truth, split, standings[above:], ranks[above:], at, sure)
 
 
 def _ranked_rows(
-    ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], ranks: Sequence[int], at: datetime
+    ground_truth: GroundTruth,
+    split: Split,
+    standings: Sequence[Standing],
+    ranks: Sequence[int],
+    at: datetime,
+    sure: Mapping[str, Doubt],
 ) -> list[Row]:
     moved = movements(ground_truth, split, standings, ranks, at)
     histories = _histories(ground_truth, standings)
@@ -226,6 +189,7 @@ def _ranked_rows(
                 members=tuple(members.get(standing.team_id, [])),
                 is_picked_by_system=standing.is_picked_by_system,
                 secondary=others.get(str(standing.submission_id), ()),
+                doubt=sure.get(str(standing.submission_id)),
             )
         )
     return rows

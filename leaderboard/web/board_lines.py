@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from .. import ranking
 from ..models import Split
-from .charts import number_text, sparkline
+from .charts import band, interval_text, number_text, sparkline
 
 MEDALS = {1: ("first", "gold"), 2: ("second", "silver"), 3: ("third", "bronze")}
 
@@ -39,11 +40,24 @@ class Line:
     members: str
     trend: SafeString
     beside: tuple[Aside, ...]
+    band: SafeString | None
+    """The interval of the score, drawn; None where none is known or shown."""
+    tie: str
+    """The best rank that this one cannot be told apart from; "" where the next better one is clearly better."""
 
 
 def lines_of(rows: Iterable[ranking.Row], split: Split, ladder: ranking.Ladder | None = None) -> list[Line]:
     """`ladder` is that of a public board that does not show exact scores."""
-    return [_line(row, split, ladder) for row in rows]
+    shown = list(rows)
+    scale = _scale(shown)
+    return [_line(row, split, ladder, scale) for row in shown]
+
+
+def _scale(rows: Iterable[ranking.Row]) -> tuple[float, float]:
+    """From the least to the greatest end of the intervals of a page."""
+    known = [row for row in rows if row.doubt is not None and row.value is not None]
+    ends = [end for row in known if row.doubt for end in (row.value, row.doubt.low, row.doubt.high) if end is not None]
+    return (min(ends), max(ends)) if ends else (0.0, 1.0)
 
 
 def _score_text(value: float, ladder: ranking.Ladder | None) -> str:
@@ -51,7 +65,7 @@ def _score_text(value: float, ladder: ranking.Ladder | None) -> str:
     return number_text(value) if ladder is None else f"{value:.12g}"
 
 
-def _line(row: ranking.Row, split: Split, ladder: ranking.Ladder | None) -> Line:
+def _line(row: ranking.Row, split: Split, ladder: ranking.Ladder | None, scale: tuple[float, float]) -> Line:
     medal, words = MEDALS.get(row.rank or 0, ("", ""))
     arrow, kind, arrow_words = ("", "", "") if row.is_baseline else movement(row.movement, split)
     return Line(
@@ -67,7 +81,17 @@ def _line(row: ranking.Row, split: Split, ladder: ranking.Ladder | None) -> Line
         members="" if [row.name] == list(row.members) else ", ".join(row.members),
         trend=sparkline(row.trend),
         beside=tuple(map(_cell, row.secondary)),
+        band=_band(row, scale),
+        tie=str(row.doubt.tied_from) if row.doubt and row.doubt.tied_from else "",
     )
+
+
+def _band(row: ranking.Row, scale: tuple[float, float]) -> SafeString | None:
+    doubt = row.doubt
+    if doubt is None or row.value is None:
+        return None
+    words = interval_text(doubt.low, doubt.high, doubt.error) or _("open")
+    return band(row.value, doubt.low, doubt.high, scale, _("95 %% interval %(ends)s") % {"ends": words})
 
 
 def _cell(one: ranking.Beside) -> Aside:

@@ -292,3 +292,17 @@ def test_small_words_and_pictures() -> None:
     for values in ([], [1.0], [1.0, 1.0], [-1e308, 1e308], [0.1, 0.5, 0.3]):
         assert "nan" not in sparkline(values)
         assert "inf" not in sparkline(values)
+
+
+def test_neighbours_within_chance_are_said_to_be_in_words_and_drawn(client: Client, board: Competition) -> None:
+    """One of six rows apart is nothing; the page says so and draws the intervals."""
+    text = page(client)
+    assert "not distinguishable from rank 1" in text
+    assert text.count('<svg class="band"') == 2
+    assert 'aria-label="95 % interval 0.5' in text
+    assert "means: not distinguishable from rank 3" in text
+    Competition.objects.update(board_mode="steady", board_step=0.1)
+    board.touch_board()
+    text = page(client)
+    assert "distinguishable" not in text
+    assert "95 % interval" not in text

@@ -96,8 +96,11 @@ class Wish:
 
     def _html(self, rows: Sequence[ranking.Row]) -> str:
         ladder = self.visit.ladder if self.split == Split.PUBLIC else None
+        lines = lines_of(rows, self.split, ladder)
         context = {
-            "lines": lines_of(rows, self.split, ladder),
+            "lines": lines,
+            "has_bands": any(line.band for line in lines),
+            "has_ties": any(line.tie for line in lines),
             "split": self.split.value,
             "is_hidden": ladder is not None and ladder.is_hidden,
             "asides": ranking.asides_of(self.visit.competition.ground_truth),

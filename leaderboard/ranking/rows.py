@@ -1,0 +1,60 @@
+"""What boards are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..models import GroundTruth, Split
+from .doubts import Doubt
+from .ladder import Ladder
+from .secondary import Beside
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a board. A baseline has no rank, team id 0 and no history; on a hidden board nobody has a rank, a
+    value, a movement or a trend."""
+
+    rank: int | None
+    name: str
+    team_id: int
+    value: float | None
+    movement: int | None
+    """Ranks gained, negative when lost (see `movements`); None for a team that was not on the board before."""
+    submission_id: str
+    received_at: datetime
+    attempts: int = 0
+    last_at: datetime | None = None
+    trend: tuple[float, ...] = ()
+    members: tuple[str, ...] = ()
+    is_baseline: bool = False
+    is_picked_by_system: bool = False
+    secondary: tuple[Beside, ...] = ()
+    """Of the file that stands here; empty where none are shown."""
+    doubt: Doubt | None = None
+    """Of the score; None where nothing is known, and where the board does not show exact scores."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """One page of a board: `rows` in order, `total` ranked teams on all pages."""
+
+    ground_truth: GroundTruth
+    split: Split
+    rows: tuple[Row, ...]
+    page: int
+    pages: int
+    total: int
+    ladder: Ladder | None = None
+    """How scores are shown; None where they are exact."""
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Where one team stands."""
+
+    rank: int
+    total: int
+    value: float
+    submission_id: str
