@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
+from django.conf import settings as of_the_site
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.models import F
@@ -265,6 +266,7 @@ def submit_somebody_elses_file() -> None:
 
 
 def open_a_file_to_others() -> None:
+    Path(of_the_site.FILES_DIR).chmod(0o755)
     path_of(pets_files()[0].file_key).chmod(0o644)
 
 
