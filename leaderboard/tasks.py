@@ -7,6 +7,7 @@ sweep finds the row in the database.
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -202,9 +203,11 @@ def _try_the_cage(**_: object) -> None:
 
 
 def _beside(*command: str) -> None:
-    """Run a command of `manage.py` in a process of its own; what came of it is in the database."""
-    words = [sys.executable, str(settings.BASE_DIR / "manage.py"), *command]
-    threading.Thread(target=subprocess.run, args=(words,), kwargs={"check": False}).start()
+    """Run a command of `manage.py` in a process of its own, which ends with this one; what came of it is in the
+    database."""
+    words, here = [sys.executable, str(settings.BASE_DIR / "manage.py"), *command], os.getpid()
+    how = {"check": False, "preexec_fn": lambda: lifeline.die_with(here)}
+    threading.Thread(target=subprocess.run, args=(words,), kwargs=how).start()
 
 
 # --- the bell ---------------------------------------------------------------------------------------------------

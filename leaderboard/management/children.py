@@ -21,6 +21,7 @@ from .place import BASE, EVERYWHERE, Place
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 HEALTHY_AFTER = 60.0
+SCORING_WAITS = 10  # how nice the worker is: a score that comes a moment later harms less than a page that hangs
 WEB_THREADS = 512  # started when needed; few of them work at once, the others wait for slow clients
 
 THRIFT = {
@@ -32,9 +33,16 @@ THRIFT = {
 }
 
 
-def spawn(command: list[str], log: Path, env: Mapping[str, str], stdout: int | None = None) -> subprocess.Popen[bytes]:
+def spawn(
+    command: list[str], log: Path, env: Mapping[str, str], stdout: int | None = None, *, niceness: int = 0
+) -> subprocess.Popen[bytes]:
     """Start a process that leads a group of its own, writes to a log and dies with this one."""
     parent = os.getpid()
+
+    def begin() -> None:
+        lifeline.die_with(parent)
+        os.nice(niceness)
+
     with log.open("ab") as output:
         return subprocess.Popen(
             command,
@@ -44,7 +52,7 @@ def spawn(command: list[str], log: Path, env: Mapping[str, str], stdout: int | N
             stdout=output if stdout is None else stdout,
             stderr=output,
             start_new_session=True,
-            preexec_fn=lambda: lifeline.die_with(parent),
+            preexec_fn=begin,
         )
 
 
@@ -57,6 +65,7 @@ class Child:
     answers: Callable[[], bool]
     env: dict[str, str] = field(default_factory=dict)
     rescue: Callable[[], str] | None = None
+    niceness: int = 0
     process: subprocess.Popen[bytes] | None = None
     is_ready: bool = False
     early_deaths: int = 0
@@ -67,7 +76,8 @@ class Child:
     def start(self, log: Path, env: Mapping[str, str]) -> None:
         if lifeline.READY_FILE in self.env:
             Path(self.env[lifeline.READY_FILE]).unlink(missing_ok=True)
-        self.process = spawn(self.command, log, {**env, **self.env, lifeline.PART: self.name})
+        told = {**env, **self.env, lifeline.PART: self.name}
+        self.process = spawn(self.command, log, told, niceness=self.niceness)
         self.is_ready, self.started_at, self.start_at = False, time.monotonic(), None
 
     def look(self) -> None:
@@ -148,7 +158,9 @@ def worker(place: Place, processes: int) -> Child:
     command = _python("celery", "-A", "leaderboard.celery", "--quiet", "worker", "--pool", "prefork")
     command += ["--concurrency", str(processes), "--hostname", "worker@leaderboard", "--loglevel", "WARNING"]
     command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    return _telling(place, "worker", command)
+    child = _telling(place, "worker", command)
+    child.niceness = SCORING_WAITS
+    return child
 
 
 def beat(place: Place) -> Child:

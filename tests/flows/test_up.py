@@ -240,6 +240,9 @@ def test_every_part_that_is_killed_comes_back(start: Callable[..., Up]) -> None:
     for ready in ("worker-ready", "beat-ready"):
         wait_for((site.var / "run" / ready).exists, ready)
     assert not set(before.values()) & {site.pid_of(part) for part in parts}
+    # Who scores steps back for who answers.
+    web, worker = (os.getpriority(os.PRIO_PROCESS, site.pid_of(part)) for part in parts[:2])
+    assert worker > web
 
 
 @pytest.mark.slow
