@@ -12,11 +12,12 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 import metrics
 
 from . import child, counting, tasks
-from .models import Competition, DailyAttempts, GroundTruth, Membership, Submission, User
+from .models import Competition, DailyAttempts, GroundTruth, Membership, Submission, Team, Terms, User, terms_of
 from .models.clock import database_now
 from .storage import StoredFile, clean_name, path_of, remove, store
 
@@ -39,39 +40,64 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a team may still upload today (UTC)."""
+    """What a team may still upload today (UTC), and until when at all; with what a host granted it."""
 
     limit: int
     left: int
     resets_at: datetime
+    closes_at: datetime
 
 
 def allowance(membership: Membership, at: datetime) -> Allowance:
-    """Attempts left for a member's team on the day of `at`."""
-    limit = membership.competition.daily_attempts
+    """What holds for a member's team on the day of `at`. Two queries."""
+    return _allowance(membership.competition, membership, at)
+
+
+def _allowance(competition: Competition, membership: Membership, at: datetime) -> Allowance:
     day = at.astimezone(UTC).date()
+    terms = terms_of(membership.team_id, competition, day)
     count = DailyAttempts.objects.filter(team=membership.team_id, day=day).first()
     midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
-    return Allowance(limit, max(0, limit - (count.used if count else 0)), midnight)
+    left = max(0, terms.daily_attempts - (count.used if count else 0))
+    return Allowance(terms.daily_attempts, left, midnight, terms.closes_at)
 
 
-def reason_not_to(competition: Competition, membership: Membership | None, at: datetime) -> Refused | None:
-    """Why no file can be handed in now; None when one can."""
+def reason_not_to(
+    competition: Competition, membership: Membership | None, at: datetime, allowed: Allowance | None = None
+) -> Refused | None:
+    """Why no file can be handed in now; None when one can. `allowed` is the team's allowance, where it is at hand."""
+    if membership is not None and allowed is None:
+        allowed = _allowance(competition, membership, at)
+    closes_at = allowed.closes_at if allowed else competition.closes_at
     if competition.launched_at is None:
         return Refused("draft", "This competition has not been launched yet.")
     if at < competition.opens_at:
         return Refused("not_open", "This competition has not opened yet.")
-    if at >= competition.closes_at and not competition.allows_late:
+    if at >= closes_at and not competition.allows_late:
         return Refused("closed", "The deadline has passed, so no more files are taken.")
-    if membership is None:
+    if membership is None or allowed is None:
         return Refused("not_joined", "Join the competition first.")
     if not membership.has_accepted_rules():
         return Refused("rules", "Accept the rules first.")
-    if allowance(membership, at).left == 0:
+    return _stopped_by_host(competition, membership.team) or _used_up(membership, at, allowed)
+
+
+def _stopped_by_host(competition: Competition, team: Team) -> Refused | None:
+    """A pause for everybody, or the end for one team, in the host's words."""
+    if team.disqualified_at is not None:
+        reason = team.disqualified_reason
+        return Refused("disqualified", _("Your team is disqualified: %(reason)s") % {"reason": reason})
+    if competition.paused_at is not None:
+        reason = competition.pause_reason
+        return Refused("paused", _("The host has paused this competition: %(reason)s") % {"reason": reason})
+    return None
+
+
+def _used_up(membership: Membership, at: datetime, allowed: Allowance) -> Refused | None:
+    if allowed.left == 0:
         return Refused(
             "attempts",
-            f"Your team has used all {competition.daily_attempts} attempts of today. "
-            "The count starts again at 00:00 UTC.",
+            f"Your team has used all {allowed.limit} attempts of today. The count starts again at 00:00 UTC.",
         )
     if _failed_today(membership, at) >= FAILED_FILES_PER_DAY:
         return Refused(
@@ -84,11 +110,12 @@ def reason_not_to(competition: Competition, membership: Membership | None, at: d
 
 def _failed_today(membership: Membership, at: datetime) -> int:
     """Files that used no attempt although each may have cost a scorer all its time. Whoever leaves a team takes the own
-    ones along."""
+    ones along. A host can have the count begin again."""
     midnight = datetime.combine(at.astimezone(UTC).date(), datetime.min.time(), UTC)
+    begin = max(midnight, membership.team.forgiven_at or midnight)
     failed = Submission.objects.filter(competition=membership.competition_id, status=Submission.Status.FAILED)
     theirs = Q(team=membership.team_id) | Q(user=membership.user_id)
-    return failed.filter(theirs, received_at__gte=midnight, received_at__lt=midnight + timedelta(days=1)).count()
+    return failed.filter(theirs, received_at__gte=begin, received_at__lt=midnight + timedelta(days=1)).count()
 
 
 def submit(
@@ -141,7 +168,8 @@ def _receive(
     received_at = database_now()
     membership = _still_a_member(competition, user)
     competition = membership.competition
-    is_late = _is_late(competition, received_at)
+    day = received_at.astimezone(UTC).date()
+    is_late = _is_late(competition, terms_of(membership.team_id, competition, day), received_at)
     problems = check_beginning(stored, competition.ground_truth)
     submission = Submission(
         competition=competition,
@@ -162,12 +190,12 @@ def _receive(
         submission.finished_at = received_at
     try:
         # SQLite has one writer at a time, so what needs no transaction is done before it.
-        day = received_at.astimezone(UTC).date()
-        count, _ = DailyAttempts.objects.get_or_create(team_id=membership.team_id, day=day)
+        count, _is_new = DailyAttempts.objects.get_or_create(team_id=membership.team_id, day=day)
         with transaction.atomic():
             held = _held(competition)
-            submission.is_late = _is_late(held, received_at)
-            _take_attempt(count, held.daily_attempts, is_refused=bool(problems))
+            terms = terms_of(membership.team_id, held, day)
+            submission.is_late = _is_late(held, terms, received_at)
+            _take_attempt(count, terms.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
             if not problems:
                 tasks.ring_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
@@ -213,16 +241,17 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
     membership = _membership(competition, user)
     if membership is None:
         raise Refused("not_joined", "Join the competition first.")
-    if at >= competition.closes_at:
-        raise Refused("closed", "The deadline has passed; the final picks stand.")
     with transaction.atomic():
+        if at >= terms_of(membership.team_id, _held(competition), at.astimezone(UTC).date()).closes_at:
+            raise Refused("closed", "The deadline has passed; the final picks stand.")
         mine = Submission.objects.select_for_update().filter(
             team=membership.team_id, status=Submission.Status.SCORED, is_late=False
         )
-        chosen = mine.filter(pk__in=submission_ids)
+        chosen = mine.filter(pk__in=submission_ids, hidden_at=None)
         if len(chosen) > competition.final_count:
             raise Refused("too_many", f"Pick at most {competition.final_count} submissions.")
-        mine.exclude(pk__in=submission_ids).update(is_selected=False)
+        # A hidden pick is given up too: shown again, it would be one too many.
+        mine.exclude(pk__in=[file.pk for file in chosen]).update(is_selected=False)
         chosen.update(is_selected=True)
 
 
@@ -267,7 +296,7 @@ def _still_a_member(competition: Competition, user: User) -> Membership:
 
 
 def _held(competition: Competition) -> Competition:
-    """The competition with a deadline and a limit that stand until the end of the transaction.
+    """The competition with a deadline and a limit that stand until the end of the transaction, and so do grants.
 
     Without the lock a host could move the deadline, and have all files judged anew, just before this one can be seen.
     """
@@ -278,8 +307,8 @@ def _held(competition: Competition) -> Competition:
     return held
 
 
-def _is_late(competition: Competition, received_at: datetime) -> bool:
-    is_late = received_at >= competition.closes_at
+def _is_late(competition: Competition, terms: Terms, received_at: datetime) -> bool:
+    is_late = received_at >= terms.closes_at
     if is_late and not competition.allows_late:
         raise Refused("closed", "The deadline passed before your file had arrived.")
     return is_late

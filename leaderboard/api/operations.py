@@ -49,6 +49,7 @@ HOW_REFUSED = {
     "failed_files": 429,
     "not_joined": 403,
     "rules": 403,
+    "disqualified": 403,
     "gone": 404,
 }
 BoardName = Annotated[Literal["public", "private"], Query(description="Public unless asked otherwise.")]
@@ -108,9 +109,11 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     """One competition: its texts, times, limits and metric."""
     user, at = _user(request), database_now()
     competition = competition_of(user, slug)
-    membership = Membership.objects.select_related("competition").filter(competition=competition, user=user).first()
+    membership = (
+        Membership.objects.select_related("competition", "team").filter(competition=competition, user=user).first()
+    )
     ruler = competition.ground_truth
-    left = submitting.allowance(membership, at).left if membership else None
+    allowed = submitting.allowance(membership, at) if membership else None
     names = ("overview", "rules", "contact", "zone", "daily_attempts", "final_count", "team_size", "max_bytes")
     return CompetitionOut(
         **line_of(competition, at),
@@ -123,7 +126,10 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
         public_share=ruler.public_share if ruler else None,
         board_mode=cast(Mode, competition.board_mode),
         board_step=_step_of(competition),
-        attempts_left=left,
+        attempts_left=allowed.left if allowed else None,
+        team_closes_at=allowed.closes_at if allowed else None,
+        paused_at=competition.paused_at,
+        pause_reason=competition.pause_reason,
     )
 
 

@@ -108,6 +108,7 @@ def submission_out(
     return SubmissionOut(
         **{name: getattr(submission, name) for name in names},
         is_selected=submission.is_selected,
+        hidden_reason=submission.hidden_reason,
         competition=competition.slug,
         team=submission.team.name if submission.team else None,
         baseline=submission.baseline.name if submission.baseline else None,

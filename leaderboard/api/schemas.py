@@ -76,6 +76,11 @@ class CompetitionOut(CompetitionLine):
     board_step: Annotated[float | None, Field(description="A steady board's step; null where scores are exact.")]
     daily_attempts: int
     attempts_left: Annotated[int | None, Field(description="Of your team today (UTC); null for who has no team.")]
+    team_closes_at: Annotated[
+        datetime | None, Field(description="Your team's deadline, extensions included; null for who has no team.")
+    ]
+    paused_at: Annotated[datetime | None, Field(description="Since then no files are taken, until the host resumes.")]
+    pause_reason: Annotated[str, Field(description="The host's words while paused, or “”.")]
     final_count: int
     team_size: int
     max_bytes: int
@@ -97,6 +102,7 @@ class SubmissionOut(Schema):
     finished_at: datetime | None
     is_late: bool
     is_selected: bool
+    hidden_reason: Annotated[str, Field(description="Why the host took the file from the boards, or “”.")]
     ground_truth: Annotated[int | None, Field(description="Number of the ground truth behind the scores.")]
     public_score: Annotated[
         float | None,

@@ -6,6 +6,7 @@ from .boards import add_baseline, board_csv, remove_baseline, reveal
 from .data_files import add_data_file, remove_data_file
 from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth, proposed
 from .folders import export_folder, import_folder
+from .granting import disqualify, forgive_files, grant, readmit, revoke_grant
 from .rulers import (
     Move,
     Preview,
@@ -27,6 +28,7 @@ from .setting_up import (
     remove,
     remove_host,
 )
+from .stopping import hide_submission, pause, resume, show_submission
 
 __all__ = [
     "EDITABLE",
@@ -46,18 +48,27 @@ __all__ = [
     "create",
     "discard_candidate",
     "discard_draft",
+    "disqualify",
     "draft_truth",
     "export_folder",
+    "forgive_files",
+    "grant",
+    "hide_submission",
     "import_folder",
     "launch",
     "launch_checklist",
+    "pause",
     "preview",
     "proposed",
     "publish",
+    "readmit",
     "remove",
     "remove_baseline",
     "remove_data_file",
     "remove_host",
+    "resume",
     "reveal",
+    "revoke_grant",
     "sample_of",
+    "show_submission",
 ]

@@ -6,13 +6,15 @@ import csv
 import io
 import uuid
 from collections.abc import Iterable, Iterator
+from datetime import UTC
 
 from django.db import transaction
 from django.db.models import Count, Q
+from django.utils.translation import gettext as _
 
 from .. import ranking, tasks
 from ..exports import safe_cell
-from ..models import AuditEntry, Baseline, Competition, Deed, Split, Submission, User
+from ..models import AuditEntry, Baseline, Competition, Deed, Split, Submission, User, last_deadline
 from ..models.clock import database_now
 from ..ranking.standings import final_standings
 from ..storage import clean_name, store
@@ -83,6 +85,11 @@ def reveal(*, competition: Competition, user: User | None = None) -> None:
         raise CannotHost("The competition has not been launched.")
     if now < competition.closes_at:
         raise CannotHost("The private board can be opened once the deadline has passed.")
+    if now < (last := last_deadline(competition)):
+        raise CannotHost(
+            _("A team has more time, until %(moment)s UTC; the private board can be opened after that.")
+            % {"moment": f"{last.astimezone(UTC):%Y-%m-%d %H:%M}"}
+        )
     waiting = competition.submissions.filter(status=Submission.Status.PENDING, is_late=False).count()
     if waiting:
         raise CannotHost(f"{waiting} submissions received in time are still waiting for their score.")

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from .. import ranking
-from ..models import AuditEntry, Competition, Deed, Submission, Team, TruthDraft, User, plain
+from ..models import AuditEntry, Competition, Deed, Submission, Team, TruthDraft, User, own_deadline, plain
 from ..storage import remove as remove_file
 
 EDITABLE = (
@@ -75,7 +75,7 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
         held.full_clean()
         held.save()
         if held.closes_at != had_deadline:
-            _judge_lateness(held)
+            judge_lateness(held)
         if _stands_on(held) != stood_on and held.ground_truth:
             ranking.rebuild(held.ground_truth)
         held.touch_board()
@@ -102,11 +102,11 @@ def _note_changes(competition: Competition, user: User | None, before: dict[str,
         )
 
 
-def _judge_lateness(competition: Competition) -> None:
-    """A file counts if and only if its last byte came before the deadline, also when the deadline moves."""
-    files = competition.submissions.filter(team__isnull=False)
-    files.filter(is_late=True, received_at__lt=competition.closes_at).update(is_late=False)
-    files.filter(is_late=False, received_at__gte=competition.closes_at).update(is_late=True, is_selected=False)
+def judge_lateness(competition: Competition) -> None:
+    """A file counts if and only if its last byte came before its team's deadline, also when that moves."""
+    files = Submission.objects.filter(competition=competition, team__isnull=False).annotate(deadline=own_deadline())
+    files.filter(is_late=True, received_at__lt=F("deadline")).update(is_late=False)
+    files.filter(is_late=False, received_at__gte=F("deadline")).update(is_late=True, is_selected=False)
 
 
 def add_host(*, competition: Competition, name: str, user: User | None = None) -> User:

@@ -57,7 +57,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise(7, "The shown board equals the board recomputed from all scores.", board_equals_scores),
     Promise(
         8,
-        "A submission counts if and only if its last byte was stored before the deadline.",
+        "A submission counts if and only if its last byte was stored before its team's deadline.",
         deadline_decides,
         "receipts are taken as stored, and deadlines as they are now",
     ),

@@ -8,7 +8,7 @@ from datetime import UTC, date
 
 from django.db.models import F
 
-from ..models import DailyAttempts, Standing, Submission
+from ..models import DailyAttempts, Standing, Submission, own_deadline
 from ._verdict import Findings
 
 COUNTING = (Submission.Status.PENDING, Submission.Status.SCORED)
@@ -36,13 +36,14 @@ def attempts_are_counted(findings: Findings) -> Iterator[str]:
 
 
 def deadline_decides(findings: Findings) -> Iterator[str]:
-    """Late is what was received at the deadline or after; what is late stands on no board."""
+    """Late is what was received at its team's deadline or after; what is late stands on no board."""
     files = Submission.objects.filter(team__isnull=False)
     findings.looked_at = files.count()
-    in_time = files.filter(is_late=True, received_at__lt=F("competition__closes_at"))
+    judged = files.annotate(deadline=own_deadline())
+    in_time = judged.filter(is_late=True, received_at__lt=F("deadline"))
     for pk in in_time.values_list("pk", flat=True):
         yield f"submission {pk} came before the deadline and is marked as late"
-    late = files.filter(is_late=False, received_at__gte=F("competition__closes_at"))
+    late = judged.filter(is_late=False, received_at__gte=F("deadline"))
     for pk in late.values_list("pk", flat=True):
         yield f"submission {pk} came after the deadline and counts"
     for pk in Standing.objects.filter(submission__is_late=True).values_list("submission", flat=True):

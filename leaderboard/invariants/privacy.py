@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import F
 
-from ..models import Competition, DataFile, GroundTruth, Membership, Split, Standing, Submission, TruthDraft
+from ..models import Competition, DataFile, Grant, GroundTruth, Membership, Split, Standing, Submission, TruthDraft
 from ._verdict import Findings
 
 
@@ -54,6 +54,11 @@ def _early_boards() -> Iterator[str]:
     early = Competition.objects.filter(revealed_at__lt=F("closes_at"))
     for slug in early.values_list("slug", flat=True):
         yield f"{slug}: the private board is open before the deadline"
+    extended = Grant.objects.live().filter(
+        team__disqualified_at=None, closes_at__gt=F("team__competition__revealed_at")
+    )
+    for slug in extended.order_by().values_list("team__competition__slug", flat=True).distinct():
+        yield f"{slug}: the private board is open while a team has more time"
 
 
 def _foreign_files() -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .audit import AuditEntry, Deed, broken_links, plain
 from .competition import Competition, DataFile, Split
+from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms_of
 from .instrument import Instrument
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, Team
@@ -21,6 +22,7 @@ __all__ = [
     "DailyAttempts",
     "DataFile",
     "Deed",
+    "Grant",
     "GroundTruth",
     "Immutable",
     "Inspection",
@@ -33,11 +35,16 @@ __all__ = [
     "Standing",
     "Submission",
     "Team",
+    "Terms",
     "TruthDraft",
     "Uncertainty",
     "User",
     "Viewer",
     "Worker",
     "broken_links",
+    "extended_to",
+    "last_deadline",
+    "own_deadline",
     "plain",
+    "terms_of",
 ]

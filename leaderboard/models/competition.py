@@ -100,6 +100,10 @@ class Competition(models.Model):
         help_text="Open the private board by itself after the deadline.",
     )
 
+    # While paused no file is taken; the deadline stays where it is.
+    paused_at = models.DateTimeField(null=True, blank=True, editable=False)
+    pause_reason = models.CharField(max_length=300, blank=True, editable=False)
+
     board_mode = models.CharField("public board", max_length=6, choices=BoardMode.choices, default=BoardMode.PLAIN)
     board_step = models.FloatField(
         "step", null=True, blank=True, validators=[MinValueValidator(1e-15), MaxValueValidator(1e15)]
@@ -156,6 +160,7 @@ class Competition(models.Model):
                 name="competition_limits_are_positive",
                 condition=Q(daily_attempts__gte=1, final_count__gte=1, team_size__gte=1, max_bytes__gte=1),
             ),
+            models.CheckConstraint(name="a_pause_says_why", condition=Q(paused_at__isnull=True) | ~Q(pause_reason="")),
             models.CheckConstraint(
                 name="competition_board_mode_known", condition=Q(board_mode__in=["plain", "steady", "hidden"])
             ),

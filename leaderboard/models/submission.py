@@ -79,6 +79,9 @@ class Submission(models.Model):
     is_late = models.BooleanField(default=False)
     upload_key = models.CharField(max_length=64, editable=False)
     is_selected = models.BooleanField("final pick", default=False)
+    # A hidden file stands on no board and is no final; its team reads the reason.
+    hidden_at = models.DateTimeField(null=True, editable=False)
+    hidden_reason = models.CharField(max_length=300, blank=True, editable=False)
 
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     problems = models.JSONField(default=list)
@@ -114,6 +117,9 @@ class Submission(models.Model):
             models.CheckConstraint(name="submission_tries_at_most_five", condition=Q(tries__lte=5)),
             models.CheckConstraint(
                 name="only_a_ranked_file_is_selected", condition=Q(is_selected=False) | Q(is_late=False)
+            ),
+            models.CheckConstraint(
+                name="a_hidden_file_says_why", condition=Q(hidden_at__isnull=True) | ~Q(hidden_reason="")
             ),
         ]
         indexes: ClassVar = [

@@ -26,11 +26,20 @@ class Team(models.Model):
     captain = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     invitation = models.CharField(max_length=40, unique=True, default=new_invitation)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # A disqualified team hands nothing in and stands on no board; its files and scores stay.
+    disqualified_at = models.DateTimeField(null=True, editable=False)
+    disqualified_reason = models.CharField(max_length=300, blank=True, editable=False)
+    # Files that failed before this moment do not count against the limit of failed files of a day.
+    forgiven_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering: ClassVar = ["name"]
         constraints: ClassVar = [
             models.UniqueConstraint("competition", Lower("name"), name="team_name_once_per_competition"),
+            models.CheckConstraint(
+                name="a_disqualified_team_reads_why",
+                condition=Q(disqualified_at__isnull=True) | ~Q(disqualified_reason=""),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -202,7 +202,10 @@ def _histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict
     score of the ruler. Times are aggregated in the database, because reading a time costs more than reading a score.
     """
     files = Submission.objects.filter(
-        team__in=[standing.team_id for standing in standings], is_late=False, status=Submission.Status.SCORED
+        team__in=[standing.team_id for standing in standings],
+        is_late=False,
+        hidden_at=None,
+        status=Submission.Status.SCORED,
     )
     scores = Score.objects.filter(
         submission__in=files.order_by().values("pk"), ground_truth=ground_truth, split=Split.PUBLIC

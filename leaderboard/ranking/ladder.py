@@ -157,11 +157,13 @@ def shown_scores(team: Team | int | None, ground_truth: GroundTruth | None) -> d
 
 
 def ranked_scores(ground_truth: GroundTruth, split: Split) -> QuerySet[Score]:
-    """The scores that can stand on a board: of teams, and received in time."""
+    """The scores that can stand on a board: of teams that are not disqualified, received in time and not hidden."""
     return Score.objects.filter(
         ground_truth=ground_truth,
         split=split,
         submission__team__isnull=False,
         submission__status=Submission.Status.SCORED,
         submission__is_late=False,
+        submission__hidden_at=None,
+        submission__team__disqualified_at=None,
     )

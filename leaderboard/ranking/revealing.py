@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from ..models import AuditEntry, Competition, Deed, Submission, User, plain
+from ..models import AuditEntry, Competition, Deed, Grant, Submission, User, plain
 from .standings import rebuild
 
 
@@ -30,11 +30,16 @@ def reveal(competition: Competition, at: datetime, *, user: User | None = None) 
 
 
 def reveal_due(at: datetime) -> list[Competition]:
-    """Reveal what is past its deadline and reveals itself, once every file received in time has its score."""
+    """Reveal what is past its deadline and reveals itself, once every team's time is over and every file received in
+    time has its score."""
     waiting = Submission.objects.filter(
         status=Submission.Status.PENDING, competition=OuterRef("pk"), is_late=False, team__isnull=False
     )
     due = Competition.objects.filter(
         launched_at__isnull=False, revealed_at=None, reveals_itself=True, closes_at__lte=at
     ).exclude(Exists(waiting))
+    has_time = Grant.objects.live().filter(
+        team__competition=OuterRef("pk"), team__disqualified_at=None, closes_at__gt=at
+    )
+    due = due.exclude(Exists(has_time))
     return [competition for competition in due if reveal(competition, at)]

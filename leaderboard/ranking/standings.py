@@ -163,8 +163,10 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
 
     Returns whether the board changed. After the reveal, standings follow from finals, so they are rebuilt.
     """
-    if submission.team_id is None or submission.is_late:
-        return submission.baseline_id is not None
+    if submission.team_id is None:
+        return True
+    if not ranked_scores(ground_truth, Split.PUBLIC).filter(submission=submission.pk).exists():
+        return False
     if ground_truth.competition.revealed_at is not None:
         rebuild(ground_truth)
         return True

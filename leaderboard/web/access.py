@@ -29,7 +29,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 
 from .. import ranking
-from ..models import Competition, Membership, Viewer
+from ..models import Competition, Membership, Viewer, extended_to, last_deadline
 from ..models.clock import database_now
 
 View = Callable[..., HttpResponseBase]
@@ -65,8 +65,20 @@ class Visit:
         return (
             Membership.objects.select_related("team", "competition")
             .filter(competition=self.competition, user=self.user)
+            .annotate(extended_to=extended_to("team"))
             .first()
         )
+
+    @property
+    def closes_at(self) -> datetime:
+        """The deadline of the viewer's team; that of everybody for who is in none."""
+        granted: datetime | None = getattr(self.membership, "extended_to", None)
+        return max(self.competition.closes_at, granted or self.competition.closes_at)
+
+    @cached_property
+    def last_deadline(self) -> datetime:
+        """When every team's time is over; the private board opens no earlier."""
+        return last_deadline(self.competition)
 
     @cached_property
     def is_host(self) -> bool:
@@ -74,7 +86,9 @@ class Visit:
 
     @property
     def state(self) -> str:
-        return self.competition.state(self.at)
+        """As the competition's; still `live` for who has more time than the others."""
+        state = self.competition.state(self.at)
+        return "live" if state == "closed" and self.at < self.closes_at else state
 
     @property
     def sees_private(self) -> bool:

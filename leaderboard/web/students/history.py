@@ -53,7 +53,7 @@ def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
         # Picks that this page does not show are sent along, so that saving the page keeps them.
         "selected_elsewhere": sorted(ticked - {str(row.pk) for row in rows}),
         "picks": picks,
-        "can_pick": visit.membership is not None and visit.at < visit.competition.closes_at,
+        "can_pick": visit.membership is not None and visit.at < visit.closes_at,
         "sees_private": visit.sees_private,
         "is_told_at_once": visit.sees_exact,
         "chart": score_chart(_history(visit)),

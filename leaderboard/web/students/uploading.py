@@ -145,7 +145,7 @@ def _page(
         "visit": visit,
         "form": form,
         "today": card,
-        "refusal": submitting.reason_not_to(competition, visit.membership, visit.at),
+        "refusal": submitting.reason_not_to(competition, visit.membership, visit.at, card.allowance),
         "progress": Progress(visit, shown, card) if shown else None,
         "checked": checked,
         "not_taken": not_taken,

@@ -1,0 +1,104 @@
+"""What a host allows one team beyond the rules of all: more attempts, a later deadline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import ClassVar
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
+from django.db import models
+from django.db.models import F, Max, OuterRef, Q, Subquery
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Greatest
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from .competition import Competition
+from .team import Team
+from .user import User
+
+
+class GrantQuerySet(models.QuerySet["Grant"]):
+    def live(self) -> GrantQuerySet:
+        """Those that nobody took back."""
+        return self.filter(revoked_at=None)
+
+
+class Grant(models.Model):
+    """More attempts and/or a later deadline for one team, with its reason. Never edited: taken back and given anew.
+
+    Several add up: attempts are summed, of deadlines the latest counts, and none shortens what everybody has.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="grants")
+    extra_attempts = models.PositiveIntegerField(
+        gettext_lazy("extra attempts"), default=0, validators=[MaxValueValidator(1000)]
+    )
+    # Nothing: on every day.
+    day = models.DateField(gettext_lazy("only on the day (UTC)"), null=True, blank=True)
+    closes_at = models.DateTimeField(gettext_lazy("new deadline"), null=True, blank=True)
+    reason = models.CharField(gettext_lazy("reason"), max_length=300)
+    by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", editable=False)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+    revoked_at = models.DateTimeField(null=True, editable=False)
+
+    objects = GrantQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["-at", "-pk"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="a_grant_gives_something", condition=Q(extra_attempts__gt=0) | Q(closes_at__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.team}: {self.extra_attempts} attempts, until {self.closes_at}"
+
+    def clean(self) -> None:
+        if not self.extra_attempts and self.closes_at is None:
+            raise ValidationError(_("Give more attempts, a later deadline, or both."))
+        if self.day is not None and not self.extra_attempts:
+            raise ValidationError({"day": _("The day is for extra attempts; say how many.")})
+        if self.closes_at is not None and self.closes_at <= self.team.competition.closes_at:
+            raise ValidationError({"closes_at": _("The deadline of everybody is not earlier than this.")})
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What holds for a team on one day (UTC), its grants included. The one place that submitting and pages ask."""
+
+    closes_at: datetime
+    daily_attempts: int
+
+
+def terms_of(team: Team | int, competition: Competition, day: date) -> Terms:
+    """One query. Inside a transaction that holds the competition's row they stand until its end."""
+    key = team if isinstance(team, int) else team.pk
+    closes_at, attempts = competition.closes_at, competition.daily_attempts
+    for grant in Grant.objects.live().filter(team=key):
+        closes_at = max(closes_at, grant.closes_at or closes_at)
+        attempts += grant.extra_attempts if grant.day in (None, day) else 0
+    return Terms(closes_at, attempts)
+
+
+def extended_to(team: str) -> Subquery:
+    """The latest deadline granted to the team that the outer query names so; NULL without one."""
+    granted = Grant.objects.live().filter(team=OuterRef(team), closes_at__isnull=False)
+    return Subquery(granted.order_by("-closes_at").values("closes_at")[:1])
+
+
+def own_deadline() -> Combinable:
+    """For a query of submissions: the deadline of each one's team."""
+    everybodys = F("competition__closes_at")
+    return Greatest(everybodys, Coalesce(extended_to("team"), everybodys))
+
+
+def last_deadline(competition: Competition) -> datetime:
+    """When the last team's time ends: the private board stays closed until then. Disqualified teams hold nobody up."""
+    extended = Grant.objects.live().filter(team__competition=competition, team__disqualified_at=None)
+    latest: datetime | None = extended.aggregate(latest=Max("closes_at"))["latest"]
+    return max(competition.closes_at, latest or competition.closes_at)

@@ -1,0 +1,359 @@
+"""What Ada allows, or forbids, a single team: attempts, time, a place on the board; and a pause for all."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from leaderboard import hosting, invariants, ranking, scoring, submitting
+from leaderboard.hosting import CannotHost
+from leaderboard.models import (
+    AuditEntry,
+    Competition,
+    DailyAttempts,
+    Grant,
+    Membership,
+    Split,
+    Standing,
+    Submission,
+    Team,
+    User,
+    last_deadline,
+)
+from tests.conftest import answers, close, enter, hand_in, make_competition
+
+
+def upload(competition: Competition, user: User) -> Submission:
+    return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[answers(public=1)])
+
+
+def refusal(competition: Competition, user: User) -> submitting.Refused:
+    with pytest.raises(submitting.Refused) as caught:
+        upload(competition, user)
+    return caught.value
+
+
+def give(membership: Membership, ada: User, **what: object) -> Grant:
+    return hosting.grant(team=membership.team, user=ada, reason="Ill last week", **what)  # type: ignore[arg-type]
+
+
+def on_the_board(competition: Competition, split: Split = Split.PUBLIC) -> list[str]:
+    competition.refresh_from_db()
+    return [row.name for row in ranking.lines(competition, split)]
+
+
+def deeds(competition: Competition) -> list[str]:
+    return list(AuditEntry.objects.filter(competition=competition.pk).order_by("number").values_list("deed", flat=True))
+
+
+def broken(*promises: int) -> list[str]:
+    only = set(promises or (5, 6, 7, 8, 10))
+    return [line for verdict in invariants.verdicts(only=only) for line in verdict.examples]
+
+
+@pytest.fixture
+def strict(ada: User) -> Competition:
+    """One attempt a day, two teams to come."""
+    return make_competition(ada, daily_attempts=1)
+
+
+# --- attempts ---------------------------------------------------------------------------------------------------
+
+
+def test_bo_has_the_extra_attempts_of_every_day_and_cy_has_none(
+    strict: Competition, ada: User, bo: User, cy: User
+) -> None:
+    granted, plain = enter(strict, bo), enter(strict, cy)
+    give(granted, ada, extra_attempts=2)
+    now = timezone.now()
+    assert submitting.allowance(granted, now).limit == 3
+    assert submitting.allowance(granted, now + timedelta(days=3)).limit == 3
+    assert submitting.allowance(plain, now).limit == 1
+    for _ in range(3):
+        hand_in(strict, bo, answers())
+    assert refusal(strict, bo).code == "attempts"
+    assert "all 3 attempts" in refusal(strict, bo).message
+    assert broken() == []
+
+
+def test_extra_attempts_of_one_day_are_for_that_day_alone(strict: Competition, ada: User, bo: User) -> None:
+    membership, now = enter(strict, bo), timezone.now()
+    give(membership, ada, extra_attempts=4, day=now.astimezone(UTC).date() + timedelta(days=1))
+    assert submitting.allowance(membership, now).left == 1
+    assert submitting.allowance(membership, now + timedelta(days=1)).left == 5
+
+
+def test_a_grant_taken_back_leaves_what_was_used_and_the_promises_hold(
+    strict: Competition, ada: User, bo: User
+) -> None:
+    membership = enter(strict, bo)
+    granted = give(membership, ada, extra_attempts=1)
+    hand_in(strict, bo, answers()), hand_in(strict, bo, answers())
+    hosting.revoke_grant(grant=granted, user=ada)
+    hosting.revoke_grant(grant=granted, user=ada)
+    assert submitting.allowance(membership, timezone.now()).left == 0
+    assert DailyAttempts.objects.get(team=membership.team).used == 2
+    assert broken() == []
+    assert deeds(strict)[-2:] == ["granted", "grant_revoked"]
+
+
+@pytest.mark.parametrize("what", [{}, {"day": datetime(2026, 1, 1, tzinfo=UTC).date()}, {"extra_attempts": 1001}])
+def test_a_grant_gives_something_possible(strict: Competition, ada: User, bo: User, what: dict[str, object]) -> None:
+    membership = enter(strict, bo)
+    with pytest.raises(ValidationError):
+        give(membership, ada, **what)
+    assert not Grant.objects.exists()
+    assert "granted" not in deeds(strict)
+
+
+def test_a_deadline_no_later_than_everybodys_is_no_extension(strict: Competition, ada: User, bo: User) -> None:
+    membership = enter(strict, bo)
+    with pytest.raises(ValidationError, match="not earlier"):
+        give(membership, ada, closes_at=strict.closes_at)
+
+
+# --- time -------------------------------------------------------------------------------------------------------
+
+
+def test_bo_hands_in_after_the_deadline_of_the_others_and_is_ranked(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    membership = enter(pets, bo)
+    enter(pets, cy)
+    hand_in(pets, cy, answers(public=2))
+    give(membership, ada, closes_at=pets.closes_at + timedelta(days=2))
+    close(pets)
+    assert refusal(pets, cy).code == "closed"
+    submission = hand_in(pets, bo, answers())
+    assert not submission.is_late
+    assert on_the_board(pets) == ["bo", "cy"]
+    submitting.select_finals(competition=pets, user=bo, submission_ids=[str(submission.pk)], at=timezone.now())
+    assert Submission.objects.get(is_selected=True) == submission
+    with pytest.raises(submitting.Refused, match="final picks stand"):
+        submitting.select_finals(competition=pets, user=cy, submission_ids=[], at=timezone.now())
+    assert broken(5, 6, 7) == []  # `close` moves the deadline behind what came in time
+
+
+def test_nothing_is_revealed_before_the_last_extension_ends(pets: Competition, ada: User, bo: User) -> None:
+    membership = enter(pets, bo)
+    until = pets.closes_at + timedelta(days=2)
+    give(membership, ada, closes_at=until)
+    close(pets)
+    assert last_deadline(pets) == until
+    assert ranking.reveal_due(timezone.now()) == []
+    with pytest.raises(CannotHost, match=f"until {until.astimezone(UTC):%Y-%m-%d}"):
+        hosting.reveal(competition=pets)
+    assert ranking.reveal_due(until) == [pets]
+
+
+def test_an_extension_of_a_disqualified_team_holds_nobody_up(pets: Competition, ada: User, bo: User) -> None:
+    membership = enter(pets, bo)
+    give(membership, ada, closes_at=pets.closes_at + timedelta(days=2))
+    close(pets)
+    hosting.disqualify(team=membership.team, user=ada, reason="Copied")
+    assert ranking.reveal_due(timezone.now()) == [pets]
+    with pytest.raises(CannotHost, match="given time"):
+        hosting.readmit(team=membership.team, user=ada)
+    assert broken() == []
+
+
+def test_once_the_private_board_is_open_nobody_gets_or_loses_time(pets: Competition, ada: User, bo: User) -> None:
+    membership = enter(pets, bo)
+    earlier = give(membership, ada, closes_at=pets.closes_at + timedelta(seconds=1))
+    close(pets)
+    Grant.objects.update(closes_at=pets.closes_at)
+    hosting.reveal(competition=pets)
+    with pytest.raises(CannotHost, match="private board is open"):
+        give(membership, ada, closes_at=timezone.now() + timedelta(days=1))
+    earlier.refresh_from_db()
+    with pytest.raises(CannotHost, match="count"):
+        hosting.revoke_grant(grant=earlier, user=ada)
+
+
+def test_files_of_an_extension_taken_back_are_late_and_leave_the_board(pets: Competition, ada: User, bo: User) -> None:
+    membership = enter(pets, bo)
+    granted = give(membership, ada, closes_at=pets.closes_at + timedelta(days=2))
+    close(pets)
+    hand_in(pets, bo, answers())
+    hosting.revoke_grant(grant=granted, user=ada)
+    assert on_the_board(pets) == []
+    assert Submission.objects.get().is_late
+    give(membership, ada, closes_at=timezone.now() + timedelta(minutes=1))
+    assert not Submission.objects.get().is_late
+    assert on_the_board(pets) == ["bo"]
+    assert broken() == []
+
+
+def test_an_earlier_deadline_for_all_leaves_the_extended_team_its_time(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    membership = enter(pets, bo)
+    enter(pets, cy)
+    give(membership, ada, closes_at=pets.closes_at + timedelta(days=1))
+    mine, other = hand_in(pets, bo, answers()), hand_in(pets, cy, answers())
+    hosting.change(competition=pets, user=ada, closes_at=timezone.now() - timedelta(hours=1))
+    mine.refresh_from_db()
+    other.refresh_from_db()
+    assert (mine.is_late, other.is_late) == (False, True)
+    assert on_the_board(pets) == ["bo"]
+    assert broken() == []
+
+
+def test_a_late_file_that_counts_is_noticed(pets: Competition, ada: User, bo: User) -> None:
+    membership = enter(pets, bo)
+    give(membership, ada, closes_at=pets.closes_at + timedelta(days=1))
+    hand_in(pets, bo, answers())
+    Competition.objects.update(closes_at=timezone.now() - timedelta(hours=1))
+    assert broken() == []
+    Grant.objects.update(revoked_at=timezone.now())
+    assert any("came after the deadline and counts" in line for line in broken())
+
+
+def test_a_board_opened_while_a_team_has_time_is_noticed(pets: Competition, ada: User, bo: User) -> None:
+    give(enter(pets, bo), ada, closes_at=pets.closes_at + timedelta(days=1))
+    close(pets)
+    Competition.objects.update(revealed_at=timezone.now())
+    assert broken() == ["pets: the private board is open while a team has more time"]
+
+
+# --- disqualified, hidden ---------------------------------------------------------------------------------------
+
+
+def test_a_disqualified_team_stands_nowhere_hands_in_nothing_and_can_come_back(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    team = enter(pets, bo).team
+    enter(pets, cy)
+    hand_in(pets, bo, answers()), hand_in(pets, cy, answers(public=1))
+    hosting.disqualify(team=team, user=ada, reason=" Shared an\naccount ")
+    assert on_the_board(pets) == ["cy"]
+    assert refusal(pets, bo).code == "disqualified"
+    assert "Shared an account" in refusal(pets, bo).message
+    with pytest.raises(CannotHost, match="already"):
+        hosting.disqualify(team=team, user=ada, reason="again")
+    assert broken() == []
+    hosting.readmit(team=team, user=ada)
+    hosting.readmit(team=team, user=ada)
+    assert on_the_board(pets) == ["bo", "cy"]
+    assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED
+    assert deeds(pets)[-2:] == ["disqualified", "readmitted"]
+
+
+def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_team_back(
+    pets: Competition, ada: User, bo: User
+) -> None:
+    team = enter(pets, bo).team
+    waiting = upload(pets, bo)
+    hosting.disqualify(team=team, user=ada, reason="Copied")
+    scoring.score(waiting.pk)
+    waiting.refresh_from_db()
+    assert waiting.status == Submission.Status.SCORED
+    assert on_the_board(pets) == []
+    assert broken() == []
+
+
+@pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
+def test_a_hidden_file_gives_way_to_the_teams_next_best(ada: User, bo: User, mode: str) -> None:
+    pets = make_competition(ada, board_mode=mode, board_step=0.01 if mode == "steady" else None)
+    enter(pets, bo)
+    worse, best = hand_in(pets, bo, answers(public=1)), hand_in(pets, bo, answers())
+    hosting.hide_submission(submission=best, user=ada, reason="Made by hand")
+    assert {row.submission_id for row in ranking.lines(pets, Split.PUBLIC)} == {str(worse.pk)}
+    assert broken() == []
+    hosting.show_submission(submission=best, user=ada)
+    hosting.show_submission(submission=best, user=ada)
+    assert broken() == []
+    assert deeds(pets)[-2:] == ["submission_hidden", "submission_shown"]
+
+
+def test_a_hidden_file_is_no_final_also_after_the_reveal(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    picked, other = hand_in(pets, bo, answers(private=1)), hand_in(pets, bo, answers(private=3))
+    submitting.select_finals(competition=pets, user=bo, submission_ids=[str(picked.pk)], at=timezone.now())
+    close(pets)
+    hosting.reveal(competition=pets)
+    hosting.hide_submission(submission=picked, user=ada, reason="Made by hand")
+    assert set(Standing.objects.values_list("submission", flat=True)) == {other.pk}
+    assert broken(5, 6, 7) == []
+
+
+def test_a_hidden_pick_is_given_up_with_the_next_choice(ada: User, bo: User) -> None:
+    pets = make_competition(ada, final_count=1)
+    enter(pets, bo)
+    first, second = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1))
+    submitting.select_finals(competition=pets, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
+    hosting.hide_submission(submission=first, user=ada, reason="Made by hand")
+    ids = [str(first.pk), str(second.pk)]
+    submitting.select_finals(competition=pets, user=bo, submission_ids=ids, at=timezone.now())
+    hosting.show_submission(submission=first, user=ada)
+    assert list(Submission.objects.filter(is_selected=True)) == [second]
+
+
+@pytest.mark.parametrize("reason", ["", "  \n"])
+def test_what_takes_something_away_needs_a_reason(pets: Competition, ada: User, bo: User, reason: str) -> None:
+    team = enter(pets, bo).team
+    submission = hand_in(pets, bo, answers())
+    with pytest.raises(CannotHost, match="reason"):
+        hosting.disqualify(team=team, user=ada, reason=reason)
+    with pytest.raises(CannotHost, match="reason"):
+        hosting.hide_submission(submission=submission, user=ada, reason=reason)
+    with pytest.raises(CannotHost, match="reason"):
+        hosting.pause(competition=pets, user=ada, reason=reason)
+    assert on_the_board(pets) == ["bo"]
+
+
+def test_a_baseline_is_not_hidden_but_removed(pets: Competition, ada: User) -> None:
+    baseline = hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers()])
+    with pytest.raises(CannotHost, match="baseline"):
+        hosting.hide_submission(submission=baseline, user=ada, reason="no")
+
+
+# --- a pause, and failed files ----------------------------------------------------------------------------------
+
+
+def test_a_pause_refuses_files_in_the_hosts_words_and_moves_no_deadline(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    waiting, deadline = upload(pets, bo), pets.closes_at
+    hosting.pause(competition=pets, user=ada, reason="The truth is being corrected")
+    pets.refresh_from_db()
+    assert refusal(pets, bo).code == "paused"
+    assert "The truth is being corrected" in refusal(pets, bo).message
+    scoring.score(waiting.pk)
+    assert on_the_board(pets) == ["bo"]
+    with pytest.raises(CannotHost, match="already"):
+        hosting.pause(competition=pets, user=ada, reason="again")
+    hosting.resume(competition=pets, user=ada)
+    hosting.resume(competition=pets, user=ada)
+    pets.refresh_from_db()
+    assert pets.closes_at == deadline
+    assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED
+    assert deeds(pets)[-2:] == ["paused", "resumed"]
+
+
+def test_after_twenty_failed_files_a_host_lets_the_team_begin_anew(pets: Competition, ada: User, bo: User) -> None:
+    membership = enter(pets, bo)
+    now = timezone.now()
+    Submission.objects.bulk_create(
+        Submission(
+            competition=pets,
+            team=membership.team,
+            user=bo,
+            file_name="a.csv",
+            file_key=f"submissions/{pets.pk}/{number}",
+            sha256="0" * 64,
+            size=1,
+            received_at=now,
+            finished_at=now,
+            status=Submission.Status.FAILED,
+            upload_key=str(number),
+        )
+        for number in range(submitting.FAILED_FILES_PER_DAY)
+    )
+    DailyAttempts.objects.create(team=membership.team, day=now.astimezone(UTC).date(), refused=20)
+    assert refusal(pets, bo).code == "failed_files"
+    hosting.forgive_files(team=Team.objects.get(pk=membership.team_id), user=ada)
+    assert upload(pets, bo).status == Submission.Status.PENDING
+    assert deeds(pets)[-1] == "forgiven"
