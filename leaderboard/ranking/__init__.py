@@ -22,6 +22,7 @@ from .ladder import NO_RUNGS, Answer, Ladder, answers_to, ladder_of, ranked_scor
 from .revealing import reveal, reveal_due
 from .rows import Board, Placing, Row
 from .secondary import Aside, Beside, asides_of, beside, told
+from .shake_up import Hindsight, Shake, ShakeUp, hindsight, shake_up
 from .standings import Best, bests, differences, expected, finals, note_score, rebuild
 
 __all__ = [
@@ -33,9 +34,12 @@ __all__ = [
     "Best",
     "Board",
     "Doubt",
+    "Hindsight",
     "Ladder",
     "Placing",
     "Row",
+    "Shake",
+    "ShakeUp",
     "answers_to",
     "asides_of",
     "baselines",
@@ -46,6 +50,7 @@ __all__ = [
     "expected",
     "finals",
     "find",
+    "hindsight",
     "in_order",
     "ladder_of",
     "lines",
@@ -57,6 +62,7 @@ __all__ = [
     "rebuild",
     "reveal",
     "reveal_due",
+    "shake_up",
     "shown_scores",
     "sign_of",
     "step_of",

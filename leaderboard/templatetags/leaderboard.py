@@ -109,6 +109,18 @@ def beside_value(one: ranking.Beside | None, style: str = "") -> SafeString:
 
 
 @register.filter
+def size(number: float) -> float:
+    """A number without its sign."""
+    return abs(number)
+
+
+@register.filter
+def doubled(number: float) -> float:
+    """Two standard errors: what 95 of 100 draws stay within."""
+    return 2 * number
+
+
+@register.filter
 def percent(share: float) -> str:
     """A share (0–1) in percent."""
     return f"{100 * share:.1f} %"

@@ -25,6 +25,7 @@ urlpatterns = [
     path("c/<slug:slug>/rules/", visitors.rules, name="rules"),
     path("c/<slug:slug>/leaderboard/", visitors.leaderboard, name="leaderboard"),
     path("c/<slug:slug>/leaderboard.csv", visitors.leaderboard_csv, name="leaderboard_csv"),
+    path("c/<slug:slug>/shake-up/", visitors.shake_up, name="shake_up"),
     path("join/", students.join, name="join"),
     path("join/<str:code>/", students.join_code, name="join_code"),
     path("invitation/<str:invitation>/", students.invitation, name="invitation"),

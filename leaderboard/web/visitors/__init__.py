@@ -8,6 +8,7 @@ from .front import competitions
 from .home import home_scorer, home_scorer_file
 from .measures import metric, metrics
 from .reading import overview, rules
+from .shaken import shake_up
 from .site import healthz, healthz_deep, setup, theme
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "rules",
     "sample_submission",
     "setup",
+    "shake_up",
     "theme",
 ]
