@@ -21,7 +21,7 @@ from celery.worker.state import active_requests
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
 
-from . import claims, counting, lifeline, logs, ranking, scorer, scoring, watching
+from . import claims, counting, lifeline, logs, ranking, scorer, scoring, telling, watching
 from .celery import app
 from .models.clock import database_now
 
@@ -172,10 +172,18 @@ def sweep() -> None:
     waiting, rulers = scoring.sweep()
     watching.report_worker(swept=True)
     watching.alarm()
-    bells = [(score_submission, pair) for pair in waiting] + [(rescore, (ruler,)) for ruler in rulers]
+    bells: list[tuple[Any, tuple[object, ...]]] = [(mail_due, ())] if telling.is_mail_due() else []
+    bells += [(score_submission, pair) for pair in waiting] + [(rescore, (ruler,)) for ruler in rulers]
     for task, ids in bells:
         if not ring(task, *ids, expires=SWEPT_FOR):
             return
+
+
+@app.task(name="leaderboard.tasks.mail_due", bind=True)
+def mail_due(self: Any) -> None:
+    """Send letters that are due, a few seconds per message, so that files are scored in between."""
+    if is_understood(self) and telling.send_due():
+        ring(mail_due, expires=SWEPT_FOR)
 
 
 @app.task(name="leaderboard.tasks.reveal_due")

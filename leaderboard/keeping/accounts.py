@@ -59,6 +59,7 @@ def export(*, account: User, target: IO[bytes], at: datetime) -> None:
         "submissions": [_submission(account, submission, at) for submission in files],
         "tokens": list(account.api_tokens.values("name", "hint", "created_at", "last_used_at")),
         "what_you_did_as_a_host": list(_deeds(account)),
+        "notices": list(account.notices.values("kind", "title", "text", "created_at", "read_at", "mailed_at")),
     }
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, value in texts.items():
@@ -84,7 +85,7 @@ def _files_of(account: User) -> QuerySet[Submission]:
 
 
 def _profile(account: User) -> dict[str, Any]:
-    names = ("username", "email", "first_name", "last_name", "date_joined", "last_login", *RIGHTS)
+    names = ("username", "email", "first_name", "last_name", "date_joined", "last_login", "zone", *RIGHTS)
     addresses = account.emailaddress_set.values("email", "verified", "primary")  # type: ignore[attr-defined]
     hosted = account.hosted_competitions.values_list("slug", flat=True)
     return {

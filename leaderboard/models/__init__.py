@@ -6,6 +6,7 @@ from .audit import AuditEntry, Deed, broken_links, plain
 from .competition import Competition, DataFile, Split
 from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms_of
 from .instrument import Instrument
+from .notice import Delivery, Kind, Notice, NoticeChoice
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, Team
 from .truth import MOST_SECONDARY, GroundTruth, Immutable, TruthDraft
@@ -22,12 +23,16 @@ __all__ = [
     "DailyAttempts",
     "DataFile",
     "Deed",
+    "Delivery",
     "Grant",
     "GroundTruth",
     "Immutable",
     "Inspection",
     "Instrument",
+    "Kind",
     "Membership",
+    "Notice",
+    "NoticeChoice",
     "Refusal",
     "Score",
     "SetupLink",

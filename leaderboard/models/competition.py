@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import zoneinfo
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from .user import User, Viewer
+from .zones import check_zone
 
 # Without the letters and digits that look alike on a projector.
 CODE_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
@@ -29,11 +29,6 @@ def new_join_code() -> str:
 def normal_code(text: str) -> str:
     """A join code as it is stored, however it was typed: capitals, no spaces, no hyphens."""
     return "".join(text.upper().split()).replace("-", "")
-
-
-def check_zone(name: str) -> None:
-    if name not in zoneinfo.available_timezones():
-        raise ValidationError(f"“{name}” is not a time zone; write for example Europe/Vienna.")
 
 
 class Split(models.TextChoices):

@@ -12,6 +12,8 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
+from .zones import check_zone
+
 TOKEN_PREFIX = "lb_"
 # Noting every use would make a write of every read.
 USE_IS_NOTED_EVERY = timedelta(minutes=5)
@@ -27,6 +29,9 @@ class User(AbstractUser):
 
     email = models.EmailField("e-mail address", blank=True)
     can_host = models.BooleanField("may host competitions", default=False)
+    # Empty: that of the browser, or of what is looked at.
+    zone = models.CharField("time zone", max_length=60, blank=True, default="", validators=[check_zone])
+    has_shortcuts = models.BooleanField("keyboard shortcuts", default=True)
 
     class Meta(AbstractUser.Meta):
         constraints: ClassVar = [

@@ -16,8 +16,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 import metrics
 
-from .. import ranking
-from ..models import Competition, GroundTruth, Uncertainty
+from .. import ranking, telling
+from ..models import Competition, GroundTruth, Uncertainty, User
 from ..web import charts, prose
 
 register = template.Library()
@@ -39,6 +39,7 @@ STATES = {
 ICONS = {
     "sun": '<circle cx="12" cy="12" r="4"/><path d="M12 2v2m0 16v2M4.9 4.9l1.4 1.4m11.4 11.4 1.4 1.4M2 12h2m16 0h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4"/>',  # noqa: E501
     "moon": '<path d="M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5Z"/>',
+    "bell": '<path d="M6 16.5V11a6 6 0 0 1 12 0v5.5l1.5 2h-15zM10 21h4"/>',
     "lock": '<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
 }
 
@@ -205,6 +206,12 @@ def next_here(context: Context) -> str:
         return ""
     here = request.GET.get("next", "") if request.path.startswith("/accounts/") else request.get_full_path()
     return "?" + urlencode({"next": here}) if here else ""
+
+
+@register.simple_tag
+def unread_notices(user: User) -> int:
+    """How many notices a signed-in person has not read; one query."""
+    return telling.unread(user)
 
 
 @register.simple_tag

@@ -6,6 +6,7 @@ from .accounts import account
 from .entering import invitation, join, join_code, join_open
 from .history import finals, submission, submission_file, submission_problems, submission_receipt, submissions
 from .leaving import delete_account, my_data
+from .notices import notice, notifications, preferences, stop_mail
 from .teams import my_teams, team
 from .uploading import submission_progress, submit
 
@@ -19,6 +20,10 @@ __all__ = [
     "join_open",
     "my_data",
     "my_teams",
+    "notice",
+    "notifications",
+    "preferences",
+    "stop_mail",
     "submission",
     "submission_file",
     "submission_problems",

@@ -8,7 +8,8 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from ...models import User
+from ... import telling
+from ...models import Delivery, Kind, User
 
 
 class CodeForm(forms.Form):
@@ -104,3 +105,28 @@ class TokenForm(forms.Form):
         max_length=60,
         help_text="Where you will use it, for example “laptop” or “training notebook”.",
     )
+
+
+class PreferencesForm(forms.Form):
+    """How a person wants to be told, one choice for each kind of notice that can reach them."""
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.kinds = [kind for kind in Kind if not kind.is_for_hosts or hosts_something(user)]
+        chosen = telling.choices_of(user)
+        for kind in self.kinds:
+            ways = [(way.value, way.label) for way in Delivery if way != Delivery.NONE or kind.may_be_silent]
+            self.fields[kind.value] = forms.ChoiceField(label=kind.label, choices=ways, initial=chosen[kind])
+
+    @property
+    def of_notices(self) -> list[forms.BoundField]:
+        return [self[kind.value] for kind in self.kinds]
+
+    @property
+    def choices(self) -> dict[Kind, str]:
+        """What `telling.choose` takes."""
+        return {kind: self.cleaned_data[kind.value] for kind in self.kinds}
+
+
+def hosts_something(user: User) -> bool:
+    return user.is_host or user.hosted_competitions.exists()

@@ -1,0 +1,23 @@
+"""Words to people: a notice on their page, and a letter by their own choice.
+
+The rows are the queue: `tell` writes them in the transaction of what it tells of, and a sweep mails what is due.
+"""
+
+from __future__ import annotations
+
+from .hosts import tell_hosts
+from .letters import is_mail_due, send_due, stopped_by, token_for
+from .notices import choices_of, choose, mark_read, tell, unread
+
+__all__ = [
+    "choices_of",
+    "choose",
+    "is_mail_due",
+    "mark_read",
+    "send_due",
+    "stopped_by",
+    "tell",
+    "tell_hosts",
+    "token_for",
+    "unread",
+]

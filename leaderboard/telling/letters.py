@@ -1,0 +1,175 @@
+"""Letters: what is due goes out, at most one letter per person and round, and nothing goes out twice.
+
+A claim says who sends a letter; while the mail server refuses, it waits longer each time. Only when a process dies
+between the server's yes and the note of it, a letter is sent again, with the same Message-ID, so that mail programs
+show it once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import smtplib
+import time
+import uuid
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core import signing
+from django.core.mail import EmailMessage, get_connection
+from django.db.models import F
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from ..models import Delivery, Kind, Notice, User
+from .notices import choices_of, choose, sends_mail
+
+log = logging.getLogger(__name__)
+
+# Files are scored between two rounds; so long may a mail server hold up one of them.
+ROUND_SECONDS = 2.0
+LEASE = timedelta(minutes=10)
+MOST_TRIES = 12
+LONGEST_PAUSE = timedelta(hours=6)
+# When the server answers nobody, everybody's letters wait.
+SERVER_PAUSE = timedelta(minutes=1)
+SALT = "leaderboard.stop-mail"
+
+
+def is_mail_due() -> bool:
+    return sends_mail() and Notice.objects.filter(mail_at__lte=Now()).exists()
+
+
+def send_due(within: float = ROUND_SECONDS) -> bool:
+    """Send letters for about so many seconds; True when some may remain."""
+    if not sends_mail():
+        return False
+    enough = time.monotonic() + within
+    due = Notice.objects.filter(mail_at__lte=Now()).order_by("mail_at").values_list("user", flat=True)
+    server = get_connection()
+    try:
+        for user_id in dict.fromkeys(due[:1000]):
+            if not _send_to(user_id, server):
+                return False
+            if time.monotonic() > enough:
+                return True
+    finally:
+        with suppress(Exception):  # a server that hangs up early has the letters all the same
+            server.close()
+    return False
+
+
+def _send_to(user_id: int, server: Any) -> bool:
+    """Send one person everything that is due; False when the server answers nobody."""
+    claim = uuid.uuid4()
+    taken = Notice.objects.filter(user=user_id, mail_at__lte=Now())
+    if not taken.update(mail_claim=claim, mail_at=Now() + LEASE, mail_tries=F("mail_tries") + 1):
+        return True  # somebody else was quicker
+    mine = Notice.objects.filter(mail_claim=claim)
+    notices = list(mine.select_related("competition", "user").order_by("created_at", "pk"))
+    user = notices[0].user
+    if not user.email or not user.is_active:
+        mine.update(mail_claim=None, mail_at=None)
+        return True
+    try:
+        server.open()
+        letter(user, notices, server).send()
+    except smtplib.SMTPRecipientsRefused as error:
+        _put_back(notices, error)
+        return True
+    except Exception as error:  # a frozen, absent or wrongly named server, of whatever kind
+        _put_back(notices, error)
+        Notice.objects.filter(mail_at__lte=Now()).update(mail_at=Now() + SERVER_PAUSE)
+        return False
+    mine.update(mail_claim=None, mail_at=None, mailed_at=Now())
+    return True
+
+
+def _put_back(notices: list[Notice], error: Exception) -> None:
+    """Try again later, each time after a longer pause, and in the end no more: the notice stays on the page."""
+    log.warning("a letter about %s notices could not be sent: %s", len(notices), type(error).__name__)
+    now = timezone.now()
+    for notice in notices:
+        pause = min(timedelta(minutes=2**notice.mail_tries), LONGEST_PAUSE)
+        due = now + pause if notice.mail_tries < MOST_TRIES else None
+        Notice.objects.filter(pk=notice.pk, mail_claim=notice.mail_claim).update(mail_claim=None, mail_at=due)
+
+
+# --- what a letter says -----------------------------------------------------------------------------------------
+
+
+def letter(user: User, notices: list[Notice], server: Any = None) -> EmailMessage:
+    """One letter about one or more notices, in plain text."""
+    stop = _address(f"/notifications/stop/{token_for(user, {Kind(notice.kind) for notice in notices})}/")
+    parts = [_one_of(notice, is_alone=len(notices) == 1) for notice in notices]
+    ending = _("Choose what you get by mail: %(settings)s\nNo more letters of this kind: %(stop)s") % {
+        "settings": _address("/account/preferences/"),
+        "stop": stop,
+    }
+    message = EmailMessage(_subject(notices), "\n\n".join([*parts, f"-- \n{ending}\n"]), None, [user.email])
+    message.connection = server
+    message.extra_headers = {
+        "Message-ID": f"<{_fingerprint(notices)}@{urlsplit(settings.SITE_URL).hostname or 'leaderboard.local'}>",
+        "Auto-Submitted": "auto-generated",
+    }
+    if settings.SITE_URL:
+        message.extra_headers |= {
+            "List-Unsubscribe": f"<{stop}>",
+            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        }
+    return message
+
+
+def _subject(notices: list[Notice]) -> str:
+    if len(notices) > 1:
+        return _("%(number)s notices from Leaderboard") % {"number": len(notices)}
+    (notice,) = notices
+    where = f"{notice.competition}: " if notice.competition else ""
+    return " ".join(f"{where}{notice.title}".split())
+
+
+def _one_of(notice: Notice, *, is_alone: bool) -> str:
+    where = f"{notice.competition}: " if notice.competition and not is_alone else ""
+    title = f"{where}{notice.title}"
+    lines = [title, "-" * min(len(title), 72)] if not is_alone else []
+    lines += [notice.text] if notice.text else [] if lines else [title]
+    lines += [_address(notice.link)] if notice.link else []
+    return "\n\n".join(lines) if is_alone else "\n".join(lines)
+
+
+def _address(path: str) -> str:
+    return f"{settings.SITE_URL.rstrip('/')}{path}"
+
+
+def _fingerprint(notices: list[Notice]) -> str:
+    """The same for the same notices, so that a letter that went out unnoticed is not shown twice."""
+    text = ",".join(str(notice.pk) for notice in notices)
+    return f"notice.{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+
+
+# --- no more letters --------------------------------------------------------------------------------------------
+
+
+def token_for(user: User, kinds: set[Kind]) -> str:
+    """What a link needs that ends letters of these kinds without signing in; it opens nothing else."""
+    return signing.dumps([user.pk, sorted(kind.value for kind in kinds)], salt=SALT)
+
+
+def stopped_by(token: str, *, stop: bool) -> list[Kind]:
+    """The kinds of a token, none when it is not ours; with `stop` their letters end, and notices stay on the page."""
+    try:
+        number, names = signing.loads(token, salt=SALT)
+    except (signing.BadSignature, ValueError):
+        return []
+    kinds = [Kind(name) for name in names if name in Kind.values]
+    user = User.objects.filter(pk=number).first()
+    if user is None:
+        return []
+    if stop:
+        wanted = choices_of(user)
+        choose(user=user, choices={kind: Delivery.PAGE for kind in kinds if wanted[kind] != Delivery.NONE})
+    return kinds

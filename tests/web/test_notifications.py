@@ -1,0 +1,387 @@
+"""What people are told: on their page, by mail as they choose, never twice."""
+
+from __future__ import annotations
+
+import re
+import smtplib
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.core import mail
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard import tasks, telling
+from leaderboard.models import Competition, Kind, Notice, User
+from leaderboard.models.notice import next_digest
+from tests.web.test_join import signed_in
+
+
+def tell(*users: User, kind: str = "deadline", title: str = "The deadline moved", **more: Any) -> int:
+    fields = {"competition": None, "text": "Now on Sunday.", "link": "/c/pets/", **more}
+    return telling.tell(users, kind=kind, title=title, **fields)
+
+
+def long_ago() -> datetime:
+    return timezone.now() - timedelta(hours=1)
+
+
+@pytest.fixture
+def post(settings: LazySettings) -> list[mail.EmailMessage]:
+    """A site with a mail server; gives what it sent."""
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    settings.SITE_URL = "https://class.example/"
+    return mail.outbox
+
+
+# --- on the page ------------------------------------------------------------------------------------------------
+
+
+def test_bo_reads_what_is_new_first_and_the_header_counts_it(bo: User, pets: Competition) -> None:
+    tell(bo, title="Old one", competition=pets)
+    telling.mark_read(user=bo)
+    tell(bo, title="Fresh one", competition=pets)
+    page = signed_in(bo).get("/notifications/").content.decode()
+    assert page.index("Fresh one") < page.index("Old one")
+    assert re.search(r'class="count">1</span><span class="visually-hidden"> unread', page)
+    assert "Cats or dogs" in page
+
+
+def test_nobody_reads_what_cy_was_told(bo: User, cy: User) -> None:
+    tell(cy, title="For Cy alone")
+    (notice,) = Notice.objects.all()
+    client = signed_in(bo)
+    assert "For Cy alone" not in client.get("/notifications/").content.decode()
+    assert client.get(f"/notifications/{notice.pk}/").status_code == 404
+    client.post("/notifications/")
+    notice.refresh_from_db()
+    assert notice.read_at is None
+
+
+def test_a_stranger_signs_in_first_and_costs_no_query(db: None) -> None:
+    assert Client().get("/notifications/").status_code == 302
+    with CaptureQueriesContext(connection) as queries:
+        Client().get("/metrics/")
+    assert not any("notice" in query["sql"] for query in queries)
+
+
+def test_following_a_notice_marks_it_read_and_leads_there(bo: User) -> None:
+    tell(bo), tell(bo, title="Another")
+    notice = Notice.objects.get(title="Another")
+    response = signed_in(bo).get(f"/notifications/{notice.pk}/")
+    assert (response.status_code, response["Location"]) == (302, "/c/pets/")
+    assert telling.unread(bo) == 1
+
+
+def test_all_are_marked_read_at_once(bo: User) -> None:
+    tell(bo), tell(bo, title="Another")
+    page = signed_in(bo).post("/notifications/", follow=True).content.decode()
+    assert "2 notices are marked as read." in page
+    assert "Mark all as read" not in page
+    assert telling.unread(bo) == 0
+
+
+def test_an_empty_page_says_what_will_be_here(bo: User) -> None:
+    assert "Nothing yet" in signed_in(bo).get("/notifications/").content.decode()
+
+
+def test_a_long_history_has_pages_and_few_queries(bo: User, pets: Competition) -> None:
+    for number in range(60):
+        tell(bo, title=f"Notice {number}", competition=pets)
+    client = signed_in(bo)
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get("/notifications/?page=3").content.decode()
+    assert len(queries) <= 8
+    assert "Page 3 of 3" in page
+    assert page.count("<h2") == 10
+
+
+def test_texts_of_others_are_text(bo: User) -> None:
+    tell(bo, title="<script>x</script>", text="<b>bold</b>\n[a](javascript:alert(1))")
+    tell(bo, kind="announcement", text="**Hello**\n\n<script>x</script>")
+    page = signed_in(bo).get("/notifications/").content.decode()
+    assert "<script>x" not in page
+    assert "<b>bold" not in page
+    assert "<strong>Hello</strong>" in page
+
+
+@pytest.mark.parametrize(
+    "link", ["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:x", "/a\nb"]
+)
+def test_a_notice_leads_nowhere_else(bo: User, link: str) -> None:
+    tell(bo, link=link)
+    assert Notice.objects.get().link == ""
+
+
+# --- telling ----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_taken_back_was_never_told(bo: User) -> None:
+    with transaction.atomic():
+        tell(bo)
+        transaction.set_rollback(True)
+    assert telling.unread(bo) == 0
+
+
+def test_a_fault_in_telling_undoes_nothing(bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(Notice.objects, "bulk_create", broken)
+    with transaction.atomic():
+        bo.first_name = "Bo"
+        bo.save()
+        assert tell(bo) == 0
+    bo.refresh_from_db()
+    assert bo.first_name == "Bo"
+
+
+def test_with_a_key_each_is_told_once(bo: User, cy: User) -> None:
+    assert tell(bo, key="reminder:1") == 1
+    assert tell(bo, cy, key="reminder:1") == 1
+    assert tell(bo, cy, key="reminder:1") == 0
+    assert telling.unread(bo) == telling.unread(cy) == 1
+
+
+def test_an_unknown_kind_still_reaches_people(bo: User) -> None:
+    tell(bo, kind="something_new")
+    assert Notice.objects.get().kind == Kind.OTHER
+
+
+def test_who_left_the_site_is_told_nothing(bo: User) -> None:
+    bo.is_active = False
+    bo.save()
+    assert tell(bo) == 0
+
+
+# --- letters ----------------------------------------------------------------------------------------------------
+
+
+def test_a_letter_goes_out_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
+    tell(bo, competition=pets)
+    for _ in range(3):
+        assert telling.send_due() is False
+    (letter,) = post
+    assert letter.to == ["bo@example.org"]
+    assert letter.subject == "Cats or dogs: The deadline moved"
+    assert "Now on Sunday." in letter.body
+    assert "https://class.example/c/pets/" in letter.body
+    assert Notice.objects.get().mailed_at is not None
+
+
+def test_the_sweep_rings_for_letters_that_are_due(
+    bo: User, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rung: list[str] = []
+
+    def ring(task: Any, *_: object, **__: object) -> bool:
+        rung.append(task.name)
+        return True
+
+    monkeypatch.setattr(tasks, "ring", ring)
+    tasks.sweep()
+    assert rung == []
+    tell(bo)
+    tasks.sweep()
+    assert rung == ["leaderboard.tasks.mail_due"]
+    tasks.mail_due()
+    assert len(post) == 1
+
+
+def test_a_letter_in_somebodys_hands_is_not_sent_by_another(
+    bo: User, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(bo)
+    real = mail.EmailMessage.send
+
+    def meanwhile(self: mail.EmailMessage, fail_silently: bool = False) -> int:
+        monkeypatch.setattr(mail.EmailMessage, "send", real)
+        telling.send_due()
+        return real(self)
+
+    monkeypatch.setattr(mail.EmailMessage, "send", meanwhile)
+    telling.send_due()
+    assert len(post) == 1
+
+
+def test_a_server_that_refuses_gets_the_letter_later(
+    bo: User, cy: User, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def refused(self: object, fail_silently: bool = False) -> int:
+        asked.append(1)
+        raise ConnectionRefusedError
+
+    tell(bo, cy)
+    with monkeypatch.context() as patch:
+        patch.setattr(mail.EmailMessage, "send", refused)
+        telling.send_due()
+        telling.send_due()
+    assert asked == [1]  # a server that answers nobody is left alone for a while
+    assert all(due and due > timezone.now() for due in Notice.objects.values_list("mail_at", flat=True))
+    Notice.objects.update(mail_at=long_ago())
+    telling.send_due()
+    assert sorted(letter.to[0] for letter in post) == ["bo@example.org", "cy@example.org"]
+
+
+def test_one_wrong_address_holds_up_nobody(
+    bo: User, cy: User, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = mail.EmailMessage.send
+
+    def picky(self: mail.EmailMessage, fail_silently: bool = False) -> int:
+        if self.to == ["bo@example.org"]:
+            raise smtplib.SMTPRecipientsRefused({})
+        return real(self)
+
+    monkeypatch.setattr(mail.EmailMessage, "send", picky)
+    tell(bo, cy)
+    for _ in range(20):
+        Notice.objects.filter(user=bo, mail_at__isnull=False).update(mail_at=long_ago())
+        telling.send_due()
+    assert [letter.to for letter in post] == [["cy@example.org"]]
+    assert Notice.objects.get(user=bo).mail_at is None  # given up; the page still says it
+
+
+def test_a_letter_after_a_death_has_the_same_name(bo: User, post: list[mail.EmailMessage]) -> None:
+    tell(bo)
+    telling.send_due()
+    # As if the process had died before it noted that the server took the letter.
+    Notice.objects.update(mailed_at=None, mail_at=long_ago())
+    telling.send_due()
+    first, second = post
+    assert first.extra_headers["Message-ID"] == second.extra_headers["Message-ID"]
+
+
+def test_without_a_mail_server_nothing_waits_to_be_sent(bo: User) -> None:
+    tell(bo)
+    assert Notice.objects.get().mail_at is None
+
+
+def test_a_title_is_one_line_of_the_letter(bo: User, post: list[mail.EmailMessage]) -> None:
+    tell(bo, title="Hello\r\nBcc: all@example.org")
+    telling.send_due()
+    assert post[0].message()["Bcc"] is None
+    assert post[0].subject == "Hello Bcc: all@example.org"
+
+
+# --- as people choose -------------------------------------------------------------------------------------------
+
+
+def prefer(user: User, **choices: str) -> Any:
+    current = {kind.value: way for kind, way in telling.choices_of(user).items()}
+    return signed_in(user).post("/account/preferences/", {**current, **choices})
+
+
+def test_bo_wants_no_letters_about_deadlines(bo: User, post: list[mail.EmailMessage]) -> None:
+    assert prefer(bo, deadline="page").status_code == 303
+    tell(bo)
+    telling.send_due()
+    assert post == []
+    assert telling.unread(bo) == 1
+
+
+def test_bo_wants_to_hear_nothing_of_his_team(bo: User) -> None:
+    prefer(bo, team="none")
+    assert tell(bo, kind="team") == 0
+    assert telling.unread(bo) == 0
+
+
+def test_nobody_can_be_deaf_to_what_changes_their_rights(bo: User) -> None:
+    assert prefer(bo, deadline="none").status_code == 422
+    telling.choose(user=bo, choices={Kind.DEADLINE: "none"})
+    assert tell(bo) == 1
+
+
+def test_a_day_of_news_is_one_letter_in_the_morning(bo: User, post: list[mail.EmailMessage]) -> None:
+    prefer(bo, deadline="digest", grant="digest")
+    tell(bo), tell(bo, kind="grant", title="Two more attempts")
+    telling.send_due()
+    assert post == []
+    Notice.objects.update(mail_at=long_ago())
+    telling.send_due()
+    (letter,) = post
+    assert letter.subject == "2 notices from Leaderboard"
+    assert "The deadline moved" in letter.body
+    assert "Two more attempts" in letter.body
+
+
+def test_a_change_of_mind_holds_for_letters_that_wait(bo: User, post: list[mail.EmailMessage]) -> None:
+    prefer(bo, deadline="digest")
+    tell(bo)
+    prefer(bo, deadline="page")
+    Notice.objects.filter(mail_at__isnull=False).update(mail_at=long_ago())
+    telling.send_due()
+    assert post == []
+
+
+@given(
+    at=st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)),
+    zone=st.sampled_from(["", "Europe/Vienna", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"]),
+)
+def test_the_morning_is_the_readers_and_within_a_day(at: datetime, zone: str) -> None:
+    from zoneinfo import ZoneInfo
+
+    due = next_digest(zone, at)
+    local = due.astimezone(ZoneInfo(zone or "UTC"))
+    assert (local.hour, local.minute) == (7, 0)
+    assert timedelta(0) < due - at <= timedelta(hours=25)
+
+
+def test_only_hosts_choose_about_failed_files(bo: User, ada: User) -> None:
+    assert "could not be scored" not in signed_in(bo).get("/account/preferences/").content.decode()
+    assert "could not be scored" in signed_in(ada).get("/account/preferences/").content.decode()
+
+
+# --- no more letters --------------------------------------------------------------------------------------------
+
+
+def stop_link(letter: mail.EmailMessage) -> str:
+    found = re.fullmatch(
+        r"<https://class\.example(/notifications/stop/[^>]+)>", letter.extra_headers["List-Unsubscribe"]
+    )
+    assert found
+    return found.group(1)
+
+
+def test_one_click_in_the_mail_program_ends_letters_of_that_kind_without_signing_in(
+    bo: User, post: list[mail.EmailMessage]
+) -> None:
+    tell(bo)
+    telling.send_due()
+    assert post[0].extra_headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    program = Client(enforce_csrf_checks=True)
+    assert program.post(stop_link(post[0]), {"List-Unsubscribe": "One-Click"}).status_code == 200
+    tell(bo), tell(bo, kind="grant", title="More attempts")
+    telling.send_due()
+    assert [letter.subject for letter in post] == ["The deadline moved", "More attempts"]
+    assert telling.unread(bo) == 3
+
+
+def test_a_scanner_that_follows_the_link_ends_nothing(bo: User, post: list[mail.EmailMessage]) -> None:
+    tell(bo)
+    telling.send_due()
+    page = Client().get(stop_link(post[0])).content.decode()
+    assert "Send me no more of these" in page
+    assert "bo" not in re.findall(r"\w+", re.sub(r"<[^>]+>", " ", page))
+    assert telling.choices_of(bo)[Kind.DEADLINE] == "at_once"
+
+
+def test_a_changed_link_ends_nothing(bo: User) -> None:
+    token = telling.token_for(bo, {Kind.DEADLINE})
+    for wrong in (token[:-1], "x" + token, "nonsense", token.replace(":", "")):
+        assert Client().post(f"/notifications/stop/{wrong}/").status_code == 404
+    assert telling.choices_of(bo)[Kind.DEADLINE] == "at_once"
+
+
+def test_the_link_makes_nobody_hear_what_they_had_switched_off(bo: User) -> None:
+    telling.choose(user=bo, choices={Kind.TEAM: "none"})
+    telling.stopped_by(telling.token_for(bo, {Kind.TEAM}), stop=True)
+    assert telling.choices_of(bo)[Kind.TEAM] == "none"
