@@ -17,6 +17,7 @@ from .boards import (
     rank_of,
     ranks_of,
 )
+from .courses import Course, courses
 from .doubts import Doubt
 from .ladder import NO_RUNGS, Answer, Ladder, answers_to, ladder_of, ranked_scores, shown_scores, sign_of, step_of
 from .revealing import reveal, reveal_due
@@ -33,6 +34,7 @@ __all__ = [
     "Beside",
     "Best",
     "Board",
+    "Course",
     "Doubt",
     "Hindsight",
     "Ladder",
@@ -46,6 +48,7 @@ __all__ = [
     "beside",
     "bests",
     "board",
+    "courses",
     "differences",
     "expected",
     "finals",

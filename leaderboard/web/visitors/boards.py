@@ -24,6 +24,7 @@ from ... import hosting, ranking
 from ...models import Split
 from .. import board_cache
 from ..access import Audience, Visit, open_to
+from ..board_chart import Chart, board_chart
 from ..board_lines import lines_of
 from ..context import theme_of
 
@@ -116,6 +117,15 @@ class Wish:
         key = ("place", self.visit.competition.pk, ruler.pk, self.visit.competition.board_version, self.split, team.pk)
         return board_cache.shelf.get(key, lambda: ranking.placing(team, ruler, self.split))
 
+    def chart(self) -> Chart | None:
+        """Scores over time, beside the public board alone: private ones have no history that anybody saw."""
+        if self.split == Split.PRIVATE or self.text:
+            return None
+        team = self.visit.membership.team if self.visit.membership else None
+        competition = self.visit.competition
+        key = ("chart", competition.pk, competition.ground_truth_id, competition.board_version, team and team.pk)
+        return board_cache.shelf.get(key, lambda: board_chart(competition, team))
+
 
 @open_to(Audience.VISITORS)
 def leaderboard(request: HttpRequest, visit: Visit) -> HttpResponse:
@@ -183,6 +193,7 @@ def _context(request: HttpRequest, wish: Wish) -> dict[str, Any]:
         "own_page": (placing.rank - 1) // ranking.PAGE_SIZE + 1 if placing else 1,
         "public_percent": public,
         "private_percent": 100 - public,
+        "chart": None if _is_part(request) else wish.chart(),
         "poll": _address(request, wish),
         "poll_etag": _etag_of_part(wish, request),
     }

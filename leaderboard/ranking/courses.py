@@ -1,0 +1,61 @@
+"""How the shown scores of a few teams came about: each time one of them became better."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..models import GroundTruth, Split, Team
+from .boards import in_order, is_hidden
+from .ladder import ladder_of, ranked_scores, sign_of
+
+LEADERS = 10
+MOST_STEPS = 20
+
+
+@dataclass(frozen=True)
+class Course:
+    """A team's public score over time: (receipt, score from then on), the first and the newest steps."""
+
+    team: Team
+    steps: tuple[tuple[datetime, float], ...]
+
+
+def courses(ground_truth: GroundTruth, *, also: Team | None = None) -> list[Course]:
+    """Of the best teams of the public board in its order, and of one more; nothing where the board shows no scores."""
+    if is_hidden(ground_truth, Split.PUBLIC):
+        return []
+    leaders = [standing.team for standing in in_order(ground_truth, Split.PUBLIC).select_related("team")[:LEADERS]]
+    if also is not None and also not in leaders:
+        leaders.append(also)
+    found = _steps(ground_truth, leaders)
+    return [Course(team, found[team.pk]) for team in leaders if team.pk in found]
+
+
+def _steps(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tuple[tuple[datetime, float], ...]]:
+    rows = ranked_scores(ground_truth, Split.PUBLIC).filter(submission__team__in=teams)
+    received: dict[int, list[tuple[datetime, float]]] = defaultdict(list)
+    for team_id, at, value in rows.order_by("submission__received_at", "submission_id").values_list(
+        "submission__team", "submission__received_at", "value"
+    ):
+        assert team_id is not None
+        received[team_id].append((at, value))
+    return {team_id: _shortened(_shown(ground_truth, files)) for team_id, files in received.items()}
+
+
+def _shown(ground_truth: GroundTruth, files: Sequence[tuple[datetime, float]]) -> list[tuple[datetime, float]]:
+    """The files after which the board showed another score, with that score."""
+    if ladder := ladder_of(ground_truth):
+        told = zip(files, ladder.climb(value for _, value in files), strict=True)
+        return [(at, shown) for (at, _), (shown, is_new) in told if is_new]
+    sign, steps = sign_of(ground_truth), list[tuple[datetime, float]]()
+    for at, value in files:
+        if not steps or sign * value < sign * steps[-1][1]:
+            steps.append((at, value))
+    return steps
+
+
+def _shortened(steps: Sequence[tuple[datetime, float]]) -> tuple[tuple[datetime, float], ...]:
+    return tuple(steps) if len(steps) <= MOST_STEPS else (steps[0], *steps[1 - MOST_STEPS :])
