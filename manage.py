@@ -3,7 +3,7 @@
 """Starts everything. On a fresh machine it first makes `.venv` and installs what the lock file names.
 
     python3 manage.py up       the whole site (up --help lists the options)
-    python3 manage.py test     the whole test suite; what follows goes to pytest (--postgres: not on SQLite)
+    python3 manage.py test     the test suite; what follows goes to pytest (-m long: the long ones; --postgres)
     python3 manage.py COMMAND  any command of Django
 
 Only the standard library and the syntax of Python 3.6, so that an old Python can say that it is old.

@@ -155,6 +155,7 @@ def test_the_service_files_are_written_as_the_page_says_and_installed_all(tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_drill_runs_as_it_is_written(tmp_path: Path) -> None:
     var = tmp_path / "var"
     var.mkdir(mode=0o700)

@@ -47,9 +47,10 @@ def everything(scene: Scene, role: str, path: str) -> str:
     """All that a role can get out of an address: bodies and headers of every method and format."""
     if path.startswith("/admin/") and role != "ada":
         return text_of(ask(scene, role, "GET", path + QUERY))  # one redirect to the sign-in page for all of them
-    seen = [ask(scene, role, "GET", path), ask(scene, role, "GET", path + QUERY, Accept="application/json")]
+    seen = [ask(scene, role, "GET", path + QUERY, Accept="application/json")]
     if role in ("anonymous", "bo"):
-        seen += [ask(scene, role, "HEAD", path + QUERY), ask(scene, role, "OPTIONS", path)]
+        others = (("GET", path), ("HEAD", path + QUERY), ("OPTIONS", path))
+        seen += [ask(scene, role, method, address) for method, address in others]
     savepoint = transaction.savepoint()
     seen.append(ask(scene, role, "POST", path, {"board": "private", "confirm": "wrong", "format": "csv"}))
     transaction.savepoint_rollback(savepoint)

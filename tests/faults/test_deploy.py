@@ -21,7 +21,7 @@ from tests.site import ROOT, Site, running_site, site_environment, until
 
 from .test_processes import asleep, children_of, row, rows, scored, upload, worker
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 TOKEN = "a-token-for-tests-4711"
 SET_UP = """

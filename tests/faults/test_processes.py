@@ -24,7 +24,7 @@ from tests.conftest import answers
 from tests.leaderboard.test_scorer import below
 from tests.site import ROOT, Site, running_site, until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 ROWS = 300_000
 SET_UP = f"""

@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import answers
 from tests.site import ROOT, Site, running_site, until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 SET_UP = """
 from tests.conftest import make_competition, enter, person

@@ -17,7 +17,7 @@ from tests.conftest import answers
 from tests.inputs.doors import BOUNDARY, body_of, part
 from tests.site import Site, running_site, until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 TEAM = ("bo", "cy", "max", "eva")
 SLOW = 200

@@ -14,7 +14,7 @@ import pytest
 from tests.servers import Postgres, Redis, postgres, redis_server
 from tests.site import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 # What a web server and a worker do with them: count tries, ring, listen, ask; and pg_dump, which is told apart.
 USE = """

@@ -14,7 +14,7 @@ import pytest
 from tests.servers import postgres
 from tests.site import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.sqlite]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.sqlite]
 
 TESTS = (
     "machines/test_races.py",

@@ -22,7 +22,7 @@ from tests.machines.network import HUB, Machine, NotHere, machines
 from tests.servers import Postgres, Redis, postgres, redis_server
 from tests.site import ROOT, Site, until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 PORT = 8000
 ROWS = 60_000

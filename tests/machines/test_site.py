@@ -19,7 +19,7 @@ from tests.conftest import answers
 from tests.servers import Postgres, Redis, postgres, redis_server
 from tests.site import ROOT, Site, running_site, until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 ROWS = 60_000
 SET_UP = f"""
