@@ -7,6 +7,7 @@ from .data_files import add_data_file, remove_data_file
 from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth, proposed
 from .folders import export_folder, import_folder
 from .granting import disqualify, forgive_files, grant, readmit, revoke_grant
+from .lookout import Below, TeamLine, below_baselines, best_public, team_lines, without_valid_file
 from .rulers import (
     Move,
     Preview,
@@ -33,13 +34,17 @@ from .stopping import hide_submission, pause, resume, show_submission
 __all__ = [
     "EDITABLE",
     "HEAD_BYTES",
+    "Below",
     "CannotHost",
     "Move",
     "Preview",
+    "TeamLine",
     "add_baseline",
     "add_data_file",
     "add_host",
     "apply_candidate",
+    "below_baselines",
+    "best_public",
     "board_csv",
     "change",
     "check_draft",
@@ -71,4 +76,6 @@ __all__ = [
     "revoke_grant",
     "sample_of",
     "show_submission",
+    "team_lines",
+    "without_valid_file",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import ClassVar
@@ -74,15 +75,20 @@ class Terms:
     closes_at: datetime
     daily_attempts: int
 
+    @classmethod
+    def summed(cls, competition: Competition, grants: Iterable[Grant], day: date) -> Terms:
+        """What live grants of one team come to."""
+        closes_at, attempts = competition.closes_at, competition.daily_attempts
+        for grant in grants:
+            closes_at = max(closes_at, grant.closes_at or closes_at)
+            attempts += grant.extra_attempts if grant.day in (None, day) else 0
+        return cls(closes_at, attempts)
+
 
 def terms_of(team: Team | int, competition: Competition, day: date) -> Terms:
     """One query. Inside a transaction that holds the competition's row they stand until its end."""
     key = team if isinstance(team, int) else team.pk
-    closes_at, attempts = competition.closes_at, competition.daily_attempts
-    for grant in Grant.objects.live().filter(team=key):
-        closes_at = max(closes_at, grant.closes_at or closes_at)
-        attempts += grant.extra_attempts if grant.day in (None, day) else 0
-    return Terms(closes_at, attempts)
+    return Terms.summed(competition, Grant.objects.live().filter(team=key), day)
 
 
 def extended_to(team: str) -> Subquery:

@@ -142,15 +142,13 @@ def _with_visit(
 ) -> HttpResponseBase:
     user: Viewer = request.user
     competition = Competition.objects.select_related("ground_truth").filter(slug=slug).first()
-    if competition is None or not competition.is_visible_to(user):
+    visit = Visit(competition, user, database_now()) if competition else None
+    if visit is None or not (visit.is_host if audience is Audience.HOSTS else visit.competition.is_visible_to(user)):
         if user.is_anonymous and audience is not Audience.VISITORS:
             return redirect_to_login(request.get_full_path())
         raise Http404("No competition of this name is open to you.")
-    visit = Visit(competition, user, database_now())
     if audience is not Audience.VISITORS and user.is_anonymous:
         return redirect_to_login(request.get_full_path())
-    if audience is Audience.HOSTS and not visit.is_host:
-        raise Http404("No competition of this name is hosted by you.")
     if audience is Audience.MEMBERS and visit.membership is None and not visit.is_host:
         messages.info(request, "Join the competition first.")
         return redirect("overview", slug=slug)

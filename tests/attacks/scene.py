@@ -107,6 +107,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "baseline_id": baseline.baseline_id,
         "file_id": data_file.pk,
         "object_id": submission.pk,
+        "team_id": team.pk,
         "app_label": "leaderboard",
     }
     return Scene(competition, submission, clients, tokens, arguments)

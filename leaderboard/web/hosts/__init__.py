@@ -19,6 +19,8 @@ from .setting_up import (
     host_people,
     host_settings,
 )
+from .stopping import host_pause, host_submission
+from .teams import host_team, host_teams
 from .trail import host_audit
 from .truths import host_candidate, host_truth, host_truth_file
 
@@ -33,11 +35,15 @@ __all__ = [
     "host_delete",
     "host_launch",
     "host_new",
+    "host_pause",
     "host_people",
     "host_reveal",
     "host_settings",
+    "host_submission",
     "host_submission_file",
     "host_submissions",
+    "host_team",
+    "host_teams",
     "host_truth",
     "host_truth_file",
 ]
