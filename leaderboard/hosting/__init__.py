@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .announcing import announce, edit_announcement, readers, withdraw_announcement
 from .boards import add_baseline, board_csv, remove_baseline, reveal
 from .data_files import add_data_file, remove_data_file
 from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth, proposed
@@ -42,6 +43,7 @@ __all__ = [
     "add_baseline",
     "add_data_file",
     "add_host",
+    "announce",
     "apply_candidate",
     "below_baselines",
     "best_public",
@@ -55,6 +57,7 @@ __all__ = [
     "discard_draft",
     "disqualify",
     "draft_truth",
+    "edit_announcement",
     "export_folder",
     "forgive_files",
     "grant",
@@ -66,6 +69,7 @@ __all__ = [
     "preview",
     "proposed",
     "publish",
+    "readers",
     "readmit",
     "remove",
     "remove_baseline",
@@ -77,5 +81,6 @@ __all__ = [
     "sample_of",
     "show_submission",
     "team_lines",
+    "withdraw_announcement",
     "without_valid_file",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .announcement import Announcement
 from .audit import AuditEntry, Deed, broken_links, plain
 from .competition import Competition, DataFile, Split
 from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms_of
@@ -15,6 +16,7 @@ from .watching import CageTest, Inspection, Worker
 
 __all__ = [
     "MOST_SECONDARY",
+    "Announcement",
     "ApiToken",
     "AuditEntry",
     "Baseline",

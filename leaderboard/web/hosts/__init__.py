@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .announcements import host_announcement, host_announcements
 from .running import (
     host_baselines,
     host_board_csv,
@@ -26,6 +27,8 @@ from .truths import host_candidate, host_truth, host_truth_file
 
 __all__ = [
     "host",
+    "host_announcement",
+    "host_announcements",
     "host_audit",
     "host_baselines",
     "host_board_csv",

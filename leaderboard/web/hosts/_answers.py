@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.forms import Form
+from django.forms import BaseForm
 from django.http import HttpRequest, QueryDict
 
 from ...hosting import CannotHost
@@ -22,7 +22,7 @@ def refuse_too_large(request: HttpRequest) -> None:
         raise TooLarge(settings.MAX_UPLOAD_BYTES)
 
 
-def add_refusal(form: Form, error: Exception) -> int:
+def add_refusal(form: BaseForm, error: Exception) -> int:
     """Put what a verb refused above the form; gives the status of the answer."""
     if isinstance(error, TooLarge):
         # The file never arrived whole, so the form thinks that none was chosen.

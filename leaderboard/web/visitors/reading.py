@@ -14,12 +14,14 @@ from django.shortcuts import redirect, render
 import metrics
 
 from ... import joining, ranking
-from ...models import Competition, GroundTruth, Split
+from ...models import Announcement, Competition, GroundTruth, Split
 from ..access import Audience, Visit, open_to
 from ..board_cache import shelf
 from ._examples import Example, with_params
 from ._home import command
 from ._worked import best_of
+
+MOST_ANNOUNCEMENTS = 30
 
 
 @open_to(Audience.VISITORS)
@@ -29,9 +31,18 @@ def overview(request: HttpRequest, visit: Visit) -> HttpResponse:
         "visit": visit,
         "measure": measure_of(competition.ground_truth),
         "podium": podium(competition) if visit.state == "revealed" else (),
+        "announcements": announcements(visit),
         "site": request.build_absolute_uri("/").rstrip("/"),
     }
     return render(request, "visitors/overview.html", context)
+
+
+def announcements(visit: Visit) -> list[Announcement]:
+    """What the class was told, for members what was written to them, for hosts all that stands."""
+    found = Announcement.objects.filter(competition=visit.competition)
+    if visit.membership is not None:
+        return list(found.for_user(visit.user)[:MOST_ANNOUNCEMENTS])
+    return list(found.filter(withdrawn_at=None)[:MOST_ANNOUNCEMENTS]) if visit.is_host else []
 
 
 @open_to(Audience.VISITORS)

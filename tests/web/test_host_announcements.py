@@ -1,0 +1,185 @@
+"""Ada writes to her class: to everybody, or to those who need the word."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.core import mail
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from leaderboard import hosting, scoring, telling
+from leaderboard.models import Announcement, AuditEntry, Competition, Notice, User
+from tests.conftest import answers, enter, hand_in, make_competition
+from tests.web.test_join import signed_in
+
+PAGE = "/host/pets/announcements/"
+
+
+def write(host: User, **fields: Any) -> Any:
+    given = {"title": "New file", "text": "See **data**.", "audience": "all", **fields}
+    return signed_in(host).post(PAGE, given, follow=True)
+
+
+def overview(user: User) -> str:
+    return str(signed_in(user).get("/c/pets/").content.decode())
+
+
+def test_everybody_reads_it_on_the_overview_on_their_page_and_by_mail(
+    pets: Competition, ada: User, bo: User, cy: User, settings: LazySettings
+) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    enter(pets, bo), enter(pets, cy)
+    assert "Sent to 2 people." in write(ada).content.decode()
+    assert "See <strong>data</strong>." in overview(bo)
+    assert "See <strong>data</strong>." in signed_in(bo).get("/notifications/").content.decode()
+    telling.send_due()
+    assert sorted(letter.to[0] for letter in mail.outbox) == ["bo@example.org", "cy@example.org"]
+    assert "See **data**." in mail.outbox[0].body
+
+
+def test_strangers_read_nothing_of_it(ada: User, bo: User, dee: User) -> None:
+    pets = make_competition(ada, is_listed=True)
+    enter(pets, bo)
+    write(ada)
+    assert "New file" not in overview(dee)
+    assert telling.unread(dee) == 0
+
+
+def test_who_joins_later_reads_what_was_written_to_all(pets: Competition, ada: User, bo: User, cy: User) -> None:
+    enter(pets, bo)
+    write(ada)
+    write(ada, title="Where is your file?", audience="no_valid_file")
+    enter(pets, cy)
+    assert "New file" in overview(cy)
+    assert "Where is your file?" not in overview(cy)
+    assert "Where is your file?" in overview(bo)
+
+
+def test_the_form_says_how_many_get_it_before_it_is_sent(pets: Competition, ada: User, bo: User, cy: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    hand_in(pets, bo, answers())
+    page = " ".join(signed_in(ada).get(PAGE).content.decode().split())
+    assert "Everybody in the competition (2 people)" in page
+    assert "Who has no valid file yet (1 person)" in page
+
+
+def test_only_those_without_a_valid_file_are_asked_for_one(pets: Competition, ada: User, bo: User, cy: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    hand_in(pets, bo, answers())
+    hand_in(pets, cy, b"id,label\n1,cat\n")  # invalid: it has not all rows
+    write(ada, audience="no_valid_file")
+    assert (telling.unread(bo), telling.unread(cy)) == (0, 1)
+
+
+def test_only_those_below_the_best_baseline_are_encouraged(pets: Competition, ada: User, bo: User, cy: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    hand_in(pets, bo, answers())
+    hand_in(pets, cy, answers(public=5))
+    for name, wrong in (("Weak", 6), ("Strong", 2)):
+        baseline = hosting.add_baseline(
+            competition=pets, user=ada, name=name, file_name="b.csv", chunks=[answers(public=wrong)]
+        )
+        scoring.score(baseline.pk)
+    assert list(hosting.readers(pets, "below_baseline")) == [cy]
+
+
+def test_without_a_baseline_nobody_is_below_it_and_nothing_is_sent(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    response = write(ada, audience="below_baseline")
+    assert response.status_code == 409
+    page = response.content.decode()
+    assert "Nobody is meant by this choice" in page
+    assert "See **data**." in page  # nothing typed is lost
+    assert not Announcement.objects.exists()
+
+
+def test_a_hidden_board_tells_nobody_who_is_below(ada: User, bo: User) -> None:
+    pets = make_competition(ada, board_mode="hidden")
+    enter(pets, bo)
+    hand_in(pets, bo, answers(public=5))
+    baseline = hosting.add_baseline(competition=pets, user=ada, name="B", file_name="b.csv", chunks=[answers()])
+    scoring.score(baseline.pk)
+    assert not hosting.readers(pets, "below_baseline").exists()
+
+
+def test_a_double_click_sends_once(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    key = re.search(r"announcement:[0-9a-f]{32}", signed_in(ada).get(PAGE).content.decode())
+    assert key
+    write(ada, key=key.group()), write(ada, key=key.group())
+    assert Announcement.objects.count() == telling.unread(bo) == 1
+
+
+@pytest.mark.parametrize("wrong", [{"title": ""}, {"text": " "}, {"audience": "strangers"}, {"key": "mine"}])
+def test_what_is_missing_is_said_and_nothing_is_sent(
+    pets: Competition, ada: User, bo: User, wrong: dict[str, str]
+) -> None:
+    enter(pets, bo)
+    assert write(ada, **wrong).status_code == 422
+    assert telling.unread(bo) == 0
+
+
+def test_a_change_reaches_the_page_and_leaves_its_trace(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    write(ada)
+    sent = Announcement.objects.get()
+    signed_in(ada).post(f"{PAGE}{sent.pk}/", {"title": "New file", "text": "It is *corrected*.", "is_pinned": "on"})
+    page = overview(bo)
+    assert "<em>corrected</em>" in page
+    assert "Pinned" in page
+    assert "changed" in page
+    assert "corrected" in signed_in(bo).get("/notifications/").content.decode()
+    assert telling.unread(bo) == 1
+    assert list(AuditEntry.objects.values_list("deed", flat=True)[:2]) == ["announcement_edited", "announced"]
+
+
+def test_what_is_withdrawn_leaves_the_overview_and_is_not_mailed(
+    pets: Competition, ada: User, bo: User, settings: LazySettings
+) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    enter(pets, bo)
+    write(ada)
+    sent = Announcement.objects.get()
+    signed_in(ada).post(f"{PAGE}{sent.pk}/", {"action": "withdraw"})
+    telling.send_due()
+    assert mail.outbox == []
+    assert "See <strong>data" not in overview(bo)
+    assert Notice.objects.get().title == "Withdrawn: New file"
+    assert "Withdrawn" in signed_in(ada).get(PAGE).content.decode()
+    again = signed_in(ada).post(f"{PAGE}{sent.pk}/", {"action": "withdraw"}, follow=True)
+    assert "has been withdrawn" in again.content.decode()
+
+
+def test_hal_cannot_change_what_ada_wrote(pets: Competition, ada: User, dee: User) -> None:
+    other = make_competition(dee, slug="other", title="Another")
+    sent = hosting.announce(competition=pets, user=ada, title="Hello", text="There")
+    assert (
+        signed_in(dee).post(f"/host/{other.slug}/announcements/{sent.pk}/", {"action": "withdraw"}).status_code == 404
+    )
+    sent.refresh_from_db()
+    assert sent.withdrawn_at is None
+
+
+def test_a_script_in_it_stays_text(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    write(ada, text="<script>alert(1)</script> [x](javascript:alert(1))")
+    assert "<script>alert" not in overview(bo)
+    assert "javascript:alert" not in re.sub(r">[^<]*<", "><", overview(bo))
+
+
+def test_the_page_costs_few_queries_however_long_the_list(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    for number in range(30):
+        hosting.announce(competition=pets, user=ada, title=f"No. {number}", text="Text")
+    client, student = signed_in(ada), signed_in(bo)
+    with CaptureQueriesContext(connection) as queries:
+        client.get(PAGE)
+    assert len(queries) <= 12
+    with CaptureQueriesContext(connection) as queries:
+        page = student.get("/c/pets/").content.decode()
+    assert len(queries) <= 12
+    assert "Earlier announcements" in page
