@@ -1,11 +1,13 @@
 """Kill any part of a whole site at random while files are handed in: ``python -m bench.chaos``.
 
-    python -m bench.chaos [--uploads 2000] [--kills 200] [--seconds 900] [--seed 7]
+    python -m bench.chaos [--uploads 2000] [--kills 200] [--seconds 900] [--seed 7] [--servers]
 
 Students hand files in through the API at an even pace, each under an idempotency key that they send again until the
 site has acknowledged it, as the web page does. Meanwhile `kill -9` meets `up` itself (which is started again, as a
 service manager would), the web server and its process, the worker, its processes, the scorers below them, the broker
-(whose files are emptied first: it keeps nothing) and the beat. Afterwards one line tells of each figure and each
+(whose files are emptied first: it keeps nothing) and the beat. With `--servers` the site stands on PostgreSQL and Redis
+from the system's packages, and these die as well: Redis as a whole, of PostgreSQL one process, which takes all others
+of it along. Afterwards one line tells of each figure and each
 promise; the exit status is 1 when one is broken.
 """
 
@@ -28,6 +30,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPException
 from pathlib import Path
 
+from tests.servers import Postgres, Redis, postgres, redis_server
 from tests.site import ROOT, Site, free_port, site_environment, until
 
 STUDENTS = 40
@@ -79,6 +82,7 @@ class Chaos:
     environment: dict[str, str]
     port: int
     chance: random.Random
+    servers: tuple[Postgres, Redis] | None = None
     process: subprocess.Popen[bytes] | None = None
     is_over: bool = False
     kills: Counter[str] = field(default_factory=Counter)
@@ -112,7 +116,15 @@ class Chaos:
     def parts(self) -> list[Part]:
         """Everything alive below `up`, and `up`."""
         assert self.process is not None, "the site was started"
-        return [Part("up", self.process.pid), *_parts_below(self.process.pid)]
+        return [Part("up", self.process.pid), *_parts_below(self.process.pid), *self._parts_of_servers()]
+
+    def _parts_of_servers(self) -> Iterator[Part]:
+        if self.servers is not None:
+            database, broker = (server.process for server in self.servers)
+            assert database is not None, "the servers were started"
+            assert broker is not None, "the servers were started"
+            yield from (Part("database", pid) for pid in _children().get(database.pid, []))
+            yield Part("broker", broker.pid)
 
     def kill_one(self) -> None:
         """`kill -9` of a kind of part drawn by chance, then of one of its processes."""
@@ -125,6 +137,9 @@ class Chaos:
         with suppress(ProcessLookupError):
             os.kill(victim.pid, signal.SIGKILL)
             self.kills[name] += 1
+        if name == "broker" and self.servers is not None:
+            self.servers[1].end(signal.SIGKILL)
+            self.servers[1].start()
 
     def send(self, number: int, token: str, rows: int) -> None:
         """Hand one file in, again and again under the same key until it is acknowledged or refused."""
@@ -154,13 +169,19 @@ def submission(number: int, rows: int) -> bytes:
     return ("id,label\n" + "".join(f"row{i},{letters[(i + i // (number + 1)) % 5]}\n" for i in range(rows))).encode()
 
 
-def _parts_below(top: int) -> Iterator[Part]:
+def _children() -> dict[int, list[int]]:
+    """Who was started by whom, of everything alive."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with suppress(OSError, IndexError, ValueError):
                 parent = int(entry.joinpath("stat").read_text().rpartition(")")[2].split()[1])
                 children.setdefault(parent, []).append(int(entry.name))
+    return children
+
+
+def _parts_below(top: int) -> Iterator[Part]:
+    children = _children()
     for child in children.get(top, []):
         name = _name_of(child)
         if not name:
@@ -293,11 +314,16 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=900.0)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--servers", action="store_true", help="on PostgreSQL and Redis from the system's packages")
     given = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var"
         folder.mkdir()
-        chaos = Chaos(folder, site_environment(folder), free_port(), random.Random(given.seed))
+        servers, variables = None, {}
+        if given.servers:
+            servers = (stack.enter_context(postgres()), stack.enter_context(redis_server()))
+            variables = {"DATABASE_URL": servers[0].new_database("chaos"), "REDIS_URL": servers[1].url}
+        chaos = Chaos(folder, site_environment(folder, **variables), free_port(), random.Random(given.seed), servers)
         stack.enter_context(running(chaos))
         sizes = sorted(set(SIZES))
         tokens = chaos.site.shell(SET_UP.format(students=STUDENTS, sizes=sizes)).splitlines()
