@@ -7,6 +7,16 @@ from .boards import add_baseline, board_csv, remove_baseline, reveal
 from .data_files import add_data_file, remove_data_file
 from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth, proposed
 from .folders import export_folder, import_folder
+from .grade_releases import obstacles_to_release, release_grades, withdraw_grades
+from .grades import (
+    GradeRow,
+    GradeSheet,
+    Student,
+    baseline_scores,
+    grade_rules,
+    grade_sheet,
+    set_grade_rules,
+)
 from .granting import disqualify, forgive_files, grant, readmit, revoke_grant
 from .lookout import Below, TeamLine, below_baselines, best_public, team_lines, without_valid_file
 from .rulers import (
@@ -37,14 +47,18 @@ __all__ = [
     "HEAD_BYTES",
     "Below",
     "CannotHost",
+    "GradeRow",
+    "GradeSheet",
     "Move",
     "Preview",
+    "Student",
     "TeamLine",
     "add_baseline",
     "add_data_file",
     "add_host",
     "announce",
     "apply_candidate",
+    "baseline_scores",
     "below_baselines",
     "best_public",
     "board_csv",
@@ -60,17 +74,21 @@ __all__ = [
     "edit_announcement",
     "export_folder",
     "forgive_files",
+    "grade_rules",
+    "grade_sheet",
     "grant",
     "hide_submission",
     "import_folder",
     "launch",
     "launch_checklist",
+    "obstacles_to_release",
     "pause",
     "preview",
     "proposed",
     "publish",
     "readers",
     "readmit",
+    "release_grades",
     "remove",
     "remove_baseline",
     "remove_data_file",
@@ -79,8 +97,10 @@ __all__ = [
     "reveal",
     "revoke_grant",
     "sample_of",
+    "set_grade_rules",
     "show_submission",
     "team_lines",
     "withdraw_announcement",
+    "withdraw_grades",
     "without_valid_file",
 ]

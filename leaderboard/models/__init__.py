@@ -5,6 +5,7 @@ from __future__ import annotations
 from .announcement import Announcement
 from .audit import AuditEntry, Deed, broken_links, plain
 from .competition import Competition, DataFile, Split
+from .grade import Grade, Gradebook, GradeRelease, GradeRules
 from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms_of
 from .instrument import Instrument
 from .notice import Delivery, Kind, Notice, NoticeChoice
@@ -26,6 +27,10 @@ __all__ = [
     "DataFile",
     "Deed",
     "Delivery",
+    "Grade",
+    "GradeRelease",
+    "GradeRules",
+    "Gradebook",
     "Grant",
     "GroundTruth",
     "Immutable",

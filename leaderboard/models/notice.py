@@ -31,6 +31,7 @@ class Kind(models.TextChoices):
     TEAM = "team", _("Somebody joins or leaves your team")
     RESCORED = "rescored", _("Files are scored anew")
     REVEALED = "revealed", _("A private board opens")
+    GRADE = "grade", _("Grades are released")
     ROLE = "role", _("You get other rights in a competition")
     FILE_FAILED = "file_failed", _("A file of your class could not be scored")
     OTHER = "other", _("Everything else")

@@ -16,8 +16,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 import metrics
 
-from .. import ranking, telling
-from ..models import Competition, GroundTruth, Uncertainty, User
+from .. import grading, ranking, telling
+from ..models import Competition, GradeRelease, GroundTruth, Uncertainty, User
 from ..web import charts, prose
 
 register = template.Library()
@@ -86,6 +86,18 @@ def score_filter(value: float | None) -> str:
 def short(value: float | None) -> str:
     """A number that somebody chose or that was rounded to such a one: without digits that mean nothing."""
     return "–" if value is None else f"{value:.12g}"
+
+
+@register.filter
+def points(value: float | None, decimals: int) -> str:
+    """Points of a grade, a dash where there is none."""
+    return grading.points_text(value, decimals)
+
+
+@register.simple_tag
+def is_graded(competition: Competition) -> bool:
+    """Whether students can see their grades; asks nothing of the database before the reveal."""
+    return competition.revealed_at is not None and GradeRelease.current(competition) is not None
 
 
 @register.simple_tag

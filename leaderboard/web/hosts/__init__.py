@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .announcements import host_announcement, host_announcements
+from .grades import host_grade_release, host_grade_rules, host_grades
 from .running import (
     host_baselines,
     host_board_csv,
@@ -36,6 +37,9 @@ __all__ = [
     "host_competition",
     "host_data",
     "host_delete",
+    "host_grade_release",
+    "host_grade_rules",
+    "host_grades",
     "host_launch",
     "host_new",
     "host_pause",

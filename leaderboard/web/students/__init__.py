@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .accounts import account
 from .entering import invitation, join, join_code, join_open
+from .grades import grade
 from .history import finals, submission, submission_file, submission_problems, submission_receipt, submissions
 from .leaving import delete_account, my_data
 from .notices import notice, notifications, preferences, stop_mail
@@ -14,6 +15,7 @@ __all__ = [
     "account",
     "delete_account",
     "finals",
+    "grade",
     "invitation",
     "join",
     "join_code",

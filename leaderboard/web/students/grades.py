@@ -1,0 +1,17 @@
+"""A student's released grade."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from ...models import Grade, GradeRelease
+from ..access import Audience, Visit, open_to
+
+
+@open_to(Audience.MEMBERS)
+def grade(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Only the viewer's own, and only what was released: its reasons tell private scores."""
+    release = GradeRelease.current(visit.competition) if visit.sees_private else None
+    mine = Grade.objects.filter(release=release, user=visit.user.pk).first() if release else None
+    return render(request, "students/grade.html", {"visit": visit, "release": release, "grade": mine})

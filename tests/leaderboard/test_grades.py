@@ -1,0 +1,315 @@
+"""Everybody's grade follows from the scores of their team, and what was released stays as it was told."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from leaderboard import hosting, joining, scoring
+from leaderboard.models import AuditEntry, Competition, Deed, Grade, GradeRelease, GradeRules, Notice, Submission, User
+from tests.conftest import answers, close, enter, hand_in, make_competition
+
+RULES: dict[str, Any] = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 1.0}], "title": "Pets"}
+
+
+def sheet_of(competition: Competition) -> hosting.GradeSheet:
+    competition.refresh_from_db()
+    return hosting.grade_sheet(competition, at=timezone.now())
+
+
+def grades(competition: Competition) -> dict[str, float | None]:
+    return {row.student.username: row.mark.points for row in sheet_of(competition).rows}
+
+
+def reasons(competition: Competition) -> dict[str, str]:
+    return {row.student.username: row.mark.words for row in sheet_of(competition).rows}
+
+
+def add_baseline(competition: Competition, name: str, **wrong: int) -> None:
+    made = hosting.add_baseline(
+        competition=competition, user=None, name=name, file_name="b.csv", chunks=[answers(**wrong)]
+    )
+    scoring.score(made.pk)
+
+
+def set_rules(competition: Competition, **values: Any) -> None:
+    hosting.set_grade_rules(competition=competition, values={**RULES, **values}, user=None)
+
+
+def test_before_the_deadline_public_scores_are_a_look_ahead_and_then_private_ones_decide(
+    pets: Competition, bo: User, cy: User
+) -> None:
+    set_rules(pets)
+    for person in (bo, cy):
+        enter(pets, person)
+    hand_in(pets, bo, answers(public=0, private=3))
+    hand_in(pets, cy, answers(public=3, private=0))
+    assert grades(pets) == {"bo": 100, "cy": 50}
+    close(pets)
+    assert grades(pets) == {"bo": 50, "cy": 100}
+    assert reasons(pets)["cy"] == "private 1, reaches 1 = 100"
+
+
+def test_everybody_in_a_team_gets_its_grade_and_whoever_handed_nothing_in_gets_none(
+    pets: Competition, bo: User, cy: User, dee: User
+) -> None:
+    set_rules(pets)
+    team = enter(pets, bo).team
+    joining.by_invitation(user=cy, invitation=team.invitation)
+    enter(pets, dee)
+    hand_in(pets, bo, answers(private=3))
+    close(pets)
+    assert grades(pets) == {"bo": 50, "cy": 50, "dee": None}
+    assert reasons(pets)["dee"] == "No scored file, so no grade"
+    set_rules(pets, none_is_zero=True)
+    assert grades(pets)["dee"] == 0
+
+
+def test_an_invalid_file_is_no_file(pets: Competition, bo: User) -> None:
+    set_rules(pets, participation_points=10)
+    enter(pets, bo)
+    hand_in(pets, bo, b"nothing,here\n1,2\n")
+    close(pets)
+    assert grades(pets) == {"bo": None}
+
+
+def test_points_follow_a_baseline_when_its_score_changes(pets: Competition, bo: User) -> None:
+    add_baseline(pets, "Guess", private=3)
+    add_baseline(pets, "Last year", private=1)
+    set_rules(pets, steps=[{"points": 60, "baseline": "Guess"}, {"points": 90, "baseline": "Last year"}])
+    enter(pets, bo)
+    hand_in(pets, bo, answers(private=2))
+    close(pets)
+    assert reasons(pets) == {"bo": "private 0.666667, between Guess 0.5 = 60 and Last year 0.833333 = 90 → 75"}
+    add_baseline(pets, "Last year", private=2)
+    assert grades(pets) == {"bo": 90}
+
+
+def test_a_baseline_that_is_gone_stops_grading_with_its_name(pets: Competition, bo: User) -> None:
+    add_baseline(pets, "Guess", private=3)
+    set_rules(pets, steps=[{"points": 60, "baseline": "Guess"}])
+    hosting.remove_baseline(baseline=pets.baselines.get())
+    sheet = sheet_of(pets)
+    assert sheet.faults == ("The baseline “Guess” is not there any more, or has no score yet.",)
+    assert sheet.rows == ()
+
+
+def late(submission: Submission, competition: Competition, *, hours: float) -> None:
+    """As if it had arrived so long after the deadline."""
+    received = competition.closes_at + timedelta(hours=hours)
+    Submission.objects.filter(pk=submission.pk).update(is_late=True, received_at=received)
+
+
+def test_a_late_file_loses_its_percents_for_each_day_begun(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    file = hand_in(pets, bo, answers())
+    close(pets)
+    hosting.change(competition=pets, allows_late=True)
+    late(file, pets, hours=25)
+    set_rules(pets)
+    assert grades(pets) == {"bo": None}
+    set_rules(pets, late_percent=10)
+    assert reasons(pets) == {"bo": "private 1, reaches 1 = 100; 2 days late −20 % → 80"}
+    late(file, pets, hours=0)
+    assert grades(pets) == {"bo": 90}
+
+
+def test_of_many_late_files_of_a_day_the_best_public_one_counts_so_that_nobody_probes_private_rows(
+    pets: Competition, bo: User
+) -> None:
+    set_rules(pets, late_percent=10)
+    enter(pets, bo)
+    for wrong in ({"public": 2, "private": 0}, {"public": 0, "private": 3}):
+        late(hand_in(pets, bo, answers(**wrong)), pets, hours=3)
+    close(pets)
+    Submission.objects.update(received_at=pets.closes_at + timedelta(hours=3))
+    assert grades(pets) == {"bo": 45}
+
+
+def test_percentiles_count_the_teams_that_are_better(pets: Competition, bo: User, cy: User, dee: User) -> None:
+    set_rules(pets, method="percentile", steps=[{"points": 100, "top": 30}, {"points": 70, "top": 100}])
+    for person, wrong in ((bo, 0), (cy, 1), (dee, 1)):
+        enter(pets, person)
+        hand_in(pets, person, answers(private=wrong))
+    close(pets)
+    assert grades(pets) == {"bo": 100, "cy": 70, "dee": 70}
+    assert reasons(pets)["dee"] == "private 0.833333, 1 of 3 teams are better: top 100 % = 70"
+
+
+def test_what_we_propose_follows_from_two_baselines_and_otherwise_from_shares(pets: Competition) -> None:
+    rules, is_saved = hosting.grade_rules(pets)
+    assert (rules.method, is_saved) == ("percentile", False)
+    add_baseline(pets, "Weak", public=3)
+    add_baseline(pets, "Strong", public=1)
+    rules, is_saved = hosting.grade_rules(pets)
+    assert [(step.baseline, step.points) for step in rules.steps] == [("Weak", 60), ("Strong", 100)]
+    assert not is_saved
+    assert sheet_of(pets).faults == ()
+
+
+def test_a_change_of_the_rules_is_written_to_the_trail_and_saving_the_same_again_is_not(
+    pets: Competition, ada: User
+) -> None:
+    hosting.set_grade_rules(competition=pets, values=RULES, user=ada)
+    hosting.set_grade_rules(competition=pets, values=RULES, user=ada)
+    hosting.set_grade_rules(competition=pets, values={**RULES, "minimum": 20}, user=ada)
+    first, second = AuditEntry.objects.filter(deed=Deed.GRADE_RULES_CHANGED).order_by("number")
+    assert (json.loads(second.before), json.loads(second.after)) == ({"minimum": 0.0}, {"minimum": 20})
+    assert first.by == ada.pk
+
+
+def test_rules_that_cannot_grade_are_not_saved(pets: Competition) -> None:
+    with pytest.raises(hosting.CannotHost) as refused:
+        set_rules(pets, minimum=200, steps=[])
+    assert len(refused.value.details) == 2
+    assert not GradeRules.objects.exists()
+
+
+def test_nothing_is_released_before_the_private_board_is_open(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    close(pets)
+    with pytest.raises(hosting.CannotHost) as refused:
+        hosting.release_grades(competition=pets, user=None)
+    assert refused.value.details == [
+        "Save the grade rules first.",
+        "Open the private board first: the reasons of a grade tell private scores.",
+    ]
+    assert not GradeRelease.objects.exists()
+
+
+def test_nothing_is_released_while_a_file_waits_for_its_score(pets: Competition, bo: User) -> None:
+    set_rules(pets)
+    enter(pets, bo)
+    file = hand_in(pets, bo, answers())
+    close(pets)
+    hosting.reveal(competition=pets)
+    Submission.objects.filter(pk=file.pk).update(status="pending", finished_at=None)
+    with pytest.raises(hosting.CannotHost) as refused:
+        hosting.release_grades(competition=pets, user=None)
+    assert refused.value.details == ["Files still wait for their score: 1."]
+
+
+def test_released_grades_stay_as_they_were_told_until_they_are_released_again(
+    pets: Competition, ada: User, bo: User
+) -> None:
+    set_rules(pets)
+    enter(pets, bo)
+    hand_in(pets, bo, answers(private=3))
+    close(pets)
+    hosting.reveal(competition=pets)
+    hosting.release_grades(competition=pets, user=ada)
+    set_rules(pets, minimum=75)
+    (row,) = sheet_of(pets).rows
+    assert row.released is not None
+    assert (row.mark.points, row.released.points, row.final.points, row.is_changed) == (75, 50, 50, True)
+    hosting.release_grades(competition=pets, user=ada)
+    (row,) = sheet_of(pets).rows
+    assert (row.final.points, row.is_changed) == (75, False)
+    assert [(notice.kind, notice.link) for notice in Notice.objects.filter(user=bo, kind="grade")] == [
+        ("grade", "/c/pets/grade/"),
+        ("grade", "/c/pets/grade/"),
+    ]
+    assert list(Grade.objects.order_by("release__number").values_list("points", flat=True)) == [50, 75]
+
+
+def test_grades_can_be_withdrawn_and_both_deeds_are_in_the_trail(pets: Competition, ada: User, bo: User) -> None:
+    set_rules(pets)
+    enter(pets, bo)
+    close(pets)
+    hosting.reveal(competition=pets)
+    hosting.release_grades(competition=pets, user=ada)
+    hosting.withdraw_grades(competition=pets, user=ada)
+    assert sheet_of(pets).release is None
+    with pytest.raises(hosting.CannotHost, match="No grades are released"):
+        hosting.withdraw_grades(competition=pets, user=ada)
+    deeds = AuditEntry.objects.filter(competition=pets.pk).order_by("-number").values_list("deed", flat=True)[:2]
+    assert list(deeds) == ["grades_withdrawn", "grades_released"]
+
+
+def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User) -> None:
+    pets = make_competition(ada)
+    set_rules(pets)
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    hosting.draft_truth(
+        competition=pets,
+        metric="error_rate",
+        params={},
+        file_name="truth.csv",
+        chunks=[
+            (
+                "id,label,Usage\n"
+                + "".join(f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13))
+            ).encode()
+        ],
+    )
+    candidate = hosting.publish(competition=pets, user=ada)
+    scoring.rescore(candidate.pk)
+    pets.refresh_from_db()
+    then = hosting.grade_sheet(pets, at=timezone.now(), ground_truth=candidate)
+    assert then.faults == ("0.5 = 50 is at least as good as 1 = 100, but is not worth as much.",)
+    assert grades(pets) == {"bo": 100}
+
+
+def test_a_deleted_account_takes_its_grade_along(pets: Competition, bo: User) -> None:
+    set_rules(pets)
+    enter(pets, bo)
+    close(pets)
+    hosting.reveal(competition=pets)
+    hosting.release_grades(competition=pets, user=None)
+    bo.delete()
+    assert not Grade.objects.exists()
+
+
+def test_deleting_a_competition_takes_rules_and_grades_along(pets: Competition, bo: User) -> None:
+    set_rules(pets)
+    enter(pets, bo)
+    close(pets)
+    hosting.reveal(competition=pets)
+    hosting.release_grades(competition=pets, user=None)
+    hosting.remove(competition=pets)
+    assert not Grade.objects.exists()
+    assert not GradeRules.objects.exists()
+
+
+def test_a_disqualified_team_gets_zero_with_the_reason_and_is_nobodys_measure(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    set_rules(pets, method="percentile", steps=[{"points": 100, "top": 1}])
+    for someone, wrong in ((bo, 0), (cy, 1)):
+        enter(pets, someone)
+        hand_in(pets, someone, answers(private=wrong))
+    close(pets)
+    assert grades(pets) == {"bo": 100, "cy": 0}
+    hosting.disqualify(team=bo.memberships.get().team, user=ada, reason="Shared a file.")
+    assert grades(pets) == {"bo": 0, "cy": 100}
+    assert reasons(pets)["bo"] == "Disqualified: Shared a file. → 0"
+
+
+def test_a_hidden_file_counts_for_nothing(pets: Competition, ada: User, bo: User) -> None:
+    set_rules(pets, participation_points=10, participation_files=2)
+    enter(pets, bo)
+    best, _ = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(private=3))
+    assert reasons(pets)["bo"].endswith("2 valid files +10 → 110; at most 100")
+    hosting.hide_submission(submission=best, user=ada, reason="Somebody else's.")
+    close(pets)
+    assert reasons(pets)["bo"].startswith("private 0.5, between 0.5 = 50 and 1 = 100 → 50; 1 valid file, 2 are needed")
+
+
+def test_days_late_are_counted_from_the_deadline_that_the_team_was_given(
+    pets: Competition, ada: User, bo: User
+) -> None:
+    set_rules(pets, late_percent=10)
+    team = enter(pets, bo).team
+    file = hand_in(pets, bo, answers())
+    close(pets)
+    late(file, pets, hours=50)
+    assert grades(pets) == {"bo": 70}
+    hosting.grant(team=team, user=ada, closes_at=pets.closes_at + timedelta(hours=48), reason="Ill.")
+    late(file, pets, hours=50)
+    assert grades(pets) == {"bo": 90}

@@ -1,0 +1,228 @@
+"""Points follow from scores by the same rules for everybody, and the reasons add up."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard import grading
+from leaderboard.grading import Anchor, BadRules, Field, File, Method, Rules, Step, Work
+
+FINITE = st.floats(-1e300, 1e300)
+METHODS = st.sampled_from(list(Method))
+TWO = (Anchor("Baseline A 0.8", 0.8, 60), Anchor("B 0.9", 0.9, 90))
+
+
+@st.composite
+def grading_cases(draw: st.DrawFn) -> tuple[Rules, Field]:
+    """Rules with what they are applied to: anchors in order, a class of scores, either direction."""
+    method = draw(METHODS)
+    higher = draw(st.booleans())
+    points = sorted(draw(st.lists(st.floats(0, 100), min_size=1, max_size=5)))
+    scores = sorted(draw(st.lists(FINITE, min_size=len(points), max_size=len(points), unique=True)), reverse=not higher)
+    if method == Method.PERCENTILE:
+        steps = tuple(Step(value, top=draw(st.floats(0.1, 100))) for value in points)
+    else:
+        steps = tuple(Step(value, score=score) for value, score in zip(points, scores, strict=True))
+    rules = Rules(
+        method=method,
+        steps=() if method == Method.PARTICIPATION else steps,
+        minimum=draw(st.floats(0, 100)),
+        decimals=draw(st.integers(0, 3)),
+        participation_points=draw(st.floats(0, 100)),
+        participation_files=draw(st.integers(1, 5)),
+        late_percent=draw(st.floats(0, 100)),
+    )
+    anchors = grading.anchors_of(rules, {}, higher_is_better=higher)
+    return rules, Field(anchors, tuple(draw(st.lists(FINITE, max_size=8))), higher, "private")
+
+
+@given(grading_cases(), FINITE, FINITE, st.integers(0, 30), st.integers(0, 6))
+def test_a_better_score_never_gives_fewer_points(
+    case: tuple[Rules, Field], one: float, other: float, days: int, valid: int
+) -> None:
+    rules, field = case
+    worse, better = (other, one) if field.better(one, other) else (one, other)
+    low, high = (grading.mark(rules, field, Work((File(value, days),), valid)).points for value in (worse, better))
+    assert low is not None
+    assert high is not None
+    assert low <= high
+
+
+@given(grading_cases(), FINITE, st.integers(0, 40), st.integers(0, 6))
+def test_points_lie_between_the_fewest_and_the_most_and_are_the_same_each_time(
+    case: tuple[Rules, Field], value: float, days: int, valid: int
+) -> None:
+    rules, field = case
+    mark = grading.mark(rules, field, Work((File(value, days),), valid))
+    assert mark == grading.mark(rules, field, Work((File(value, days),), valid))
+    assert mark.points is not None
+    # Rounding may go below a fewest that has more decimals than the points.
+    assert rules.minimum - 0.5 * 10**-rules.decimals <= mark.points <= rules.max_points
+
+
+@given(grading_cases(), FINITE, st.integers(0, 30), st.integers(0, 30))
+def test_a_later_file_never_gives_more_points(case: tuple[Rules, Field], value: float, days: int, more: int) -> None:
+    rules, field = case
+    early, late = (grading.mark(rules, field, Work((File(value, d),))).points for d in (days, days + more))
+    assert early is not None
+    assert late is not None
+    assert late <= early
+
+
+@given(grading_cases(), st.lists(st.builds(File, FINITE, st.integers(0, 9)), min_size=1, max_size=4), FINITE)
+def test_one_more_file_never_costs_points(case: tuple[Rules, Field], files: list[File], value: float) -> None:
+    rules, field = case
+    before = grading.mark(rules, field, Work(tuple(files))).points
+    after = grading.mark(rules, field, Work((*files, File(value, 3)))).points
+    assert before is not None
+    assert after is not None
+    assert before <= after
+
+
+@given(grading_cases())
+def test_rules_come_back_from_json_as_they_were(case: tuple[Rules, Field]) -> None:
+    assert Rules.of(case[0].as_json()) == case[0]
+
+
+def linear(**changes: object) -> Rules:
+    values = {"steps": [{"points": 60, "baseline": "Baseline A"}, {"points": 90, "baseline": "B"}], **changes}
+    return Rules.of(values)
+
+
+def marked(rules: Rules, *files: File, valid: int = 1, values: tuple[float, ...] = ()) -> grading.Mark:
+    return grading.mark(rules, Field(TWO, values, board="private"), Work(files, valid))
+
+
+def test_bo_reads_how_his_points_came_about() -> None:
+    mark = marked(linear(late_percent=10), File(0.871, 1))
+    assert mark.points == 73.2
+    assert mark.words == (
+        "private 0.871, between Baseline A 0.8 = 60 and B 0.9 = 90 → 81.3; 1 day late −10 % → 73.17; rounded → 73.2"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "points", "words"),
+    [
+        (0.79, 0, "private 0.79, below Baseline A 0.8 → 0"),
+        (0.8, 60, "private 0.8, between Baseline A 0.8 = 60 and B 0.9 = 90 → 60"),
+        (0.9, 90, "private 0.9, reaches B 0.9 = 90"),
+        (0.99, 90, "private 0.99, reaches B 0.9 = 90"),
+    ],
+)
+def test_linear_rules_end_at_their_baselines(value: float, points: float, words: str) -> None:
+    assert marked(linear(), File(value)) == grading.Mark(points, (words,))
+
+
+def test_thresholds_give_the_points_of_the_best_baseline_reached() -> None:
+    rules = linear(method="thresholds")
+    assert marked(rules, File(0.85)) == grading.Mark(60, ("private 0.85, reaches Baseline A 0.8 = 60",))
+    assert marked(rules, File(0.7)).points == 0
+
+
+def test_where_lower_is_better_the_smaller_score_gets_more() -> None:
+    rules = Rules.of({"steps": [{"points": 100, "score": 1.0}, {"points": 50, "score": 3.0}]})
+    field = Field(grading.anchors_of(rules, {}, higher_is_better=False), higher_is_better=False)
+    marks = [grading.mark(rules, field, Work((File(value),))).points for value in (0.5, 1.0, 2.0, 3.0, 3.1)]
+    assert marks == [100, 100, 75, 50, 0]
+
+
+def test_of_fifty_teams_five_are_in_the_top_tenth_and_equal_scores_get_equal_points() -> None:
+    rules = Rules.of({"method": "percentile", "steps": [{"points": 100, "top": 10}, {"points": 70, "top": 100}]})
+    values = tuple(float(number) for number in range(50))
+    points = [marked(rules, File(value), values=values).points for value in values]
+    assert points == [70] * 45 + [100] * 5
+    tied = (9.0, 9.0, *values[:8])
+    assert marked(rules, File(9.0), values=tied) == grading.Mark(
+        100, ("private 9, 0 of 10 teams are better: top 10 % = 100",)
+    )
+
+
+def test_whoever_is_first_of_three_is_in_the_top_tenth() -> None:
+    rules = Rules.of({"method": "percentile", "steps": [{"points": 100, "top": 10}]})
+    assert marked(rules, File(3.0), values=(1.0, 2.0, 3.0)).points == 100
+    assert marked(rules, File(2.0), values=(1.0, 2.0, 3.0)).points == 0
+
+
+def test_taking_part_is_worth_something_from_the_number_of_files_on() -> None:
+    rules = Rules.of({"method": "participation", "participation_points": 20, "participation_files": 2})
+    assert marked(rules, File(0.1), valid=2) == grading.Mark(20, ("2 valid files +20 → 20",))
+    assert marked(rules, File(0.1), valid=1) == grading.Mark(
+        0, ("1 valid file, 2 are needed for the points for taking part",)
+    )
+
+
+def test_of_a_file_in_time_and_a_late_one_the_better_mark_counts() -> None:
+    rules = linear(late_percent=10)
+    assert marked(rules, File(0.8), File(0.9, 1)).points == 81
+    assert marked(rules, File(0.89), File(0.9, 1)).points == 87
+
+
+def test_a_file_ten_days_late_is_worth_nothing_and_never_less() -> None:
+    assert marked(linear(late_percent=20), File(0.9, 10)).points == 0
+
+
+def test_the_fewest_and_the_most_points_are_said_where_they_bind() -> None:
+    assert marked(linear(minimum=25), File(0.1)).words.endswith("at least 25 for a scored file")
+    more = linear(participation_points=20)
+    assert marked(more, File(0.95)).words == "private 0.95, reaches B 0.9 = 90; 1 valid file +20 → 110; at most 100"
+
+
+def test_without_a_file_there_is_no_grade_or_zero_as_the_host_chose() -> None:
+    assert marked(linear()) == grading.Mark(None, ("No scored file, so no grade",))
+    assert marked(linear(none_is_zero=True)) == grading.Mark(0, ("No scored file → 0",))
+
+
+def test_a_disqualified_team_gets_zero_with_the_reason_whatever_it_scored() -> None:
+    work = Work((File(0.95),), 3, disqualified="shared files")
+    assert grading.mark(linear(minimum=30), Field(TWO), work) == grading.Mark(0, ("Disqualified: shared files → 0",))
+
+
+def test_halves_are_rounded_up_as_people_do() -> None:
+    rules = Rules.of({"steps": [{"points": 72.45, "score": 0.5}]})
+    field = Field(grading.anchors_of(rules, {}, higher_is_better=True))
+    assert grading.mark(rules, field, Work((File(0.5),))).points == 72.5
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        ({}, "at least one line"),
+        ({"method": "astrology", "steps": [{"points": 1, "score": 1}]}, "Choose how scores"),
+        ({"steps": [{"points": 101, "score": 1}]}, "The line worth 101 points: the points lie between 0"),
+        ({"steps": [{"points": 1}]}, "The line worth 1 points: choose a baseline, or write a score"),
+        (
+            {"steps": [{"points": 1, "score": 1, "baseline": "A"}]},
+            "The line worth 1 points: choose a baseline, or write a score",
+        ),
+        ({"steps": [{"points": 1, "score": float("nan")}]}, "The line worth 1 points: the score is an ordinary number"),
+        ({"method": "percentile", "steps": [{"points": 1, "top": 0}]}, "The line worth 1 points: write a share"),
+        ({"steps": [{"points": 1, "score": n} for n in range(13)]}, "At most 12 lines"),
+        ({"method": "participation", "max_points": 0}, "most points lie above 0"),
+        ({"method": "participation", "max_points": float("inf")}, "ordinary numbers"),
+        ({"method": "participation", "minimum": 101}, "fewest points"),
+        ({"method": "participation", "participation_points": -1}, "taking part lie between"),
+        ({"method": "participation", "participation_files": 0}, "between 1 and 1000"),
+        ({"method": "participation", "late_percent": 101}, "A day late costs"),
+        ({"method": "participation", "decimals": 4}, "0 and 3 decimals"),
+    ],
+)
+def test_rules_that_cannot_grade_say_why(values: dict[str, object], fault: str) -> None:
+    with pytest.raises(BadRules, match=re.escape(fault)):
+        Rules.of(values)
+
+
+def test_a_baseline_without_a_score_is_named() -> None:
+    with pytest.raises(BadRules, match="“B” is not there any more"):
+        grading.anchors_of(linear(), {"Baseline A": 0.8, "B": None}, higher_is_better=True)
+
+
+def test_a_better_baseline_that_is_worth_less_is_refused() -> None:
+    with pytest.raises(BadRules, match=r"Baseline A 0\.95 = 60 is at least as good as B 0\.9 = 90"):
+        grading.anchors_of(linear(), {"Baseline A": 0.95, "B": 0.9}, higher_is_better=True)
+    with pytest.raises(BadRules, match="are the same score"):
+        grading.anchors_of(linear(), {"Baseline A": 0.9, "B": 0.9}, higher_is_better=True)
