@@ -57,7 +57,14 @@ PROOFS: dict[int, tuple[str, ...]] = {
     14: ("faults/test_short.py::test_14_the_same_message_ten_times_gives_one_score",),
     15: ("faults/test_short.py::test_15_messages_in_the_wrong_order_serve_the_oldest_file_first",),
     16: ("faults/test_short.py::test_16_a_message_for_a_row_that_is_gone_harms_nobody",),
-    17: ("web/test_failures.py::test_17_20_22_what_the_site_stands_on_is_away_and_nothing_is_taken",),
+    17: (
+        "faults/test_disk_full.py::test_17_a_disk_that_is_full_at_the_end_of_a_file_keeps_no_half_of_it",
+        "web/test_failures.py::test_17_20_22_what_the_site_stands_on_is_away_and_nothing_is_taken",
+    ),
+    18: (
+        "faults/test_disk_full.py::test_18_a_database_that_cannot_grow_takes_nothing_changes_nothing_and_recovers",
+        "faults/test_disk_full.py::test_18_a_score_that_finds_no_room_leaves_its_file_pending_and_is_written_later",
+    ),
     19: (
         "faults/test_processes.py::test_19_a_database_locked_for_three_seconds_is_waited_for",
         "faults/test_short.py::test_19_a_locked_database_is_waited_for_longer_than_ten_seconds",
@@ -85,6 +92,9 @@ PROOFS: dict[int, tuple[str, ...]] = {
         "machines/test_bucket.py::test_22_a_storage_that_goes_on_like_that_is_out_of_reach_and_no_half_file_stays",
         "machines/test_bucket.py::test_22_a_file_waits_while_the_storage_is_out_of_reach_and_no_try_is_counted",
     ),
+    23: ("faults/test_scorer.py::test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_again",),
+    24: ("faults/test_scorer.py::test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_again",),
+    25: ("faults/test_scorer.py::test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_again",),
     26: (
         "faults/test_scorer.py::test_26_a_file_that_eats_all_memory_is_stopped_alone",
         "leaderboard/test_limits.py::test_a_file_that_needs_too_much_memory_is_the_files_fault_and_counts_as_refused",
@@ -122,7 +132,12 @@ PROOFS: dict[int, tuple[str, ...]] = {
         "leaderboard/test_scoring.py::TestRescoring::test_the_board_stays_until_she_applies",
     ),
     37: ("faults/test_short.py::test_37_a_competition_that_is_deleted_while_its_file_is_measured",),
+    38: (
+        "faults/test_power_cut.py::test_38_a_file_and_the_folders_that_name_it_are_on_the_disk_before_its_row",
+        "faults/test_power_cut.py::test_38_wherever_the_log_is_cut_every_acknowledged_upload_is_there",
+    ),
     39: ("machines/test_site.py::test_39_everything_is_killed_at_once_and_started_again",),
+    40: ("faults/test_processes.py::test_40_parts_are_killed_by_chance_while_files_come",),
 }
 
 
@@ -135,6 +150,10 @@ def names_in(path: Path) -> set[str]:
         elif isinstance(node, ast.ClassDef):
             found |= {f"{node.name}::{one.name}" for one in node.body if isinstance(one, ast.FunctionDef)}
     return found
+
+
+def test_no_fault_is_without_a_proof() -> None:
+    assert sorted(PROOFS) == list(range(1, 41))
 
 
 @pytest.mark.parametrize("number", PROOFS)
