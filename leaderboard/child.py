@@ -145,6 +145,31 @@ def _prepared(
     return metrics.prepare(metric, Path(truth), params, id_column or None, secondary=asked)
 
 
+def hardest_rows(
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, submissions: list[str], most: int
+) -> dict[str, Any]:
+    """The rows on which some files lose most, with what they say there."""
+    files = [Path(name) for name in submissions]
+    return asdict(metrics.hardest_rows(metric, Path(truth), files, params, id_column or None, most=most))
+
+
+def correct_rows(
+    truth: str,
+    id_column: str | None,
+    columns: list[str],
+    corrected: dict[str, list[str]],
+    ignored: list[str],
+    target: str,
+) -> dict[str, Any]:
+    """Write the truth with some answers corrected and some rows ignored to `target`."""
+    try:
+        text = metrics.correct_rows(Path(truth), corrected, ignored, columns, id_column or None)
+    except metrics.GroundTruthError as error:
+        return {"problems": [problem.as_dict() for problem in error.problems]}
+    Path(target).write_bytes(text)
+    return {"problems": []}
+
+
 def explain(metric: str, truth: str, submission: str, params: dict[str, Any]) -> dict[str, Any]:
     """How a small submission gets its score; both files are texts. With faults: whose they are and which.
 
@@ -189,7 +214,17 @@ def _simple(number: Any) -> Any:
 
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     job.__name__: job
-    for job in (check_truth, suggest, add_split, drop_column, check_submission, sample_submission, explain)
+    for job in (
+        check_truth,
+        suggest,
+        add_split,
+        drop_column,
+        check_submission,
+        sample_submission,
+        hardest_rows,
+        correct_rows,
+        explain,
+    )
 }
 
 
@@ -250,7 +285,11 @@ def _files_of(job: str, arguments: dict[str, Any]) -> tuple[list[Path], list[Pat
     if job in SMALL_JOBS:
         return [], []  # what was typed
     named = [arguments.get(name) for name in ("truth", "submission", "sample", "earlier")]
-    read = [Path(name) for name in (*named, *(arguments.get("tests") or {}).values()) if name]
+    read = [
+        Path(name)
+        for name in (*named, *(arguments.get("tests") or {}).values(), *arguments.get("submissions", ()))
+        if name
+    ]
     write = [Path(arguments["target"])] if arguments.get("target") else []
     for path in write:
         path.touch(mode=0o600)

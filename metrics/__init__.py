@@ -17,6 +17,7 @@ from metrics._checks import TruthReport, check_truth
 from metrics._choose import Fit, suggest
 from metrics._containers import read_container
 from metrics._contract import Contributions, Example, Metric, Role
+from metrics._corrections import correct_rows
 from metrics._errors import (
     GroundTruthError,
     MetricError,
@@ -31,6 +32,7 @@ from metrics._evaluate import Result, SecondaryValue
 from metrics._explain import Explanation, explain
 from metrics._figures import Curve, Grid
 from metrics._findings import Finding
+from metrics._hardest import HardRow, HardRows, hardest_rows
 from metrics._outside import OutsideFile, add_outside_file, outside_file, outside_files, outside_settings
 from metrics._outside import folder as outside_folder
 from metrics._outside_elsewhere import Runner as OutsideRunner
@@ -60,6 +62,8 @@ __all__ = [
     "Fit",
     "Grid",
     "GroundTruthError",
+    "HardRow",
+    "HardRows",
     "Limits",
     "Metric",
     "MetricError",
@@ -90,11 +94,13 @@ __all__ = [
     "check_truth",
     "clean_params",
     "compare",
+    "correct_rows",
     "drop_column",
     "evaluate",
     "explain",
     "get",
     "get_cage_ready",
+    "hardest_rows",
     "header",
     "indistinguishable",
     "limit",

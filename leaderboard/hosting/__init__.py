@@ -18,6 +18,7 @@ from .grades import (
     set_grade_rules,
 )
 from .granting import disqualify, forgive_files, grant, readmit, revoke_grant
+from .hard_rows import TOP_TEAMS, correct_truth, find_hard_rows
 from .lookout import Below, TeamLine, below_baselines, best_public, team_lines, without_valid_file
 from .rulers import (
     Move,
@@ -45,6 +46,7 @@ from .stopping import hide_submission, pause, resume, show_submission
 __all__ = [
     "EDITABLE",
     "HEAD_BYTES",
+    "TOP_TEAMS",
     "Below",
     "CannotHost",
     "GradeRow",
@@ -66,6 +68,7 @@ __all__ = [
     "check_draft",
     "clean_secondary",
     "columns_at_hand",
+    "correct_truth",
     "create",
     "discard_candidate",
     "discard_draft",
@@ -73,6 +76,7 @@ __all__ = [
     "draft_truth",
     "edit_announcement",
     "export_folder",
+    "find_hard_rows",
     "forgive_files",
     "grade_rules",
     "grade_sheet",

@@ -11,7 +11,7 @@ from .instrument import Instrument
 from .notice import Delivery, Kind, Notice, NoticeChoice
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, Team
-from .truth import MOST_SECONDARY, GroundTruth, Immutable, TruthDraft
+from .truth import MOST_SECONDARY, GroundTruth, Immutable, Rescoring, RowReport, TruthDraft
 from .user import ApiToken, SetupLink, User, Viewer
 from .watching import CageTest, Inspection, Worker
 
@@ -41,6 +41,8 @@ __all__ = [
     "Notice",
     "NoticeChoice",
     "Refusal",
+    "Rescoring",
+    "RowReport",
     "Score",
     "SetupLink",
     "Split",

@@ -112,3 +112,32 @@ class TruthDraft(models.Model):
 
     def __str__(self) -> str:
         return self.file_name
+
+
+class Rescoring(models.Model):
+    """A board went from one ruler to another. Scores under both are kept, so what it changed can always be read."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="rescorings")
+    before = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="+")
+    after = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="rescoring")
+    applied_at = models.DateTimeField(default=timezone.now)
+    # What the host wrote to those whose scores changed.
+    words = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-applied_at"]
+
+    def __str__(self) -> str:
+        return f"{self.before.number} → {self.after.number}"
+
+
+class RowReport(models.Model):
+    """On which rows the best teams lose most under a ruler, made anew on request. It quotes the truth: hosts alone."""
+
+    ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="row_report")
+    # `metrics.HardRows` as a dictionary.
+    found = models.JSONField()
+    made_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"Hardest rows of {self.ground_truth}"

@@ -70,6 +70,7 @@ urlpatterns = [
     path("host/<slug:slug>/audit/", hosts.host_audit, name="host_audit"),
     path("host/<slug:slug>/truth/", hosts.host_truth, name="host_truth"),
     path("host/<slug:slug>/truth/<int:number>/file/", hosts.host_truth_file, name="host_truth_file"),
+    path("host/<slug:slug>/rows/", hosts.host_rows, name="host_rows"),
     path("host/<slug:slug>/candidate/", hosts.host_candidate, name="host_candidate"),
     path("host/<slug:slug>/data/", hosts.host_data, name="host_data"),
     path("host/<slug:slug>/submissions/", hosts.host_submissions, name="host_submissions"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .announcements import host_announcement, host_announcements
 from .grades import host_grade_release, host_grade_rules, host_grades
+from .hard_rows import host_rows
 from .running import (
     host_baselines,
     host_board_csv,
@@ -45,6 +46,7 @@ __all__ = [
     "host_pause",
     "host_people",
     "host_reveal",
+    "host_rows",
     "host_settings",
     "host_submission",
     "host_submission_file",
