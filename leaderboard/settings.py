@@ -277,6 +277,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(seconds=5),
         "options": {"expires": 5},
     },
+    "tell": {"task": "leaderboard.tasks.tell_due", "schedule": timedelta(minutes=1), "options": {"expires": 60}},
 }
 
 CONTENT_SECURITY_POLICY = {

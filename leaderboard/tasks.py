@@ -21,7 +21,7 @@ from celery.worker.state import active_requests
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
 
-from . import claims, counting, lifeline, logs, ranking, scorer, scoring, telling, watching
+from . import claims, counting, lifeline, logs, ranking, reminding, scorer, scoring, telling, watching
 from .celery import app
 from .models.clock import database_now
 
@@ -184,6 +184,12 @@ def mail_due(self: Any) -> None:
     """Send letters that are due, a few seconds per message, so that files are scored in between."""
     if is_understood(self) and telling.send_due():
         ring(mail_due, expires=SWEPT_FOR)
+
+
+@app.task(name="leaderboard.tasks.tell_due")
+def tell_due() -> None:
+    """Tell people what the clock alone makes worth saying."""
+    reminding.tell_due(database_now())
 
 
 @app.task(name="leaderboard.tasks.reveal_due")

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from .. import ranking
 from ..models import AuditEntry, Competition, DailyAttempts, Deed, Grant, Team, User, plain
 from ..models.clock import database_now
+from ._telling import tell_disqualified, tell_grant, tell_readmitted, tell_revoked
 from .setting_up import CannotHost, judge_lateness
 
 LONGEST_REASON = 300
@@ -37,6 +38,7 @@ def grant(
         given.full_clean()
         given.save()
         _settle(competition, is_about_time=closes_at is not None)
+        tell_grant(given)
         AuditEntry.append(Deed.GRANTED, user=user, competition=competition, about=team.name, after=plain(_facts(given)))
     return given
 
@@ -50,6 +52,7 @@ def revoke_grant(*, grant: Grant, user: User | None) -> None:
         if not Grant.objects.live().filter(pk=grant.pk).update(revoked_at=database_now()):
             return
         _settle(competition, is_about_time=grant.closes_at is not None)
+        tell_revoked(grant)
         AuditEntry.append(
             Deed.GRANT_REVOKED, user=user, competition=competition, about=grant.team.name, before=plain(_facts(grant))
         )
@@ -67,6 +70,7 @@ def disqualify(*, team: Team, user: User | None, reason: str) -> None:
             raise CannotHost(_("“%(team)s” is disqualified already.") % {"team": team.name})
         rebuild(competition)
         after = plain({"disqualified_at": now, "reason": reason})
+        tell_disqualified(team, reason)
         AuditEntry.append(Deed.DISQUALIFIED, user=user, competition=competition, about=team.name, after=after)
 
 
@@ -86,6 +90,7 @@ def readmit(*, team: Team, user: User | None) -> None:
             return
         rebuild(competition)
         before = plain({"disqualified_at": team.disqualified_at, "reason": team.disqualified_reason})
+        tell_readmitted(team)
         AuditEntry.append(Deed.READMITTED, user=user, competition=competition, about=team.name, before=before)
 
 

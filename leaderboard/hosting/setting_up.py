@@ -12,6 +12,7 @@ from django.utils import timezone
 from .. import ranking
 from ..models import AuditEntry, Competition, Deed, Submission, Team, TruthDraft, User, own_deadline, plain
 from ..storage import remove as remove_file
+from ._telling import tell_deadline
 
 EDITABLE = (
     "slug",
@@ -76,6 +77,7 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
         held.save()
         if held.closes_at != had_deadline:
             judge_lateness(held)
+            tell_deadline(held, had_deadline)
         if _stands_on(held) != stood_on and held.ground_truth:
             ranking.rebuild(held.ground_truth)
         held.touch_board()

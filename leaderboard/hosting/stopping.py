@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from ..models import AuditEntry, Competition, Deed, Submission, User, plain
 from ..models.clock import database_now
+from ._telling import tell_hidden, tell_pause, tell_resume, tell_shown
 from .granting import held, needed, rebuild
 from .setting_up import CannotHost
 
@@ -21,6 +22,7 @@ def pause(*, competition: Competition, user: User | None, reason: str) -> None:
             raise CannotHost(_("The competition is paused already."))
         competition.touch_board()
         after = plain({"paused_at": now, "reason": reason})
+        tell_pause(competition, reason)
         AuditEntry.append(Deed.PAUSED, user=user, competition=competition, after=after)
 
 
@@ -33,6 +35,7 @@ def resume(*, competition: Competition, user: User | None) -> None:
         Competition.objects.filter(pk=paused.pk).update(paused_at=None, pause_reason="")
         paused.touch_board()
         before = plain({"paused_at": paused.paused_at, "reason": paused.pause_reason})
+        tell_resume(paused)
         AuditEntry.append(Deed.RESUMED, user=user, competition=paused, before=before)
 
 
@@ -49,6 +52,7 @@ def hide_submission(*, submission: Submission, user: User | None, reason: str) -
             raise CannotHost(_("The file is hidden already."))
         rebuild(competition)
         after = plain({"submission": str(submission.pk), "hidden_at": now, "reason": reason})
+        tell_hidden(submission, reason)
         AuditEntry.append(Deed.HIDDEN, user=user, competition=competition, about=submission.team.name, after=after)
 
 
@@ -63,4 +67,5 @@ def show_submission(*, submission: Submission, user: User | None) -> None:
         rebuild(competition)
         before = plain({"submission": str(file.pk), "hidden_at": file.hidden_at, "reason": file.hidden_reason})
         about = file.team.name if file.team else ""
+        tell_shown(file)
         AuditEntry.append(Deed.SHOWN, user=user, competition=competition, about=about, before=before)

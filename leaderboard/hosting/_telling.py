@@ -1,0 +1,107 @@
+"""Whom a host's deed concerns, and the words for them; part of the transaction of the deed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from .. import telling
+from ..models import Competition, Grant, Kind, Submission, Team, User
+
+
+def in_words(moment: datetime, zone: str) -> str:
+    """A moment on the clocks of the competition, and in UTC."""
+    local = moment.astimezone(ZoneInfo(zone))
+    there = f"{local:%Y-%m-%d %H:%M} {local.tzname()}"
+    return there if zone == "UTC" else f"{there} ({moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC)"
+
+
+def tell_deadline(competition: Competition, before: datetime) -> None:
+    text = _("It was %(before)s and is now %(after)s.") % {
+        "before": in_words(before, competition.zone),
+        "after": in_words(competition.closes_at, competition.zone),
+    }
+    _tell_class(competition, Kind.DEADLINE, _("The deadline is moved"), text)
+
+
+def tell_pause(competition: Competition, reason: str) -> None:
+    text = _("No files are taken until it goes on; what has been received is scored. The host says why: %(reason)s")
+    _tell_class(competition, Kind.PAUSED, _("The competition is paused"), text % {"reason": reason})
+
+
+def tell_resume(competition: Competition) -> None:
+    text = _("Files are taken again. The deadline is %(deadline)s.") % {
+        "deadline": in_words(competition.closes_at, competition.zone)
+    }
+    _tell_class(competition, Kind.PAUSED, _("The competition goes on"), text)
+
+
+def tell_grant(grant: Grant) -> None:
+    competition, given = grant.team.competition, []
+    if grant.extra_attempts and grant.day:
+        words = ngettext(
+            "%(number)s more attempt on %(day)s", "%(number)s more attempts on %(day)s", grant.extra_attempts
+        )
+        given.append(words % {"number": grant.extra_attempts, "day": f"{grant.day:%Y-%m-%d} (UTC)"})
+    elif grant.extra_attempts:
+        words = ngettext("%(number)s more attempt a day", "%(number)s more attempts a day", grant.extra_attempts)
+        given.append(words % {"number": grant.extra_attempts})
+    if grant.closes_at:
+        given.append(_("a later deadline: %(deadline)s") % {"deadline": in_words(grant.closes_at, competition.zone)})
+    text = _("Your team has %(given)s. The host says why: %(reason)s") % {
+        "given": _(" and ").join(given),
+        "reason": grant.reason,
+    }
+    _tell_team(grant.team, Kind.GRANT, _("Your team gets more"), text)
+
+
+def tell_revoked(grant: Grant) -> None:
+    text = _("The host took back what your team had been given (%(reason)s).") % {"reason": grant.reason}
+    _tell_team(grant.team, Kind.GRANT, _("More attempts or time are taken back"), text)
+
+
+def tell_disqualified(team: Team, reason: str) -> None:
+    text = _("It is on no board and can hand in nothing more; its files are kept. The host says why: %(reason)s")
+    _tell_team(team, Kind.DECISION, _("Your team is disqualified"), text % {"reason": reason})
+
+
+def tell_readmitted(team: Team) -> None:
+    text = _("It stands on the boards again where its scores put it.")
+    _tell_team(team, Kind.DECISION, _("Your team is no longer disqualified"), text)
+
+
+def tell_hidden(submission: Submission, reason: str) -> None:
+    text = _("“%(file)s” counts on no board and for no final pick. The host says why: %(reason)s") % {
+        "file": submission.file_name,
+        "reason": reason,
+    }
+    _tell_of_file(submission, _("A file of your team is hidden"), text)
+
+
+def tell_shown(submission: Submission) -> None:
+    text = _("“%(file)s” counts again.") % {"file": submission.file_name}
+    _tell_of_file(submission, _("A file of your team is no longer hidden"), text)
+
+
+def _tell_class(competition: Competition, kind: Kind, title: str, text: str) -> None:
+    if competition.launched_at is None:
+        return
+    people = User.objects.filter(memberships__competition=competition)
+    link = reverse("overview", kwargs={"slug": competition.slug})
+    telling.tell(people, kind=kind, competition=competition, title=title, text=text, link=link)
+
+
+def _tell_of_file(submission: Submission, title: str, text: str) -> None:
+    if submission.team is not None:
+        parts = {"slug": submission.team.competition.slug, "submission_id": submission.pk}
+        _tell_team(submission.team, Kind.DECISION, title, text, reverse("submission", kwargs=parts))
+
+
+def _tell_team(team: Team, kind: Kind, title: str, text: str, link: str = "") -> None:
+    people = User.objects.filter(memberships__team=team)
+    link = link or reverse("team", kwargs={"slug": team.competition.slug})
+    telling.tell(people, kind=kind, competition=team.competition, title=title, text=text, link=link)

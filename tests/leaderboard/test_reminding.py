@@ -1,0 +1,201 @@
+"""What the clock and the host's deeds make worth saying: to those it concerns, once, and nothing a board keeps back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from leaderboard import hosting, reminding, telling
+from leaderboard.models import Competition, Kind, Notice, User
+from tests.conftest import answers, close, enter, hand_in, make_competition, person
+
+HOUR = timedelta(hours=1)
+
+
+def near(host: User, **fields: Any) -> Competition:
+    """A competition of ten days with twenty hours left."""
+    now = timezone.now()
+    times: dict[str, Any] = {"opens_at": now - timedelta(days=9), "closes_at": now + 20 * HOUR}
+    return make_competition(host, **{**times, **fields})
+
+
+def told(user: User, kind: Kind) -> list[str]:
+    return list(Notice.objects.filter(user=user, kind=kind).order_by("pk").values_list("text", flat=True))
+
+
+# --- a day before the close -------------------------------------------------------------------------------------
+
+
+def test_a_day_before_the_close_each_hears_once_what_happens_if_they_do_nothing(ada: User, bo: User, cy: User) -> None:
+    pets = near(ada, board_mode="plain", final_count=1)
+    enter(pets, bo), enter(pets, cy)
+    hand_in(pets, bo, answers(public=3), file_name="weak.csv")
+    hand_in(pets, bo, answers(public=1), file_name="strong.csv")
+    assert [reminding.tell_due(timezone.now()) for _ in range(3)] == [2, 0, 0]
+    assert "this one is taken: “strong.csv”" in told(bo, Kind.REMINDER)[0]
+    assert "no valid file yet" in told(cy, Kind.REMINDER)[0]
+    assert told(ada, Kind.REMINDER) == []
+
+
+def test_who_has_picked_is_shown_the_picks(ada: User, bo: User) -> None:
+    pets = near(ada, board_mode="plain")
+    enter(pets, bo)
+    mine = hand_in(pets, bo, answers(public=3), file_name="mine.csv")
+    hand_in(pets, bo, answers(), file_name="better.csv")
+    type(mine).objects.filter(pk=mine.pk).update(is_selected=True)
+    reminding.tell_due(timezone.now())
+    (text,) = told(bo, Kind.REMINDER)
+    assert "You picked this file as final: “mine.csv”." in text
+    assert "better.csv" not in text
+
+
+@pytest.mark.parametrize("mode", ["steady", "hidden"])
+def test_a_board_that_keeps_scores_back_does_not_tell_which_file_is_best(ada: User, bo: User, mode: str) -> None:
+    pets = near(ada, board_mode=mode, board_step=0.1)
+    enter(pets, bo)
+    hand_in(pets, bo, answers(public=1), file_name="mine.csv")
+    reminding.tell_due(timezone.now())
+    (text,) = told(bo, Kind.REMINDER)
+    assert "mine.csv" not in text
+    assert "best public scores are taken" in text
+
+
+@pytest.mark.parametrize("left", [timedelta(seconds=-1), timedelta(hours=25)])
+def test_nobody_is_reminded_after_the_close_or_long_before(ada: User, bo: User, left: timedelta) -> None:
+    pets = near(ada)
+    enter(pets, bo)
+    assert reminding.tell_due(pets.closes_at - left) == 0
+
+
+def test_a_short_competition_reminds_when_half_of_it_is_over(ada: User, bo: User) -> None:
+    now = timezone.now()
+    pets = make_competition(ada, opens_at=now - HOUR, closes_at=now + 3 * HOUR)
+    enter(pets, bo)
+    assert reminding.tell_due(now) == 0
+    assert reminding.tell_due(now + HOUR + timedelta(minutes=1)) == 1
+
+
+def test_a_team_with_more_time_is_reminded_a_day_before_its_own_close(ada: User, bo: User, cy: User) -> None:
+    pets = near(ada)
+    team, now = enter(pets, bo).team, timezone.now()
+    enter(pets, cy)
+    hosting.grant(team=team, user=ada, reason="Ill", closes_at=now + timedelta(days=3))
+    reminding.tell_due(now)
+    assert (len(told(bo, Kind.REMINDER)), len(told(cy, Kind.REMINDER))) == (0, 1)
+    reminding.tell_due(now + timedelta(days=2, hours=1))
+    assert (len(told(bo, Kind.REMINDER)), len(told(cy, Kind.REMINDER))) == (1, 1)
+
+
+def test_a_deadline_that_moves_is_told_and_reminded_of_anew(ada: User, bo: User) -> None:
+    pets = near(ada, zone="Europe/Vienna")
+    enter(pets, bo)
+    reminding.tell_due(timezone.now())
+    later = datetime(2036, 1, 10, 22, 59, tzinfo=timezone.get_current_timezone())
+    hosting.change(competition=pets, user=ada, closes_at=later)
+    (text,) = told(bo, Kind.DEADLINE)
+    assert "2036-01-10 23:59 CET (2036-01-10 22:59 UTC)" in text
+    reminding.tell_due(later - HOUR)
+    assert len(told(bo, Kind.REMINDER)) == 2
+
+
+def test_who_wants_no_reminder_gets_none_and_is_not_asked_for_again(ada: User, bo: User) -> None:
+    pets = near(ada)
+    enter(pets, bo)
+    telling.choose(user=bo, choices={Kind.REMINDER: "none"})
+    assert reminding.tell_due(timezone.now()) == 0
+    assert told(bo, Kind.REMINDER) == []
+
+
+def test_looking_each_minute_costs_little_once_all_are_told(ada: User) -> None:
+    pets = near(ada)
+    for number in range(30):
+        enter(pets, person(f"student{number}"))
+    assert reminding.tell_due(timezone.now()) == 30
+    with CaptureQueriesContext(connection) as queries:
+        assert reminding.tell_due(timezone.now()) == 0
+    assert len(queries) <= 12
+
+
+# --- opened, revealed -------------------------------------------------------------------------------------------
+
+
+def test_who_joined_before_the_opening_hears_of_it_once(ada: User, bo: User, cy: User) -> None:
+    now = timezone.now()
+    pets = make_competition(ada, opens_at=now + HOUR, closes_at=now + timedelta(days=9))
+    enter(pets, bo)
+    assert reminding.tell_due(now) == 0
+    type(enter(pets, cy)).objects.filter(user=cy).update(joined_at=now + 2 * HOUR)
+    assert [reminding.tell_due(now + 3 * HOUR) for _ in range(2)] == [1, 0]
+    assert len(told(bo, Kind.OPENED)) == 1
+
+
+def test_the_private_board_is_announced_without_a_score(ada: User, bo: User) -> None:
+    pets = make_competition(ada)
+    enter(pets, bo)
+    hand_in(pets, bo, answers(private=3))
+    close(pets)
+    assert told(bo, Kind.REVEALED) == []
+    hosting.reveal(competition=pets)
+    assert [reminding.tell_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [1, 0]
+    (text,) = told(bo, Kind.REVEALED)
+    assert "0.5" not in text
+
+
+def test_what_is_old_is_no_news(ada: User, bo: User) -> None:
+    """A site that is brought up to date tells nobody about last term."""
+    pets = make_competition(ada)
+    enter(pets, bo)
+    close(pets)
+    hosting.reveal(competition=pets)
+    assert reminding.tell_due(timezone.now() + timedelta(days=2)) == 0
+
+
+# --- deeds of a host --------------------------------------------------------------------------------------------
+
+
+def test_a_team_hears_what_a_host_decides_about_it_and_nobody_else_does(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    team = enter(pets, bo).team
+    enter(pets, cy)
+    mine = hand_in(pets, bo, answers())
+    deeds: list[tuple[Callable[[], object], str]] = [
+        (lambda: hosting.grant(team=team, user=ada, reason="A fair", extra_attempts=2), "2 more attempts a day"),
+        (lambda: hosting.hide_submission(submission=mine, user=ada, reason="Copied"), "Copied"),
+        (lambda: hosting.show_submission(submission=mine, user=ada), "counts again"),
+        (lambda: hosting.disqualify(team=team, user=ada, reason="Cheating"), "Cheating"),
+        (lambda: hosting.readmit(team=team, user=ada), "where its scores put it"),
+    ]
+    for deed, words in deeds:
+        deed()
+        assert words in Notice.objects.filter(user=bo).latest("pk").text
+    assert not Notice.objects.filter(user=cy).exists()
+
+
+def test_a_class_hears_of_a_pause_and_its_end(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    hosting.pause(competition=pets, user=ada, reason="The truth is wrong")
+    hosting.resume(competition=pets, user=ada)
+    hosting.resume(competition=pets, user=ada)
+    first, second = told(bo, Kind.PAUSED)
+    assert "The truth is wrong" in first
+    assert "Files are taken again." in second
+
+
+def test_a_draft_that_changes_its_deadline_tells_nobody(ada: User, bo: User) -> None:
+    draft = make_competition(ada, launched=False)
+    hosting.change(competition=draft, user=ada, closes_at=draft.closes_at + HOUR)
+    assert not Notice.objects.exists()
+
+
+def test_a_deed_that_is_refused_tells_nobody(pets: Competition, ada: User, bo: User) -> None:
+    team = enter(pets, bo).team
+    with pytest.raises(hosting.CannotHost):
+        hosting.disqualify(team=team, user=ada, reason=" ")
+    assert not Notice.objects.exists()
