@@ -133,7 +133,8 @@ def submit(
     submission and uses no second attempt. The receipt is taken when the last byte is stored. A file whose beginning
     already shows that it cannot be read becomes *invalid* at once and uses no attempt.
     """
-    membership = _membership(competition, user)
+    memberships = Membership.objects.select_related("competition", "team")
+    membership = memberships.filter(competition=competition, user=user).first()
     key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
     if upload_key and (earlier := Submission.objects.filter(competition=competition, upload_key=key).first()):
         return earlier
@@ -169,19 +170,17 @@ def _receive(
     membership = _still_a_member(competition, user)
     competition = membership.competition
     day = received_at.astimezone(UTC).date()
-    is_late = _is_late(competition, terms_of(membership.team_id, competition, day), received_at)
     problems = check_beginning(stored, competition.ground_truth)
     submission = Submission(
         competition=competition,
         team=membership.team,
-        user=membership.user,
+        user=user,
         note=note,
         file_name=file_name,
         file_key=stored.key,
         sha256=stored.sha256,
         size=stored.size,
         received_at=received_at,
-        is_late=is_late,
         upload_key=key,
     )
     if problems:
@@ -281,7 +280,7 @@ def _metric_of(ruler: GroundTruth | None) -> metrics.Metric | None:
 
 
 def _membership(competition: Competition, user: User) -> Membership | None:
-    found = Membership.objects.select_related("competition__ground_truth", "team", "user")
+    found = Membership.objects.select_related("competition__ground_truth", "team")
     return found.filter(competition=competition, user=user).first()
 
 

@@ -38,7 +38,7 @@ def competition_of(user: User, slug: str) -> Any:
 
 def visible_competition(user: User, slug: str) -> Competition:
     """A competition without the counts of `competition_of`, for what must be quick."""
-    competition = Competition.objects.select_related("ground_truth").filter(slug=slug).first()
+    competition = Competition.objects.filter(slug=slug).first()
     if competition is None or not competition.is_visible_to(user):
         raise Http404("No competition of this name is open to you.")
     return competition
