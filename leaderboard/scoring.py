@@ -12,6 +12,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -23,7 +24,7 @@ import metrics
 
 from . import claims, ranking, scorer
 from .measuring import Outcome, measure, measure_patiently
-from .models import Competition, GroundTruth, Instrument, Refusal, Score, Split, Submission, Uncertainty
+from .models import Competition, GroundTruth, Instrument, Refusal, Score, Split, Submission, Uncertainty, WalkThrough
 from .storage import Unreachable
 
 log = logging.getLogger(__name__)
@@ -216,6 +217,50 @@ def _rescore_one(submission: Submission, ruler: GroundTruth) -> None:
             if outcome.told_to_host:  # a refusal is read by the file's author too
                 Submission.objects.filter(pk=submission.pk).update(told_to_host=outcome.told_to_host)
             Refusal.objects.create(submission=submission, ground_truth=ruler, problems=problems)
+
+
+# --- a host's walk in a student's shoes --------------------------------------------------------------------------
+
+WALK_WAITS = timedelta(seconds=20)
+
+
+def walk(ground_truth_id: int) -> bool:
+    """Measure the sample submission of a ruler for its host; False where nobody waits for that, or not yet can.
+
+    It is measured as every file is, but is no submission. Twice is once: only a walk without an end gets one.
+    """
+    walks = WalkThrough.objects.select_related("ground_truth__competition")
+    found = walks.filter(ground_truth=ground_truth_id, finished_at=None).first()
+    if found is None:
+        return False
+    ruler = found.ground_truth
+    sample = Submission(
+        competition=ruler.competition,
+        file_name="sample_submission.csv",
+        file_key=ruler.sample_key,
+        sha256=found.sha256,
+    )
+    try:
+        outcome = measure_patiently(sample, ruler)
+    except (Unreachable, scorer.Interrupted) as error:
+        log.warning("the walk through %s waits: %s", ruler, error)
+        return False
+    waiting = WalkThrough.objects.filter(pk=found.pk, finished_at=None, sent_at=found.sent_at)
+    return bool(
+        waiting.update(
+            finished_at=Now(),
+            public=outcome.result.public if outcome.result else None,
+            private=outcome.result.private if outcome.result else None,
+            problems=list(outcome.problems),
+            failure=outcome.told_to_host or outcome.failure,
+        )
+    )
+
+
+def unfinished_walks() -> list[int]:
+    """Rulers whose walk nobody has ended for a while."""
+    late = WalkThrough.objects.filter(finished_at=None, sent_at__lt=Now() - WALK_WAITS)
+    return list(late.values_list("ground_truth", flat=True))
 
 
 # --- the sweep --------------------------------------------------------------------------------------------------

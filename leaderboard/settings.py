@@ -278,6 +278,11 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 5},
     },
     "tell": {"task": "leaderboard.tasks.tell_due", "schedule": timedelta(minutes=1), "options": {"expires": 60}},
+    "launch": {
+        "task": "leaderboard.tasks.launch_due",
+        "schedule": timedelta(seconds=5),
+        "options": {"expires": 5},
+    },
 }
 
 CONTENT_SECURITY_POLICY = {

@@ -21,7 +21,7 @@ from celery.worker.state import active_requests
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
 
-from . import claims, counting, lifeline, logs, ranking, reminding, scorer, scoring, telling, watching
+from . import claims, counting, launching, lifeline, logs, ranking, reminding, scorer, scoring, telling, watching
 from .celery import app
 from .models.clock import database_now
 
@@ -166,6 +166,15 @@ def rescore(self: Any, ground_truth_id: int) -> None:
             ring(rescore, ground_truth_id)
 
 
+@app.task(name="leaderboard.tasks.walk", bind=True)
+def walk(self: Any, ground_truth_id: int) -> None:
+    """Measure a ruler's sample submission for the host who walks the student's way."""
+    if not is_understood(self):
+        return
+    with logs.bound(ground_truth=ground_truth_id):
+        scoring.walk(ground_truth_id)
+
+
 @app.task(name="leaderboard.tasks.sweep")
 def sweep() -> None:
     """Ring again for what nobody has in hand; a broker that takes no message is left alone until the next sweep."""
@@ -174,6 +183,7 @@ def sweep() -> None:
     watching.alarm()
     bells: list[tuple[Any, tuple[object, ...]]] = [(mail_due, ())] if telling.is_mail_due() else []
     bells += [(score_submission, pair) for pair in waiting] + [(rescore, (ruler,)) for ruler in rulers]
+    bells += [(walk, (ruler,)) for ruler in scoring.unfinished_walks()]
     for task, ids in bells:
         if not ring(task, *ids, expires=SWEPT_FOR):
             return
@@ -196,6 +206,12 @@ def tell_due() -> None:
 def reveal_due() -> None:
     """Open the private boards whose deadline has passed and whose files all have their scores."""
     ranking.reveal_due(database_now())
+
+
+@app.task(name="leaderboard.tasks.launch_due")
+def launch_due() -> None:
+    """Launch what its hosts wanted launched by now."""
+    launching.launch_due(database_now())
 
 
 @app.task(name="leaderboard.tasks.check_invariants")

@@ -47,6 +47,7 @@ class TruthDraftForm(forms.ModelForm):  # type: ignore[type-arg]
             "public_share",
             "seed",
             "is_stratified",
+            "group_column",
         ]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -111,6 +112,7 @@ class TruthDraftAdmin(Scoped):
             public_share=filled["public_share"],
             seed=filled["seed"],
             is_stratified=filled["is_stratified"],
+            group_column=filled["group_column"],
         )
         obj.pk, obj._state.adding, obj._state.db = made.pk, False, made._state.db
         obj.refresh_from_db()

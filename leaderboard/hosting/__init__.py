@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .announcing import announce, edit_announcement, readers, withdraw_announcement
 from .boards import add_baseline, board_csv, remove_baseline, reveal
+from .checks import check_again
+from .copies import begin, clone
 from .data_files import add_data_file, remove_data_file
 from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth, proposed
 from .folders import export_folder, import_folder
@@ -19,6 +21,7 @@ from .grades import (
 )
 from .granting import disqualify, forgive_files, grant, readmit, revoke_grant
 from .hard_rows import TOP_TEAMS, correct_truth, find_hard_rows
+from .launches import cancel_launch, launch, schedule_launch, walk
 from .lookout import Below, TeamLine, below_baselines, best_public, team_lines, without_valid_file
 from .rulers import (
     Move,
@@ -29,15 +32,14 @@ from .rulers import (
     publish,
     sample_of,
 )
-from .secondary import clean_secondary
+from .secondary import Asked, clean_secondary
 from .setting_up import (
     EDITABLE,
     CannotHost,
     add_host,
     change,
     create,
-    launch,
-    launch_checklist,
+    make_board_plain,
     remove,
     remove_host,
 )
@@ -47,6 +49,7 @@ __all__ = [
     "EDITABLE",
     "HEAD_BYTES",
     "TOP_TEAMS",
+    "Asked",
     "Below",
     "CannotHost",
     "GradeRow",
@@ -61,12 +64,16 @@ __all__ = [
     "announce",
     "apply_candidate",
     "baseline_scores",
+    "begin",
     "below_baselines",
     "best_public",
     "board_csv",
+    "cancel_launch",
     "change",
+    "check_again",
     "check_draft",
     "clean_secondary",
+    "clone",
     "columns_at_hand",
     "correct_truth",
     "create",
@@ -84,7 +91,7 @@ __all__ = [
     "hide_submission",
     "import_folder",
     "launch",
-    "launch_checklist",
+    "make_board_plain",
     "obstacles_to_release",
     "pause",
     "preview",
@@ -101,9 +108,11 @@ __all__ = [
     "reveal",
     "revoke_grant",
     "sample_of",
+    "schedule_launch",
     "set_grade_rules",
     "show_submission",
     "team_lines",
+    "walk",
     "withdraw_announcement",
     "withdraw_grades",
     "without_valid_file",

@@ -9,12 +9,15 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from itertools import chain, islice
-from typing import IO
+from typing import IO, Any
 
 from django.db import transaction
 
-from ..models import AuditEntry, Competition, DataFile, Deed, GroundTruth, User
+import metrics
+
+from ..models import AuditEntry, Competition, DataFile, Deed, GroundTruth, TruthDraft, User
 from ..storage import StoredFile, clean_name, path_of, store
 from ..storage import remove as remove_file
 from .setting_up import CannotHost
@@ -95,13 +98,15 @@ def _facts(data_file: DataFile) -> dict[str, object]:
     return {"sha256": data_file.sha256, "bytes": data_file.size}
 
 
-def leaks_of(competition: Competition, truth: bytes, id_column: str) -> list[str]:
-    """Sentences about data files that hold the answers of a truth file."""
+def leaks_of(competition: Competition, truth: bytes, id_column: str) -> list[dict[str, Any]]:
+    """Findings about data files that hold the answers of a truth file."""
     found = []
     for data_file in competition.data_files.all():
         leak = leak_in(path_of(data_file.file_key).read_bytes(), truth, id_column)
         if leak:
-            found.append(f"The data file “{data_file.name}” {leak}: students could download the answers.")
+            message = f"The data file “{data_file.name}” {leak}: students could download the answers."
+            why = "Remove the file, or upload it again without the answers of the ids that are scored."
+            found.append(asdict(metrics.Finding("answers_in_data", message, blocking=True, why=why)))
     return found
 
 
@@ -120,15 +125,22 @@ def leak_in(offered: bytes, truth: bytes, id_column: str) -> str:
 
 
 def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> None:
-    rulers = list(GroundTruth.objects.filter(competition=competition))
+    rulers = [
+        (ruler.file_key, ruler.id_column, f"ground truth {ruler.number}")
+        for ruler in GroundTruth.objects.filter(competition=competition)
+    ]
+    rulers += [
+        (draft.file_key, draft.report.get("id_column") or draft.id_column, f"“{draft.file_name}”")
+        for draft in TruthDraft.objects.filter(competition=competition)
+    ]
     if not rulers:
         return
     offered = path_of(stored.key).read_bytes()
-    for ruler in rulers:
-        leak = leak_in(offered, path_of(ruler.file_key).read_bytes(), ruler.id_column)
+    for key, id_column, whose in rulers:
+        leak = leak_in(offered, path_of(key).read_bytes(), id_column)
         if leak:
             raise CannotHost(
-                f"“{name}” {leak} (ground truth {ruler.number}): students would download the answers.",
+                f"“{name}” {leak} ({whose}): students would download the answers.",
                 ["Remove the answer column for the ids that are scored, and upload the file again."],
             )
 

@@ -16,6 +16,7 @@ from .. import child
 from ..models import Competition, GroundTruth, TruthDraft
 from ..storage import clean_name, path_of, store
 from ..storage import remove as remove_file
+from .data_files import leaks_of
 from .secondary import Asked, asked_of, clean_secondary
 from .setting_up import CannotHost
 
@@ -89,7 +90,10 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     """All findings about a draft, with the split that publication would make."""
     with tempfile.TemporaryDirectory() as folder:
         truth, problems = _with_split(draft, Path(folder))
-        report = _checked(draft, path_of(draft.file_key) if problems else truth)
+        checked = path_of(draft.file_key) if problems else truth
+        report = _checked(draft, checked)
+        report["findings"] = _leaks(draft, checked, report) + report["findings"]
+        report["ok"] = not any(finding["blocking"] for finding in report["findings"])
     known = {finding["code"] for finding in report["findings"]}
     new = [{**problem, "blocking": True, "why": ""} for problem in problems if problem["code"] not in known]
     report["findings"] = new + report["findings"]
@@ -122,7 +126,7 @@ def columns_at_hand(competition: Competition) -> list[str]:
 
 
 def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
-    sample, tests = _files_of(draft.competition)
+    sample, tests = files_of(draft.competition)
     return child.run(
         "check_truth",
         metric=draft.metric,
@@ -136,6 +140,12 @@ def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
     )
 
 
+def _leaks(draft: TruthDraft, truth: Path, report: dict[str, Any]) -> list[dict[str, Any]]:
+    """Whether files for students hold the answers, as far as the file could be read."""
+    id_column = report["id_column"]
+    return leaks_of(draft.competition, truth.read_bytes(), id_column) if id_column else []
+
+
 def _fits(draft: TruthDraft) -> list[dict[str, Any]]:
     """Advice: where it cannot be had, the check goes on without."""
     try:
@@ -144,7 +154,7 @@ def _fits(draft: TruthDraft) -> list[dict[str, Any]]:
             truth=str(path_of(draft.file_key)),
             id_column=draft.id_column or None,
             group=draft.group_column or None,
-            sample=_files_of(draft.competition)[0],
+            sample=files_of(draft.competition)[0],
         )
     except child.ChildFailed:
         log.exception("no metrics could be suggested for %s", draft.file_key)
@@ -165,7 +175,7 @@ def _most_plausible(fits: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
     return fits[0]["key"], {**fits[0]["params"], **proposed(fits[0]["key"])}
 
 
-def _files_of(competition: Competition) -> tuple[str | None, dict[str, str]]:
+def files_of(competition: Competition) -> tuple[str | None, dict[str, str]]:
     """The sample submission among the files for students, and further tables by name, to compare ids with."""
     sample: str | None = None
     tests: dict[str, str] = {}

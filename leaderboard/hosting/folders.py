@@ -18,7 +18,7 @@ import metrics
 from ..child import ChildFailed
 from ..models import Competition, GroundTruth, User
 from ..storage import TooLarge, path_of
-from . import boards, data_files, drafts, rulers, setting_up
+from . import boards, data_files, drafts, launches, rulers, setting_up
 from .setting_up import CannotHost
 
 PLAIN_FIELDS = (
@@ -63,7 +63,7 @@ def import_folder(folder: Path, *, user: User, launch: bool = False) -> Competit
         _import_truth(folder, spec, competition, user)
         _import_baselines(folder, spec, competition, user)
         if launch:
-            setting_up.launch(competition=competition, user=user)
+            launches.launch(competition=competition, user=user)
     except BaseException:
         setting_up.remove(competition=competition, user=user)
         raise

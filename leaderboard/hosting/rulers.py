@@ -24,15 +24,15 @@ from ..models import (
     Split,
     Submission,
     Team,
+    TruthCheck,
     TruthDraft,
     User,
 )
 from ..storage import StoredFile, keep_as, path_of, store
 from ..storage import remove as remove_file
-from .data_files import leaks_of
 from .drafts import check_draft, final_file
 from .secondary import published
-from .setting_up import CannotHost, sample_key
+from .setting_up import CannotHost
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,6 @@ def publish(*, competition: Competition, user: User | None, note: str = "", is_c
             blocking = [finding["message"] for finding in report["findings"] if finding["blocking"]]
             raise CannotHost("The ground truth cannot be published.", blocking)
         data = final_file(draft, Path(folder)).read_bytes()
-    if leaks := leaks_of(competition, data, report["id_column"]):
-        raise CannotHost("The ground truth cannot be published.", leaks)
     if competition.candidate_id is not None:
         raise CannotHost("Another ground truth is waiting: apply or discard it first.")
     stored = store([data], f"truths/{competition.pk}")
@@ -144,6 +142,7 @@ def _number(
             published_by=user,
         )
         ruler.save()
+        TruthCheck.objects.create(ground_truth=ruler, report=report)
         _put_in_place(held, ruler)
         draft.delete()
         after = {**_facts(ruler), "becomes": "candidate" if held.candidate_id else "current"}
@@ -240,7 +239,7 @@ def discard_candidate(*, competition: Competition, user: User | None = None) -> 
 
 def sample_of(ruler: GroundTruth) -> bytes:
     """A valid submission that knows nothing, made by the metric; kept beside the truth after the first time."""
-    key = sample_key(ruler.file_key)
+    key = ruler.sample_key
     with suppress(FileNotFoundError):
         return path_of(key).read_bytes()
     with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Q
-from django.utils import timezone
 
 from .. import ranking
 from ..models import AuditEntry, Competition, Deed, Submission, Team, TruthDraft, User, own_deadline, plain
@@ -85,6 +84,16 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
     return held
 
 
+def make_board_plain(*, competition: Competition, user: User) -> bool:
+    """Where a steady board was proposed before there was a ground truth, and no step follows from it: False if not."""
+    is_steady = competition.board_mode == Competition.BoardMode.STEADY and competition.board_step is None
+    if not is_steady or competition.ground_truth is None or competition.ground_truth.step is not None:
+        return False
+    change(competition=competition, user=user, board_mode=Competition.BoardMode.PLAIN)
+    competition.refresh_from_db()
+    return True
+
+
 def _stands_on(competition: Competition) -> tuple[object, ...]:
     """The settings that standings follow from."""
     finals = competition.final_count if competition.revealed_at is not None else None
@@ -147,10 +156,10 @@ def remove_host(*, competition: Competition, name: str, user: User | None = None
 
 def remove(*, competition: Competition, user: User | None = None) -> None:
     """Delete a competition with all its rows and files; what was in it stays in the audit trail, in numbers."""
-    truths = list(competition.ground_truths.values_list("file_key", flat=True))
+    truths = list(competition.ground_truths.all())
     keys = [
-        *truths,
-        *(sample_key(key) for key in truths),
+        *(truth.file_key for truth in truths),
+        *(truth.sample_key for truth in truths),
         *TruthDraft.objects.filter(competition=competition).values_list("file_key", flat=True),
         *competition.data_files.values_list("file_key", flat=True),
         *competition.submissions.values_list("file_key", flat=True),
@@ -173,39 +182,6 @@ def remove(*, competition: Competition, user: User | None = None) -> None:
         AuditEntry.append(Deed.DELETED, user=user, competition=gone, before=plain(last_words))
     for key in keys:
         remove_file(key)
-
-
-def sample_key(truth_key: str) -> str:
-    """Where the sample submission of a truth file is kept once somebody asked for it."""
-    return f"{truth_key}.sample"
-
-
-def launch_checklist(competition: Competition) -> list[tuple[str, bool]]:
-    """What a launch needs, each with whether it is there."""
-    needs = [
-        ("A ground truth is published", competition.ground_truth_id is not None),
-        ("The overview says what the question is", bool(competition.overview.strip())),
-        ("The deadline lies in the future", competition.closes_at > timezone.now()),
-    ]
-    ruler = competition.ground_truth
-    if ruler and competition.board_mode == Competition.BoardMode.STEADY:
-        has_step = ranking.step_of(competition, ruler) != ranking.NO_RUNGS
-        needs.append(
-            ("The steady public board has a step (write one in the settings, or choose a plain board)", has_step)
-        )
-    return needs
-
-
-def launch(*, competition: Competition, user: User | None = None) -> None:
-    """Let students in. Raises `CannotHost` with what is missing."""
-    missing = [text for text, is_there in launch_checklist(competition) if not is_there]
-    if missing:
-        raise CannotHost("The competition cannot be launched yet.", [f"Missing: {text}." for text in missing])
-    with transaction.atomic():
-        now = timezone.now()
-        if Competition.objects.filter(pk=competition.pk, launched_at=None).update(launched_at=now):
-            AuditEntry.append(Deed.LAUNCHED, user=user, competition=competition, after=plain({"launched_at": now}))
-    competition.refresh_from_db()
 
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:

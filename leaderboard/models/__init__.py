@@ -13,6 +13,7 @@ from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertai
 from .team import DailyAttempts, Membership, Team
 from .truth import MOST_SECONDARY, GroundTruth, Immutable, Rescoring, RowReport, TruthDraft
 from .user import ApiToken, SetupLink, User, Viewer
+from .walk import TruthCheck, WalkThrough
 from .watching import CageTest, Inspection, Worker
 
 __all__ = [
@@ -50,10 +51,12 @@ __all__ = [
     "Submission",
     "Team",
     "Terms",
+    "TruthCheck",
     "TruthDraft",
     "Uncertainty",
     "User",
     "Viewer",
+    "WalkThrough",
     "Worker",
     "broken_links",
     "extended_to",

@@ -25,7 +25,12 @@ class Deed(models.TextChoices):
     """What an entry of the trail is about. Not a rule of the database, so that a new deed needs no migration."""
 
     CREATED = "created", "Competition created"
+    CLONED = "cloned", "Made as a copy"
     LAUNCHED = "launched", "Launched"
+    LAUNCH_SCHEDULED = "launch_scheduled", "Launch scheduled"
+    LAUNCH_CANCELLED = "launch_cancelled", "Scheduled launch cancelled"
+    LAUNCH_MISSED = "launch_missed", "Scheduled launch did not happen"
+    WALKED = "walked", "Walked through as a student"
     CHANGED = "changed", "Settings changed"
     DELETED = "deleted", "Competition deleted"
     HOST_ADDED = "host_added", "Host added"

@@ -88,6 +88,12 @@ class Competition(models.Model):
     closes_at = models.DateTimeField()
     zone = models.CharField("time zone", max_length=60, default="UTC", validators=[check_zone])
     launched_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # A launch at a time that its host chose; why the last one did not happen, for the hosts.
+    launches_at = models.DateTimeField(null=True, blank=True, editable=False)
+    launch_asked_by = models.ForeignKey(
+        User, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"
+    )
+    launch_trouble = models.JSONField(default=list, blank=True, editable=False)
     revealed_at = models.DateTimeField(null=True, blank=True, editable=False)
     reveals_itself = models.BooleanField(
         "reveal at the deadline",

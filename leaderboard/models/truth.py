@@ -73,6 +73,11 @@ class GroundTruth(models.Model):
         return f"{self.metric}@{self.metric_version}"
 
     @property
+    def sample_key(self) -> str:
+        """Where its sample submission is kept once somebody asked for it."""
+        return f"{self.file_key}.sample"
+
+    @property
     def secondary_asked(self) -> list[tuple[str, dict[str, Any]]]:
         """What to ask the library for beside the metric."""
         return [(f"{one['key']}@{one['version']}", one["params"]) for one in self.secondary]

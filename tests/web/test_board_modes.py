@@ -302,11 +302,11 @@ def test_programs_read_what_pages_show(ada: User, bo: User, cy: User) -> None:
 
 
 def test_steady_is_proposed_for_a_new_competition_and_nobody_is_forced(ada: User) -> None:
-    page = signed_in(ada).get("/host/new/").content.decode()
+    hosting.begin(user=ada, title="Pond life", slug="pond")
+    page = signed_in(ada).get("/host/pond/setup/limits/").content.decode()
     assert re.search(r'name="board_mode" value="steady"[^>]*checked', page)
     assert "Steady is proposed for fewer than 2,000 public rows." in page
     form = {
-        "title": "Pond life",
         "opens_at": "2030-11-01T09:00",
         "closes_at": "2030-11-24T23:59",
         "zone": "UTC",
@@ -316,9 +316,9 @@ def test_steady_is_proposed_for_a_new_competition_and_nobody_is_forced(ada: User
         "max_megabytes": "20",
     }
     for mode in ("plain", "steady", "hidden"):
-        assert signed_in(ada).post("/host/new/", {**form, "title": mode, "board_mode": mode}).status_code == 303
-        assert Competition.objects.get(slug=mode).board_mode == mode
-    assert signed_in(ada).post("/host/new/", {**form, "board_mode": "shy"}).status_code == 422
+        assert signed_in(ada).post("/host/pond/setup/limits/", {**form, "board_mode": mode}).status_code == 303
+        assert Competition.objects.get(slug="pond").board_mode == mode
+    assert signed_in(ada).post("/host/pond/setup/limits/", {**form, "board_mode": "shy"}).status_code == 422
 
 
 def test_ada_is_told_that_a_steady_board_has_no_step(ada: User) -> None:

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard import hosting
+from leaderboard import hosting, scoring
 from leaderboard.models import Competition, DataFile, Membership, User
 from leaderboard.web.urls import urlpatterns
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
@@ -58,7 +58,8 @@ def text_of(response: object) -> str:
 def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client, bo: User) -> None:
     assert "Create a competition" in text_of(hers.get("/host/"))
     made = hers.post("/host/new/", FILLED)
-    assert (made.status_code, made["Location"]) == (303, "/host/pond-life/truth/")
+    assert (made.status_code, made["Location"]) == (303, "/host/pond-life/setup/data/")
+    assert hers.post("/host/pond-life/settings/", FILLED).status_code == 303
     assert "Do this" in text_of(hers.get("/host/pond-life/"))
 
     checked = hers.post(
@@ -81,6 +82,8 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
     published = hers.post("/host/pond-life/truth/", {"action": "publish", "note": "first"})
     assert (published.status_code, published["Location"]) == (303, "/host/pond-life/")
 
+    hers.post("/host/pond-life/walk/")
+    scoring.walk(Competition.objects.get(slug="pond-life").ground_truth.pk)  # type: ignore[union-attr]
     assert hers.post("/host/pond-life/launch/").status_code == 303
     pond = Competition.objects.get(slug="pond-life")
     assert pond.launched_at is not None
@@ -112,15 +115,16 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
     ],
 )
 def test_a_wrong_value_is_shown_at_its_field_and_what_was_typed_is_kept(
-    hers: Client, pets: Competition, field: str, value: str, words: str
+    hers: Client, ada: User, pets: Competition, field: str, value: str, words: str
 ) -> None:
-    response = hers.post("/host/new/", {**FILLED, field: value})
+    hosting.begin(user=ada, title="Pond life", slug="pond-life")
+    response = hers.post("/host/pond-life/settings/", {**FILLED, field: value})
     page = response.content.decode()
     assert response.status_code == 422
     assert words in text_of(response)
     assert f'href="#id_{field}"' in page
     assert "What swims there?" in page
-    assert Competition.objects.count() == 1
+    assert "What swims there?" not in Competition.objects.get(slug="pond-life").overview
 
 
 def test_a_title_without_letters_asks_for_an_address(hers: Client) -> None:
@@ -214,7 +218,10 @@ def test_data_files_are_added_replaced_and_removed(hers: Client, pets: Competiti
         answer = hers.post("/host/pets/data/", {"file": upload(text, "train.csv"), "description": "To learn from"})
         assert answer.status_code == 303
     assert [(file.name, file.rows) for file in DataFile.objects.all()] == [("train.csv", 2)]
-    hers.post("/host/pets/data/", {"action": "remove", "name": "train.csv"})
+    asked = hers.post("/host/pets/data/", {"action": "remove", "name": "train.csv"})
+    assert "Remove “train.csv”?" in text_of(asked)
+    assert DataFile.objects.exists()
+    hers.post("/host/pets/data/", {"action": "remove", "name": "train.csv", "is_meant": "yes"})
     assert not DataFile.objects.exists()
 
 

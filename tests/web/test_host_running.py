@@ -85,9 +85,10 @@ def test_a_baseline_is_uploaded_scored_replaced_and_removed(
     client.post("/host/pets/baselines/", {"name": "Guess", "file": upload(answers(), "h.csv")})
     assert Baseline.objects.count() == 1
     assert not path_of(first.file_key).exists()
-    client.post("/host/pets/baselines/", {"action": "remove", "name": "Guess"})
+    meant = {"action": "remove", "name": "Guess", "is_meant": "yes"}
+    client.post("/host/pets/baselines/", meant)
     assert not Submission.objects.exists()
-    assert client.post("/host/pets/baselines/", {"action": "remove", "name": "Guess"}).status_code == 404
+    assert client.post("/host/pets/baselines/", meant).status_code == 404
 
 
 def test_a_baseline_needs_a_ground_truth(ada: User, pets: Competition) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .announcements import host_announcement, host_announcements
 from .grades import host_grade_release, host_grade_rules, host_grades
 from .hard_rows import host_rows
+from .launches import host_clone, host_launch, host_setup_launch, host_walk
 from .running import (
     host_baselines,
     host_board_csv,
@@ -17,15 +18,16 @@ from .setting_up import (
     host,
     host_competition,
     host_delete,
-    host_launch,
-    host_new,
     host_people,
     host_settings,
 )
 from .stopping import host_pause, host_submission
 from .teams import host_team, host_teams
 from .trail import host_audit
+from .truth_checks import host_truth_check
 from .truths import host_candidate, host_truth, host_truth_file
+from .wizard import host_new, host_setup, host_setup_basics, host_setup_limits, host_setup_people
+from .wizard_truth import host_setup_data, host_setup_metric
 
 __all__ = [
     "host",
@@ -35,6 +37,7 @@ __all__ = [
     "host_baselines",
     "host_board_csv",
     "host_candidate",
+    "host_clone",
     "host_competition",
     "host_data",
     "host_delete",
@@ -48,11 +51,20 @@ __all__ = [
     "host_reveal",
     "host_rows",
     "host_settings",
+    "host_setup",
+    "host_setup_basics",
+    "host_setup_data",
+    "host_setup_launch",
+    "host_setup_limits",
+    "host_setup_metric",
+    "host_setup_people",
     "host_submission",
     "host_submission_file",
     "host_submissions",
     "host_team",
     "host_teams",
     "host_truth",
+    "host_truth_check",
     "host_truth_file",
+    "host_walk",
 ]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.forms import BaseForm
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
 
 from ...hosting import CannotHost
 from ...storage import TooLarge
+from ..access import Visit
 
 
 def posted(request: HttpRequest) -> QueryDict | None:
@@ -20,6 +22,17 @@ def refuse_too_large(request: HttpRequest) -> None:
     request.FILES  # noqa: B018 - reading the body is what notices it
     if request.META.get("leaderboard.too_large"):
         raise TooLarge(settings.MAX_UPLOAD_BYTES)
+
+
+def is_meant(request: HttpRequest) -> bool:
+    """Whether somebody was asked before, and said yes."""
+    return request.POST.get("is_meant") == "yes"
+
+
+def ask_first(request: HttpRequest, visit: Visit, name: str, consequence: str) -> HttpResponse:
+    """The question before something is removed; yes sends the same form once more."""
+    context = {"visit": visit, "name": name, "consequence": consequence}
+    return render(request, "hosts/ask_first.html", context)
 
 
 def add_refusal(form: BaseForm, error: Exception) -> int:

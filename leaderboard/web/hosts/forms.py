@@ -182,10 +182,8 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
                 self._set_moment(cleaned, name, cleaned.get("zone") or "UTC")
         if cleaned.get("opens_at") and cleaned.get("closes_at") and cleaned["opens_at"] >= cleaned["closes_at"]:
             self.add_error("closes_at", "The competition must open before it closes.")
-        if "max_megabytes" in self.changed_data or not self.instance.pk:
+        if "max_megabytes" in self.changed_data or ("max_megabytes" in self.fields and not self.instance.pk):
             cleaned["max_bytes"] = cleaned.get("max_megabytes", 1) * MEGABYTE
-        else:
-            cleaned["max_bytes"] = self.instance.max_bytes
         return cleaned
 
     def _set_moment(self, cleaned: dict[str, Any], name: str, zone: str) -> None:

@@ -12,13 +12,14 @@ from django.core.paginator import Paginator
 from django.db.models import Prefetch, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
 
 from ... import hosting, ranking
 from ...models import Competition, Score, Split, Submission
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
 from ..answers import as_download, person, see_other
-from ._answers import add_refusal, posted, refuse_too_large
+from ._answers import add_refusal, ask_first, is_meant, posted, refuse_too_large
 from .forms import BaselineForm, DataFileForm, SlugForm
 
 PER_PAGE = 50
@@ -29,6 +30,8 @@ def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
     competition = visit.competition
     if request.POST.get("action") == "remove":
         wanted = get_object_or_404(competition.data_files, name=request.POST.get("name", ""))
+        if not is_meant(request):
+            return ask_first(request, visit, str(wanted), _("Students can no longer download it."))
         hosting.remove_data_file(data_file=wanted, user=person(visit.user))
         messages.success(request, f"“{wanted}” is removed.")
         return see_other("host_data", slug=competition.slug)
@@ -87,6 +90,8 @@ def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
     competition = visit.competition
     if request.POST.get("action") == "remove":
         wanted = get_object_or_404(competition.baselines, name=request.POST.get("name", ""))
+        if not is_meant(request):
+            return ask_first(request, visit, str(wanted), _("It leaves the board, with its file and its scores."))
         hosting.remove_baseline(baseline=wanted, user=person(visit.user))
         messages.success(request, f"“{wanted}” is removed from the board.")
         return see_other("host_baselines", slug=competition.slug)

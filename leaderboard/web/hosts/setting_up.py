@@ -17,6 +17,7 @@ from ...models import Competition, Submission
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ._answers import add_refusal, posted
+from .checklist import checklist_of
 from .forms import CompetitionForm, HostForm, SlugForm
 
 Status = Submission.Status
@@ -36,26 +37,12 @@ def host(request: HttpRequest) -> HttpResponse:
     return render(request, "hosts/host.html", {"rows": rows})
 
 
-@open_to(Audience.SITE_HOSTS)
-def host_new(request: HttpRequest) -> HttpResponse:
-    form = CompetitionForm(posted(request))
-    if request.method == "POST" and form.is_valid():
-        try:
-            competition = hosting.create(user=person(request.user), **form.fields_for_verb)
-        except ValidationError as error:
-            form.add_error(None, error)
-        else:
-            messages.success(request, f"“{competition}” is a draft. Now upload the file with the answers.")
-            return see_other("host_truth", slug=competition.slug)
-    return render(request, "hosts/host_new.html", {"form": form}, status=422 if form.errors else 200)
-
-
 @open_to(Audience.HOSTS)
 def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
     competition = visit.competition
     context = {
         "visit": visit,
-        "checklist": _checklist(competition) if visit.state == "draft" else [],
+        "checklist": checklist_of(competition) if visit.state == "draft" else [],
         "numbers": _numbers(competition),
         "join_link": request.build_absolute_uri(reverse("join_code", kwargs={"code": competition.join_code})),
         "has_draft": hasattr(competition, "truth_draft"),
@@ -105,18 +92,6 @@ def host_people(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 @open_to(Audience.HOSTS)
-def host_launch(request: HttpRequest, visit: Visit) -> HttpResponse:
-    if request.method == "POST":
-        try:
-            hosting.launch(competition=visit.competition, user=person(visit.user))
-        except hosting.CannotHost as error:
-            messages.error(request, " ".join([error.message, *error.details]))
-        else:
-            messages.success(request, "Launched. Students join with the code below.")
-    return see_other("host_competition", slug=visit.competition.slug)
-
-
-@open_to(Audience.HOSTS)
 def host_delete(request: HttpRequest, visit: Visit) -> HttpResponse:
     form = SlugForm(visit.competition.slug, posted(request))
     if request.method == "POST" and form.is_valid():
@@ -145,12 +120,3 @@ def _numbers(competition: Competition) -> dict[str, Any]:
     counted = {status.value: Count("pk", filter=Q(status=status)) for status in Status}
     files = competition.submissions.filter(team__isnull=False).order_by()
     return {"teams": competition.teams.count(), **files.aggregate(submissions=Count("pk"), **counted)}
-
-
-def _checklist(competition: Competition) -> list[dict[str, Any]]:
-    """What a launch needs, each with the page where it is done, in the order of `hosting.launch_checklist`."""
-    needs = hosting.launch_checklist(competition)
-    return [
-        {"text": text, "is_there": is_there, "page": "host_settings" if number else "host_truth"}
-        for number, (text, is_there) in enumerate(needs)
-    ]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 
@@ -13,14 +10,29 @@ import metrics
 
 from ... import hosting, outside
 from ...child import ChildFailed
-from ...models import Competition, TruthDraft
+from ...models import Competition
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
 from ..answers import STOP_POLLING, as_download, person, see_other
+from ..parameter_form import ParameterForm
 from ._answers import add_refusal, refuse_too_large
 from .secondary_form import SecondaryForm
+from .truth_at_hand import (
+    about,
+    chosen_metric,
+    columns_in,
+    draft_of,
+    file_at_hand,
+    groups,
+    initial_split,
+    known_parameters,
+    known_values,
+    metric_or_none,
+    parameters_in,
+    proposed_form,
+)
 from .truth_choice import fits_of
-from .truth_forms import ParameterForm, PublishForm, TruthForm
+from .truth_forms import PublishForm, TruthForm
 
 MOVES_SHOWN = 200
 
@@ -34,14 +46,14 @@ def host_truth(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method == "POST":
         actions = {"publish": _publish, "discard": _discard, "parameters": _choose, "fit": _fit}
         return actions.get(request.POST.get("action", ""), _check)(request, visit)
-    draft = _draft_of(visit.competition)
-    key = _chosen_metric(request, visit.competition, draft)
-    values = _known_values(visit.competition, draft, key)
+    draft = draft_of(visit.competition)
+    key = chosen_metric(request, visit.competition, draft)
+    values = known_values(visit.competition, draft, key)
     parameters = ParameterForm(key, values=values, columns=hosting.columns_at_hand(visit.competition))
     if getattr(request, "htmx", False):
-        return render(request, "hosts/parameters.html", _about(key, parameters))
-    initial = {**_initial(visit.competition, draft), "metric": key}
-    form = TruthForm(initial=initial, has_file=_file_at_hand(visit.competition, draft))
+        return render(request, "hosts/parameters.html", about(key, parameters))
+    initial = {**initial_split(visit.competition, draft), "metric": key}
+    form = TruthForm(initial=initial, has_file=file_at_hand(visit.competition, draft))
     return _page(request, visit, form, parameters)
 
 
@@ -71,8 +83,8 @@ def host_candidate(request: HttpRequest, visit: Visit) -> HttpResponse:
         "done": preview.measured + len(preview.refusals),
         "moved": len(moved),
         "moves": [*moved, *(move for move in preview.moves if move.rank_now == move.rank_then)][:MOVES_SHOWN],
-        "metric_now": _metric(current.metric),
-        "metric_then": _metric(preview.ground_truth.metric),
+        "metric_now": metric_or_none(current.metric),
+        "metric_then": metric_or_none(preview.ground_truth.metric),
     }
     if getattr(request, "htmx", False):
         status = STOP_POLLING if preview.is_complete else 200
@@ -90,12 +102,12 @@ def _fit(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 def _look(request: HttpRequest, visit: Visit, *, is_metric_chosen: bool) -> HttpResponse:
-    draft = _draft_of(visit.competition)
-    has_file = _file_at_hand(visit.competition, draft)
+    draft = draft_of(visit.competition)
+    has_file = file_at_hand(visit.competition, draft)
     form = TruthForm(request.POST, request.FILES, has_file=has_file, needs_metric=is_metric_chosen)
-    key = _chosen_metric(request, visit.competition, draft)
-    columns = _columns(request, visit.competition)
-    parameters = _parameters(request, form, key, columns) if is_metric_chosen else _proposed_form(key, columns)
+    key = chosen_metric(request, visit.competition, draft)
+    columns = columns_in(request, visit.competition)
+    parameters = parameters_in(request, form, key, columns) if is_metric_chosen else proposed_form(key, columns)
     secondary, status = SecondaryForm(request.POST), 422
     try:
         refuse_too_large(request)
@@ -111,38 +123,15 @@ def _look(request: HttpRequest, visit: Visit, *, is_metric_chosen: bool) -> Http
     return _page(request, visit, form, parameters, secondary=secondary, status=status)
 
 
-def _columns(request: HttpRequest, competition: Competition) -> list[str]:
-    """The columns of the file in the request, else of the file at hand."""
-    file = request.FILES.get("file")
-    if not isinstance(file, UploadedFile):
-        return hosting.columns_at_hand(competition)
-    names = metrics.header(file.read(hosting.HEAD_BYTES))
-    file.seek(0)
-    return [name for name in names if name not in (request.POST.get("id_column", "").strip() or names[0], "Usage")]
-
-
-def _parameters(request: HttpRequest, form: TruthForm, key: str, columns: list[str]) -> ParameterForm:
-    """What was filled in; for another metric than the one whose parameters were shown, the defaults to look at."""
-    metric = metrics.get(key)
-    if metric.parameters and request.POST.get("parameters_of") != key:
-        form.add_error("metric", f"{metric.title} has parameters: look at them, then check the file.")
-        return _proposed_form(key, columns)
-    return ParameterForm(key, request.POST, columns=columns)
-
-
-def _proposed_form(key: str, columns: list[str]) -> ParameterForm:
-    return ParameterForm(key, values=hosting.proposed(key), columns=columns)
-
-
 def _choose(request: HttpRequest, visit: Visit) -> HttpResponse:
     """The page for another metric, with the rest as it was filled in."""
-    draft = _draft_of(visit.competition)
-    key = _chosen_metric(request, visit.competition, draft)
+    draft = draft_of(visit.competition)
+    key = chosen_metric(request, visit.competition, draft)
     kept = {name: request.POST.get(name, "") for name in ("id_column", "public_percent", "seed", "group_column")}
     initial = {**kept, "is_stratified": "is_stratified" in request.POST, "metric": key}
-    form = TruthForm(initial=initial, has_file=_file_at_hand(visit.competition, draft))
+    form = TruthForm(initial=initial, has_file=file_at_hand(visit.competition, draft))
     secondary = SecondaryForm.as_typed(request.POST)
-    return _page(request, visit, form, _known_parameters(visit.competition, draft, key), secondary=secondary)
+    return _page(request, visit, form, known_parameters(visit.competition, draft, key), secondary=secondary)
 
 
 def _draft(
@@ -213,12 +202,13 @@ def _decide(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 def _unchanged_page(request: HttpRequest, visit: Visit, publish_form: PublishForm, *, status: int) -> HttpResponse:
-    draft = _draft_of(visit.competition)
-    key = _chosen_metric(request, visit.competition, draft)
+    draft = draft_of(visit.competition)
+    key = chosen_metric(request, visit.competition, draft)
     form = TruthForm(
-        initial={**_initial(visit.competition, draft), "metric": key}, has_file=_file_at_hand(visit.competition, draft)
+        initial={**initial_split(visit.competition, draft), "metric": key},
+        has_file=file_at_hand(visit.competition, draft),
     )
-    parameters = _known_parameters(visit.competition, draft, key)
+    parameters = known_parameters(visit.competition, draft, key)
     return _page(request, visit, form, parameters, publish_form=publish_form, status=status)
 
 
@@ -232,86 +222,25 @@ def _page(
     publish_form: PublishForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    competition, draft = visit.competition, _draft_of(visit.competition)
+    competition, draft = visit.competition, draft_of(visit.competition)
     held = draft or competition.ground_truth
     context = {
         "visit": visit,
         "form": form,
         "had_file": bool(request.FILES),
         "outside_off": outside.why_off(),
-        "groups": _groups(),
+        "groups": groups(),
         "fits": fits_of(draft),
         "chosen": parameters.key,
-        **_about(parameters.key, parameters),
+        **about(parameters.key, parameters),
         "secondary": secondary or SecondaryForm(held=held.secondary if held else ()),
         "draft": draft,
         "report": draft.report if draft else None,
-        "drafted": _metric(draft.metric) if draft else None,
-        "question": metrics.get(draft.metric).confirmation(draft.params) if draft and _metric(draft.metric) else "",
+        "drafted": metric_or_none(draft.metric) if draft else None,
+        "question": metrics.get(draft.metric).confirmation(draft.params)
+        if draft and metric_or_none(draft.metric)
+        else "",
         "publish_form": publish_form or PublishForm(),
         "history": competition.ground_truths.select_related("published_by").order_by("-number"),
     }
     return render(request, "hosts/host_truth.html", context, status=status)
-
-
-def _about(key: str, parameters: ParameterForm) -> dict[str, Any]:
-    return {"metric": metrics.get(key), "parameters": parameters}
-
-
-def _metric(key: str) -> metrics.Metric | None:
-    """None when the metric's file is gone."""
-    try:
-        return metrics.get(key)
-    except metrics.UnknownMetric:
-        return None
-
-
-def _groups() -> dict[str, list[metrics.Metric]]:
-    groups: dict[str, list[metrics.Metric]] = {}
-    for metric in outside.catalogue():
-        groups.setdefault(metric.group, []).append(metric)
-    return groups
-
-
-def _draft_of(competition: Competition) -> TruthDraft | None:
-    return TruthDraft.objects.filter(competition=competition).first()
-
-
-def _file_at_hand(competition: Competition, draft: TruthDraft | None) -> str:
-    """The name of the file that a check without upload would take."""
-    last = draft or competition.ground_truths.order_by("number").last()
-    return last.file_name if last else ""
-
-
-def _chosen_metric(request: HttpRequest, competition: Competition, draft: TruthDraft | None) -> str:
-    asked = (request.POST if request.method == "POST" else request.GET).get("metric", "")
-    held = draft or competition.ground_truth
-    known = [key for key in (asked, held.metric if held else "") if _metric(key)]
-    return known[0] if known else "accuracy"
-
-
-def _known_values(competition: Competition, draft: TruthDraft | None, key: str) -> dict[str, Any]:
-    """The parameters of the draft or the ground truth, where it has this metric, else those that fit the draft."""
-    held = draft or competition.ground_truth
-    if held and held.metric == key:
-        return dict(held.params)
-    fits: list[dict[str, Any]] = draft.report.get("fits", []) if draft else []
-    fit = next((dict(fit["params"]) for fit in fits if fit["key"] == key), {})
-    return {**fit, **hosting.proposed(key)}
-
-
-def _known_parameters(competition: Competition, draft: TruthDraft | None, key: str) -> ParameterForm:
-    values = _known_values(competition, draft, key)
-    return ParameterForm(key, values=values, columns=hosting.columns_at_hand(competition))
-
-
-def _initial(competition: Competition, draft: TruthDraft | None) -> dict[str, Any]:
-    if draft is None:
-        return {"id_column": competition.ground_truth.id_column if competition.ground_truth else ""}
-    return {
-        "id_column": draft.id_column,
-        "public_percent": round(draft.public_share * 100),
-        "seed": draft.seed,
-        "is_stratified": draft.is_stratified,
-        "group_column": draft.group_column,
-    }

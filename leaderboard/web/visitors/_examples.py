@@ -18,7 +18,7 @@ import metrics
 from ... import child
 from ...slow_clients import waiting
 from ..board_cache import Shelf
-from ..hosts.truth_forms import ParameterForm
+from ..parameter_form import ParameterForm
 from ._worked import Worked
 
 MOST_ROWS, MOST_COLUMNS, LONGEST_CELL, MOST_BYTES = 20, 12, 200, 8192

@@ -1,0 +1,70 @@
+"""The way to the launch: a walk in a student's shoes, the launch now or at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from .. import launching, tasks
+from ..models import AuditEntry, Competition, Deed, User, WalkThrough, plain
+from ..models.clock import database_now
+from .rulers import sample_of
+from .setting_up import CannotHost
+
+
+def launch(*, competition: Competition, user: User | None = None, after_walk: bool = False) -> None:
+    """As `launching.launch`; raises `CannotHost` with what is missing."""
+    try:
+        launching.launch(competition=competition, user=user, after_walk=after_walk)
+    except launching.NotReady as error:
+        raise CannotHost("The competition cannot be launched yet.", error.missing) from error
+
+
+def schedule_launch(*, competition: Competition, user: User, at: datetime) -> None:
+    """Have it launched at a moment. What is missing now may be there by then. Raises `CannotHost`."""
+    if at <= timezone.now():
+        raise CannotHost(_("This moment has passed. Choose a later one, or launch now."))
+    if at >= competition.closes_at:
+        raise CannotHost(_("The launch must come before the deadline."))
+    with transaction.atomic():
+        drafts = Competition.objects.filter(pk=competition.pk, launched_at=None)
+        if not drafts.update(launches_at=at, launch_asked_by=user, launch_trouble=[]):
+            raise CannotHost(_("The competition has been launched already."))
+        before, after = plain({"launches_at": competition.launches_at}), plain({"launches_at": at})
+        AuditEntry.append(Deed.LAUNCH_SCHEDULED, user=user, competition=competition, before=before, after=after)
+    competition.refresh_from_db()
+
+
+def cancel_launch(*, competition: Competition, user: User) -> bool:
+    """Take a scheduled launch back; False where there is none."""
+    with transaction.atomic():
+        waiting = Competition.objects.filter(pk=competition.pk, launched_at=None, launches_at__isnull=False)
+        is_cancelled = bool(waiting.update(launches_at=None, launch_asked_by=None))
+        if is_cancelled:
+            before = plain({"launches_at": competition.launches_at})
+            AuditEntry.append(Deed.LAUNCH_CANCELLED, user=user, competition=competition, before=before)
+    competition.refresh_from_db()
+    return is_cancelled
+
+
+def walk(*, competition: Competition, user: User) -> WalkThrough:
+    """Send the sample submission the way of every file, to be measured by the worker; a walk before it is forgotten.
+
+    Raises `CannotHost` without a ground truth, `child.ChildFailed` where no sample can be made.
+    """
+    ruler = competition.ground_truth
+    if ruler is None:
+        raise CannotHost(_("Publish a ground truth first: the sample submission is made from it."))
+    sha256 = hashlib.sha256(sample_of(ruler)).hexdigest()
+    afresh: dict[str, Any] = {"finished_at": None, "public": None, "private": None, "problems": [], "failure": ""}
+    with transaction.atomic():
+        sent = {"user": user, "sha256": sha256, "sent_at": database_now()}
+        found, _is_new = WalkThrough.objects.update_or_create(ground_truth=ruler, defaults=afresh | sent)
+        AuditEntry.append(Deed.WALKED, user=user, competition=competition, about=str(ruler.number))
+        tasks.ring_after_commit(tasks.walk, ruler.pk)
+    return found

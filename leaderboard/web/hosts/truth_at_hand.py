@@ -1,0 +1,110 @@
+"""What pages about ground truths start from: the draft, the last file, the metric chosen, its parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.forms import Form
+from django.http import HttpRequest
+
+import metrics
+
+from ... import hosting, outside
+from ...models import Competition, TruthDraft
+from ..parameter_form import ParameterForm
+
+
+def draft_of(competition: Competition) -> TruthDraft | None:
+    """The draft, asked for once per request."""
+    draft: TruthDraft | None = getattr(competition, "truth_draft", None)
+    return draft
+
+
+def file_at_hand(competition: Competition, draft: TruthDraft | None) -> str:
+    """The name of the file that a check without upload would take."""
+    last = draft or competition.ground_truths.order_by("number").last()
+    return last.file_name if last else ""
+
+
+def chosen_metric(request: HttpRequest, competition: Competition, draft: TruthDraft | None) -> str:
+    asked = (request.POST if request.method == "POST" else request.GET).get("metric", "")
+    held = draft or competition.ground_truth
+    known = [key for key in (asked, held.metric if held else "") if metric_or_none(key)]
+    return known[0] if known else "accuracy"
+
+
+def known_values(competition: Competition, draft: TruthDraft | None, key: str) -> dict[str, Any]:
+    """The parameters of the draft or the ground truth, where it has this metric, else those that fit the draft."""
+    held = draft or competition.ground_truth
+    if held and held.metric == key:
+        return dict(held.params)
+    fits: list[dict[str, Any]] = draft.report.get("fits", []) if draft else []
+    fit = next((dict(fit["params"]) for fit in fits if fit["key"] == key), {})
+    return {**fit, **hosting.proposed(key)}
+
+
+def known_parameters(competition: Competition, draft: TruthDraft | None, key: str) -> ParameterForm:
+    values = known_values(competition, draft, key)
+    return ParameterForm(key, values=values, columns=hosting.columns_at_hand(competition))
+
+
+def initial_split(competition: Competition, draft: TruthDraft | None) -> dict[str, Any]:
+    if draft is None:
+        return {"id_column": competition.ground_truth.id_column if competition.ground_truth else ""}
+    return {
+        "id_column": draft.id_column,
+        "public_percent": round(draft.public_share * 100),
+        "seed": draft.seed,
+        "is_stratified": draft.is_stratified,
+        "group_column": draft.group_column,
+    }
+
+
+def columns_in(request: HttpRequest, competition: Competition) -> list[str]:
+    """The columns of the file in the request, else of the file at hand."""
+    file = request.FILES.get("file")
+    if not isinstance(file, UploadedFile):
+        return hosting.columns_at_hand(competition)
+    names = metrics.header(file.read(hosting.HEAD_BYTES))
+    file.seek(0)
+    return [name for name in names if name not in (request.POST.get("id_column", "").strip() or names[0], "Usage")]
+
+
+def parameters_in(request: HttpRequest, form: Form, key: str, columns: list[str]) -> ParameterForm:
+    """What was filled in; for another metric than the one whose parameters were shown, the defaults to look at."""
+    metric = metrics.get(key)
+    if metric.parameters and request.POST.get("parameters_of") != key:
+        form.add_error("metric", f"{metric.title} has parameters: look at them, then check the file.")
+        return proposed_form(key, columns)
+    return ParameterForm(key, request.POST, columns=columns)
+
+
+def proposed_form(key: str, columns: list[str]) -> ParameterForm:
+    return ParameterForm(key, values=hosting.proposed(key), columns=columns)
+
+
+def metric_or_none(key: str) -> metrics.Metric | None:
+    """None when the metric's file is gone."""
+    try:
+        return metrics.get(key)
+    except metrics.UnknownMetric:
+        return None
+
+
+def question_about(draft: TruthDraft | None) -> str:
+    """What the host is asked before such a draft is published; nothing for most."""
+    metric = metric_or_none(draft.metric) if draft else None
+    return metric.confirmation(draft.params) if draft and metric else ""
+
+
+def groups() -> dict[str, list[metrics.Metric]]:
+    """All metrics of the chooser, by their groups."""
+    found: dict[str, list[metrics.Metric]] = {}
+    for metric in outside.catalogue():
+        found.setdefault(metric.group, []).append(metric)
+    return found
+
+
+def about(key: str, parameters: ParameterForm) -> dict[str, Any]:
+    return {"metric": metrics.get(key), "parameters": parameters}

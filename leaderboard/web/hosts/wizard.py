@@ -1,0 +1,121 @@
+"""The way from nothing to the launch: six pages in any order, each of which saves what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from ... import hosting
+from ...models import Competition
+from ..access import Audience, Visit, open_to
+from ..answers import person, see_other
+from ._answers import posted
+from .checklist import next_step, steps_of
+from .forms import HostForm
+from .wizard_forms import BasicsForm, EntryForm, LimitsForm, StepForm
+
+StepView = Callable[..., HttpResponse]
+
+
+def step(key: str) -> Callable[[StepView], StepView]:
+    """A page of the way to the launch; afterwards it leads to where the same is managed."""
+
+    def declare(view: StepView) -> StepView:
+        @wraps(view)
+        def guarded(request: HttpRequest, visit: Visit, **parts: Any) -> HttpResponse:
+            if visit.competition.launched_at is None:
+                return view(request, visit, **parts)
+            after = next(step.after for step in steps_of(visit.competition) if step.key == key)
+            return redirect(after, slug=visit.competition.slug)
+
+        return guarded
+
+    return declare
+
+
+def frame(visit: Visit, key: str) -> dict[str, Any]:
+    """What the frame of the six pages needs; `key` is the step shown."""
+    steps = steps_of(visit.competition)
+    place = [step.key for step in steps].index(key)
+    return {
+        "visit": visit,
+        "steps": steps,
+        "step": steps[place],
+        "number": place + 1,
+        "before": steps[place - 1] if place else None,
+        "behind": steps[place + 1] if place + 1 < len(steps) else None,
+    }
+
+
+@open_to(Audience.SITE_HOSTS)
+def host_new(request: HttpRequest) -> HttpResponse:
+    """Step 1 of a competition that is not there yet."""
+    form = BasicsForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            competition = hosting.begin(user=person(request.user), **form.fields_for_verb)
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, _("“%(title)s” is a draft that only you see.") % {"title": competition})
+            return see_other("host_setup_data", slug=competition.slug)
+    context = {"form": form, "steps": steps_of(None)}
+    return render(request, "hosts/host_new.html", context, status=422 if form.errors else 200)
+
+
+@open_to(Audience.HOSTS)
+@step("launch")
+def host_setup(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Go on where something is missing."""
+    return redirect(next_step(visit.competition).page, slug=visit.competition.slug)
+
+
+@open_to(Audience.HOSTS)
+@step("basics")
+def host_setup_basics(request: HttpRequest, visit: Visit) -> HttpResponse:
+    return _fields(request, visit, "basics", BasicsForm)
+
+
+@open_to(Audience.HOSTS)
+@step("limits")
+def host_setup_limits(request: HttpRequest, visit: Visit) -> HttpResponse:
+    return _fields(request, visit, "limits", LimitsForm)
+
+
+@open_to(Audience.HOSTS)
+@step("people")
+def host_setup_people(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Who gets in. Hosts are added on the page that stays under Manage."""
+    code = visit.competition.join_code
+    more = {
+        "hosts": visit.competition.hosts.order_by("username"),
+        "host_form": HostForm(),
+        "join_link": request.build_absolute_uri(reverse("join_code", kwargs={"code": code})),
+    }
+    return _fields(request, visit, "people", EntryForm, more)
+
+
+def _fields(
+    request: HttpRequest, visit: Visit, key: str, form_class: type[StepForm], more: dict[str, Any] | None = None
+) -> HttpResponse:
+    """A step that is a form: save, and go on to the next one."""
+    # A copy, because filling the form in changes it and the head of the page must not.
+    form = form_class(posted(request), instance=Competition.objects.get(pk=visit.competition.pk))
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = hosting.change(competition=visit.competition, user=person(visit.user), **form.fields_for_verb)
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            following = frame(visit, key)["behind"]
+            return see_other(following.page, slug=changed.slug)
+    context = {**frame(visit, key), "form": form, **(more or {})}
+    return render(request, f"hosts/host_setup_{key}.html", context, status=422 if form.errors else 200)

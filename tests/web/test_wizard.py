@@ -1,0 +1,458 @@
+"""Ada's six pages from nothing to the launch, in any order, and who is stopped on the way."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from leaderboard import child, hosting, scoring, tasks
+from leaderboard.models import (
+    AuditEntry,
+    Competition,
+    DataFile,
+    GroundTruth,
+    Submission,
+    Team,
+    TruthCheck,
+    TruthDraft,
+    User,
+    WalkThrough,
+)
+from leaderboard.ranking import boards
+from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
+from tests.web.test_host import signed_in, text_of, upload
+
+ANSWERS = "id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 61))
+SPLIT = {"public_percent": "40", "seed": "3", "is_stratified": "on", "action": "check"}
+STEPS = ("basics", "data", "metric", "limits", "people", "launch")
+
+
+@pytest.fixture
+def hers(ada: User) -> Client:
+    return signed_in(ada)
+
+
+@pytest.fixture
+def pond(ada: User) -> Competition:
+    """A draft after its first step."""
+    return hosting.begin(user=ada, title="Pond life", slug="pond", overview="What swims there?")
+
+
+def look(client: Client, text: str = ANSWERS, **fields: Any) -> Any:
+    return client.post("/host/pond/setup/data/", {**SPLIT, "file": upload(text), **fields})
+
+
+def choose(client: Client, metric: str = "accuracy", **fields: Any) -> Any:
+    sent = {"metric": metric, "parameters_of": metric, "action": "use", **fields}
+    return client.post("/host/pond/setup/metric/", sent)
+
+
+def filled_in(page: str) -> dict[str, str]:
+    """What a browser would send of a page's form, as it is proposed."""
+    sent = dict(re.findall(r'<input type="(?:text|number|datetime-local)" name="(\w+)" value="([^"]*)"', page))
+    sent |= {name: "on" for name in re.findall(r'<input type="checkbox" name="(\w+)"[^>]* checked', page)}
+    sent |= dict(re.findall(r'<input type="radio" name="(\w+)" value="(\w+)"[^>]* checked', page))
+    zone = re.search(r'<option value="([^"]+)" selected', page)
+    return {**sent, "zone": zone[1]} if zone else sent
+
+
+def walk(client: Client, slug: str = "pond") -> Any:
+    """Send the sample and let the worker measure it."""
+    client.post(f"/host/{slug}/walk/")
+    scoring.walk(Competition.objects.get(slug=slug).ground_truth_id or 0)
+    return client.get(f"/host/{slug}/walk/")
+
+
+def test_one_answer_file_is_enough_for_a_launch(hers: Client) -> None:
+    made = hers.post("/host/new/", {"title": "Pond", "overview": "What swims there?", "zone": "Europe/Vienna"})
+    assert made["Location"] == "/host/pond/setup/data/"
+    assert look(hers)["Location"] == "/host/pond/setup/data/#check"
+    page = text_of(hers.get("/host/pond/setup/data/"))
+    assert "Ids id" in page
+    assert "Answers label" in page
+    assert "40 % public, seed 3, stratified" in page
+    assert re.search(r"Two scores mean something from a difference of 0\.\d+ on 24 public rows", page)
+    assert "How often each answer is in the parts" in page
+    metric = text_of(hers.get("/host/pond/setup/metric/"))
+    for name in ("Sample submission = most frequent answer", "Perfect file", "Random answers"):
+        assert name in metric
+    assert choose(hers)["Location"] == "/host/pond/setup/limits/"
+    proposed = filled_in(hers.get("/host/pond/setup/limits/").content.decode())
+    assert hers.post("/host/pond/setup/limits/", proposed)["Location"] == "/host/pond/setup/people/"
+    entry = filled_in(hers.get("/host/pond/setup/people/").content.decode())
+    assert hers.post("/host/pond/setup/people/", entry)["Location"] == "/host/pond/setup/launch/"
+    review = hers.get("/host/pond/setup/launch/").content.decode()
+    assert "Launch now" not in review
+    assert 'href="/host/pond/walk/"' in review
+    assert "public score, as a student reads it" in text_of(walk(hers))
+    assert "Launch now" in hers.get("/host/pond/setup/launch/").content.decode()
+    assert hers.post("/host/pond/launch/")["Location"] == "/host/pond/"
+    launched = Competition.objects.get()
+    assert launched.launched_at is not None
+    assert launched.zone == "Europe/Vienna"
+    assert (launched.closes_at - launched.opens_at).days == 14
+
+
+def test_what_was_saved_is_there_when_ada_comes_back_to_any_step(hers: Client, pond: Competition) -> None:
+    look(hers)
+    basics = filled_in(hers.get("/host/pond/setup/basics/").content.decode())
+    answer = hers.post("/host/pond/setup/basics/", {**basics, "overview": "Newts?", "rules": "", "zone": "UTC"})
+    assert answer["Location"] == "/host/pond/setup/data/"
+    assert Competition.objects.get().overview == "Newts?"
+    page = text_of(hers.get("/host/pond/setup/data/"))
+    assert "truth.csv" in page
+    assert "40 % public" in page
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_opens_in_a_draft_of_any_age_and_leads_on_afterwards(
+    hers: Client, pond: Competition, pets: Competition, step: str
+) -> None:
+    assert hers.get(f"/host/pond/setup/{step}/").status_code == 200
+    moved = hers.get(f"/host/pets/setup/{step}/")
+    assert moved.status_code == 302
+    assert "setup" not in moved["Location"]
+
+
+@pytest.mark.parametrize("step", [*STEPS, "launch"])
+def test_a_step_takes_few_queries(hers: Client, pond: Competition, step: str) -> None:
+    look(hers)
+    choose(hers)
+    with CaptureQueriesContext(connection) as queries:
+        hers.get(f"/host/pond/setup/{step}/")
+    assert len(queries) <= 12, [query["sql"] for query in queries]
+
+
+def test_the_way_goes_on_where_something_is_missing(hers: Client, ada: User) -> None:
+    hosting.begin(user=ada, title="Pond", slug="pond")
+    assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/basics/"
+    Competition.objects.update(overview="What?")
+    assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/data/"
+    look(hers)
+    assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/metric/"
+    choose(hers)
+    assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/launch/"
+
+
+# --- data and metric --------------------------------------------------------------------------------------------
+
+
+def test_the_split_is_drawn_again_with_another_seed_without_a_new_upload(hers: Client, pond: Competition) -> None:
+    look(hers)
+    first = TruthDraft.objects.get()
+    answer = hers.post("/host/pond/setup/data/", {**SPLIT, "seed": "4", "public_percent": "50"})
+    assert answer.status_code == 303
+    again = TruthDraft.objects.get()
+    assert (again.file_key, again.seed, again.report["public_rows"]) == (first.file_key, 4, 30)
+
+
+def test_another_metric_is_measured_before_it_is_used(hers: Client, pond: Competition) -> None:
+    look(hers)
+    assert choose(hers, "error_rate", action="look")["Location"] == "/host/pond/setup/metric/#check"
+    assert not GroundTruth.objects.exists()
+    assert "Measured with Error rate" in text_of(hers.get("/host/pond/setup/metric/"))
+    choose(hers, "error_rate")
+    assert GroundTruth.objects.get().metric == "error_rate"
+
+
+def test_a_metric_that_cannot_score_the_answers_is_not_used_and_says_why(hers: Client, pond: Competition) -> None:
+    look(hers)
+    assert choose(hers, "rmse")["Location"] == "/host/pond/setup/metric/#check"
+    assert not GroundTruth.objects.exists()
+    page = text_of(hers.get("/host/pond/setup/metric/"))
+    assert "Something blocks" in page
+    assert "are no plain number" in page
+
+
+def test_parameters_are_looked_at_before_a_metric_is_used(hers: Client, pond: Competition) -> None:
+    look(hers)
+    answer = choose(hers, "fbeta", parameters_of="accuracy")
+    assert answer.status_code == 422
+    assert "has parameters: look at them" in text_of(answer)
+    assert 'name="param-beta"' in answer.content.decode()
+
+
+def test_a_metric_changed_after_publication_becomes_the_next_ground_truth(hers: Client, pond: Competition) -> None:
+    look(hers)
+    choose(hers)
+    choose(hers)  # the same again is no new one
+    assert GroundTruth.objects.count() == 1
+    choose(hers, "error_rate")
+    pond.refresh_from_db()
+    assert (pond.ground_truth.number, pond.ground_truth.metric) == (2, "error_rate")  # type: ignore[union-attr]
+
+
+def test_a_proposed_steady_board_becomes_plain_where_no_step_follows(hers: Client, pond: Competition) -> None:
+    """One row in each part: no doubt can be worked out, and the next step must not be blocked by that."""
+    look(hers, "id,label,Usage\n1,cat,Public\n2,dog,Private\n")
+    page = text_of(hers.post("/host/pond/setup/metric/", {"metric": "accuracy", "action": "use"}, follow=True))
+    assert "it is plain now" in page
+    assert Competition.objects.get().board_mode == "plain"
+
+
+def test_a_check_that_breaks_loses_nothing(hers: Client, pond: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
+    look(hers)
+
+    def breaks(*_: object, **__: object) -> None:
+        raise child.ChildFailed("it died")
+
+    monkeypatch.setattr(child, "run", breaks)
+    assert look(hers, seed="9").status_code == 503
+    assert choose(hers, "error_rate").status_code == 503
+    assert TruthDraft.objects.get().seed == 3
+
+
+def test_answers_in_a_file_for_students_block_wherever_they_come_from(hers: Client, pond: Competition) -> None:
+    look(hers)
+    refused = hers.post("/host/pond/setup/data/", {"action": "add", "file": upload(ANSWERS, "test.csv")})
+    assert refused.status_code == 409
+    assert "is the ground-truth file itself" in text_of(refused)
+    assert not DataFile.objects.exists()
+    hosting.discard_draft(competition=pond)
+    hers.post("/host/pond/setup/data/", {"action": "add", "file": upload(ANSWERS + "99,cat\n", "test.csv")})
+    look(hers)
+    page = text_of(hers.get("/host/pond/setup/data/"))
+    assert "holds the answers of 60 scored ids" in page
+    assert choose(hers)["Location"] == "/host/pond/setup/metric/#check"
+    assert not GroundTruth.objects.exists()
+
+
+# --- the walk and the launch ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ready(hers: Client, pond: Competition) -> Competition:
+    """Everything is there but the walk."""
+    look(hers)
+    choose(hers)
+    return Competition.objects.get()
+
+
+def test_nobody_launches_from_a_page_without_having_walked(hers: Client, ready: Competition) -> None:
+    page = text_of(hers.post("/host/pond/launch/", follow=True))
+    assert "Missing: You have walked the student's way with the sample submission." in page
+    assert Competition.objects.get().launched_at is None
+
+
+def test_the_walk_uses_no_attempt_and_is_on_no_board(hers: Client, ready: Competition) -> None:
+    walk(hers)
+    found = WalkThrough.objects.get()
+    assert found.public is not None
+    assert found.private is not None
+    assert not Submission.objects.exists()
+    assert not Team.objects.exists()
+    assert list(boards.lines(ready, "public")) == []  # type: ignore[arg-type]
+
+
+def test_another_ground_truth_is_walked_again(hers: Client, ready: Competition) -> None:
+    walk(hers)
+    choose(hers, "error_rate")
+    assert "Launch now" not in text_of(hers.get("/host/pond/setup/launch/"))
+
+
+def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
+    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from leaderboard.measuring import Outcome
+
+    monkeypatch.setattr(scoring, "measure_patiently", lambda *_: Outcome(failure="It broke.", told_to_host="At line 3"))
+    page = text_of(walk(hers))
+    assert "The sample submission could not be scored" in page
+    assert "At line 3" in page
+    assert "Missing: You have walked" in text_of(hers.post("/host/pond/launch/", follow=True))
+
+
+def test_a_walk_that_waits_is_asked_for_until_it_ends(hers: Client, ready: Competition) -> None:
+    hers.post("/host/pond/walk/")
+    waiting = hers.get("/host/pond/walk/", headers={"HX-Request": "true"})
+    assert waiting.status_code == 200
+    assert "waiting for the scorer" in text_of(waiting)
+    scoring.walk(ready.ground_truth_id or 0)
+    assert hers.get("/host/pond/walk/", headers={"HX-Request": "true"}).status_code == 286
+
+
+def test_a_walk_whose_bell_was_lost_is_rung_for_again(
+    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hers.post("/host/pond/walk/")
+    rung: list[Any] = []
+
+    def ring(task: Any, *ids: object, **_: object) -> bool:
+        rung.append((task.name, ids))
+        return True
+
+    monkeypatch.setattr(tasks, "ring", ring)
+    tasks.sweep()
+    assert rung == []
+    WalkThrough.objects.update(sent_at=timezone.now() - timedelta(minutes=1))
+    tasks.sweep()
+    assert rung == [("leaderboard.tasks.walk", (ready.ground_truth_id,))]
+
+
+def planned(client: Client, competition: Competition) -> None:
+    """Plan a launch and let its moment come."""
+    soon = (timezone.now() + timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M")
+    answer = client.post("/host/pond/setup/launch/", {"action": "schedule", "launches_at": soon})
+    assert answer.status_code == 303
+    Competition.objects.filter(pk=competition.pk).update(launches_at=timezone.now() - timedelta(seconds=1))
+
+
+def test_a_planned_launch_happens_by_itself_and_is_in_the_trail(hers: Client, ready: Competition) -> None:
+    walk(hers)
+    tasks.launch_due()
+    assert Competition.objects.get().launched_at is None
+    planned(hers, ready)
+    tasks.launch_due()
+    tasks.launch_due()
+    launched = Competition.objects.get()
+    assert launched.launched_at is not None
+    assert launched.launches_at is None
+    deeds = list(AuditEntry.objects.order_by("number").values_list("deed", flat=True))
+    assert deeds.count("launched") == 1
+    assert "launch_scheduled" in deeds
+
+
+def test_a_planned_launch_with_something_missing_leaves_a_draft_that_says_so(hers: Client, ready: Competition) -> None:
+    planned(hers, ready)
+    tasks.launch_due()
+    tasks.launch_due()
+    assert Competition.objects.get().launched_at is None
+    page = text_of(hers.get("/host/pond/"))
+    assert "The planned launch did not happen" in page
+    assert "Missing: You have walked the student's way" in page
+    assert AuditEntry.objects.filter(deed="launch_missed").count() == 1
+
+
+def test_a_planned_launch_is_taken_back(hers: Client, ready: Competition) -> None:
+    walk(hers)
+    planned(hers, ready)
+    assert "It launches by itself" in text_of(hers.get("/host/pond/"))
+    hers.post("/host/pond/setup/launch/", {"action": "cancel"})
+    tasks.launch_due()
+    assert Competition.objects.get().launched_at is None
+
+
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [("2020-01-01T00:00", "has passed"), ("2090-01-01T00:00", "before the deadline"), ("soon", "a date with a time")],
+)
+def test_a_launch_is_planned_for_a_moment_that_can_be(
+    hers: Client, ready: Competition, moment: str, words: str
+) -> None:
+    answer = hers.post("/host/pond/setup/launch/", {"action": "schedule", "launches_at": moment})
+    assert answer.status_code in (409, 422)
+    assert words in text_of(answer)
+    assert Competition.objects.get().launches_at is None
+
+
+# --- the check, and copies --------------------------------------------------------------------------------------
+
+
+def test_a_published_ground_truth_is_checked_again_beside_new_files(hers: Client, pets: Competition) -> None:
+    page = text_of(hers.get("/host/pets/truth/check/"))
+    assert "No file for students holds the answers Fine" in page
+    DataFile.objects.create(
+        competition=pets,
+        name="late.csv",
+        file_key=pets.ground_truth.file_key,  # type: ignore[union-attr]
+        sha256="x",
+        size=1,
+    )
+    hers.post("/host/pets/truth/check/")
+    page = text_of(hers.get("/host/pets/truth/check/"))
+    assert "No file for students holds the answers No, and it blocks" in page
+    assert "late.csv" in page
+    assert "Remove the file" in page
+
+
+def test_the_check_of_an_old_ground_truth_shows_what_was_found_then(hers: Client, pets: Competition) -> None:
+    TruthCheck.objects.all().delete()
+    assert "Found at publication." in text_of(hers.get("/host/pets/truth/check/"))
+
+
+def test_a_copy_has_everything_but_people_and_their_files(hers: Client, pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n1,2\n"], description="Learn")
+    Competition.objects.update(daily_attempts=7, opens_at=timezone.now() - timedelta(days=9))
+    answer = hers.post("/host/pets/clone/", {"title": "Cats or dogs", "slug": ""})
+    assert answer["Location"] == "/host/cats-or-dogs/setup/"
+    copy = Competition.objects.get(slug="cats-or-dogs")
+    assert (copy.overview, copy.rules, copy.daily_attempts) == (pets.overview, pets.rules, 7)
+    assert copy.launched_at is None
+    assert copy.opens_at > timezone.now() - timedelta(minutes=1)
+    assert copy.closes_at > timezone.now()
+    assert copy.join_code != pets.join_code
+    assert [(file.name, file.description) for file in copy.data_files.all()] == [("train.csv", "Learn")]
+    assert TruthDraft.objects.get().report["ok"]
+    assert not copy.ground_truths.exists()
+    assert not copy.teams.exists()
+    assert not copy.submissions.exists()
+    assert hers.get("/host/cats-or-dogs/setup/metric/").status_code == 200
+
+
+def test_a_copy_with_baselines_has_its_ground_truth_published(hers: Client, ada: User, pets: Competition) -> None:
+    hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
+    hers.post("/host/pets/clone/", {"title": "Next term", "slug": "next", "with_baselines": "on"})
+    copy = Competition.objects.get(slug="next")
+    assert copy.ground_truth is not None
+    assert [baseline.name for baseline in copy.baselines.all()] == ["Guess"]
+
+
+def test_a_second_copy_of_the_same_name_gets_an_address_of_its_own(hers: Client, pets: Competition) -> None:
+    for _ in range(2):
+        hers.post("/host/pets/clone/", {"title": "Pets", "slug": ""})
+    assert set(Competition.objects.values_list("slug", flat=True)) == {"pets", "pets-2", "pets-3"}
+
+
+def test_an_address_in_use_makes_no_copy(hers: Client, pets: Competition) -> None:
+    answer = hers.post("/host/pets/clone/", {"title": "Again", "slug": "pets"})
+    assert answer.status_code == 422
+    assert "Another competition has this address" in text_of(answer)
+
+
+def test_a_copy_that_fails_midway_leaves_nothing(
+    hers: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_: object, **__: object) -> None:
+        raise child.ChildFailed("it died")
+
+    monkeypatch.setattr(child, "run", breaks)
+    assert hers.post("/host/pets/clone/", {"title": "Again", "slug": "again"}).status_code == 503
+    assert Competition.objects.count() == 1
+
+
+def test_a_co_host_who_may_not_open_competitions_makes_no_copy(pets: Competition, dee: User) -> None:
+    hosting.add_host(competition=pets, name="dee")
+    assert signed_in(dee).post("/host/pets/clone/", {"title": "Mine"}).status_code == 403
+
+
+def test_a_baseline_is_removed_after_a_question(hers: Client, ada: User, pets: Competition) -> None:
+    hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers()])
+    asked = hers.post("/host/pets/baselines/", {"action": "remove", "name": "Guess"})
+    assert "Remove “Guess”?" in text_of(asked)
+    assert pets.baselines.exists()
+    hers.post("/host/pets/baselines/", {"action": "remove", "name": "Guess", "is_meant": "yes"})
+    assert not pets.baselines.exists()
+
+
+def test_a_deletion_takes_walks_and_checks_along(hers: Client, ready: Competition) -> None:
+    walk(hers)
+    hosting.remove(competition=ready)
+    assert not WalkThrough.objects.exists()
+    assert not TruthCheck.objects.exists()
+
+
+def test_students_and_other_hosts_see_nothing_of_a_draft(pond: Competition, bo: User) -> None:
+    hal = person("hal", can_host=True)
+    make_competition(hal, slug="hals", truth=TRUTH)
+    for user in (bo, hal):
+        for step in STEPS:
+            assert signed_in(user).get(f"/host/pond/setup/{step}/").status_code == 404
