@@ -6,7 +6,7 @@ from .announcement import Announcement
 from .audit import AuditEntry, Deed, broken_links, plain
 from .competition import Competition, DataFile, Split
 from .grade import Grade, Gradebook, GradeRelease, GradeRules
-from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms_of
+from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms_of, terms_of_teams
 from .instrument import Instrument
 from .notice import Delivery, Kind, Notice, NoticeChoice
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
@@ -64,4 +64,5 @@ __all__ = [
     "own_deadline",
     "plain",
     "terms_of",
+    "terms_of_teams",
 ]

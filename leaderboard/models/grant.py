@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import ClassVar
@@ -88,7 +88,15 @@ class Terms:
 def terms_of(team: Team | int, competition: Competition, day: date) -> Terms:
     """One query. Inside a transaction that holds the competition's row they stand until its end."""
     key = team if isinstance(team, int) else team.pk
-    return Terms.summed(competition, Grant.objects.live().filter(team=key), day)
+    return terms_of_teams({key: competition}, day)[key]
+
+
+def terms_of_teams(teams: Mapping[int, Competition], day: date) -> dict[int, Terms]:
+    """Team → its terms, for teams of any competitions at once. One query."""
+    granted: dict[int, list[Grant]] = {key: [] for key in teams}
+    for grant in Grant.objects.live().filter(team__in=list(teams)):
+        granted[grant.team_id].append(grant)
+    return {key: Terms.summed(competition, granted[key], day) for key, competition in teams.items()}
 
 
 def extended_to(team: str) -> Subquery:

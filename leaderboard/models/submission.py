@@ -51,6 +51,10 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
             Q(team__in=user.memberships.values("team")) | Q(competition__in=user.hosted_competitions.values("pk"))
         )
 
+    def of_bytes(self, team_id: int | None, sha256: str) -> SubmissionQuerySet:
+        """A team's files with these bytes, the first one first."""
+        return self.filter(team=team_id, team__isnull=False, sha256=sha256).order_by("received_at")
+
 
 class Submission(models.Model):
     """One uploaded file. The file and its receipt never change; the rest is what became of it.

@@ -13,13 +13,13 @@ from .boards import (
     find,
     in_order,
     lines,
-    placing,
     rank_of,
     ranks_of,
 )
 from .courses import Course, courses
 from .doubts import Doubt
 from .ladder import NO_RUNGS, Answer, Ladder, answers_to, ladder_of, ranked_scores, shown_scores, sign_of, step_of
+from .placings import Place, placing, placings, placings_now
 from .revealing import reveal, reveal_due
 from .rows import Board, Placing, Row
 from .secondary import Aside, Beside, asides_of, beside, told
@@ -38,6 +38,7 @@ __all__ = [
     "Doubt",
     "Hindsight",
     "Ladder",
+    "Place",
     "Placing",
     "Row",
     "Shake",
@@ -59,6 +60,8 @@ __all__ = [
     "lines",
     "note_score",
     "placing",
+    "placings",
+    "placings_now",
     "rank_of",
     "ranked_scores",
     "ranks_of",

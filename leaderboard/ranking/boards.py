@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, OuterRef, Q, QuerySet
 
-from ..models import Baseline, Competition, GroundTruth, Membership, Score, Split, Standing, Submission, Team
+from ..models import Baseline, Competition, GroundTruth, Membership, Score, Split, Standing, Submission
 from .doubts import REACH, Doubt, doubts
 from .ladder import Ladder, ladder_of, sign_of
-from .rows import Board, Placing, Row
+from .rows import Board, Row
 from .secondary import asides_of, beside, told
 from .standings import Best, shown_bests
 
@@ -61,7 +61,7 @@ def find(competition: Competition, split: Split, text: str, *, limit: int = 50, 
     return tuple(_ranked_rows(ruler, split, standings, ranks, at, doubts(ruler, split, standings)))
 
 
-def in_order(ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
+def in_order(ground_truth: GroundTruth | OuterRef, split: Split | OuterRef) -> QuerySet[Standing]:
     return Standing.objects.filter(ground_truth=ground_truth, split=split).order_by(
         "sort_key", "received_at", "team_id"
     )
@@ -71,21 +71,6 @@ def rank_of(standing: Standing) -> int:
     """One more than the number of strictly better standings."""
     better = Q(sort_key__lt=standing.sort_key) | Q(sort_key=standing.sort_key, received_at__lt=standing.received_at)
     return 1 + in_order(standing.ground_truth, Split(standing.split)).filter(better).count()
-
-
-def placing(team: Team, ground_truth: GroundTruth, split: Split) -> Placing | None:
-    """Where a team stands; None before its first score, and on a hidden board."""
-    if is_hidden(ground_truth, split):
-        return None
-    standing = (
-        Standing.objects.select_related("ground_truth")
-        .filter(ground_truth=ground_truth, team=team, split=split)
-        .first()
-    )
-    if standing is None:
-        return None
-    total = in_order(ground_truth, split).count()
-    return Placing(rank_of(standing), total, standing.value, str(standing.submission_id))
 
 
 def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None = None) -> list[int]:

@@ -58,3 +58,5 @@ class Placing:
     total: int
     value: float
     submission_id: str
+    rank_before: int | None = None
+    """Its rank with what it had earlier, among the others as they are now; None where nobody asked."""

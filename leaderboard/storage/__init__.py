@@ -27,6 +27,8 @@ from ._folder import CHUNK
 
 log = logging.getLogger(__name__)
 
+KILOBYTE = 1024
+
 __all__ = [
     "LimitedUploadHandler",
     "StoredFile",
@@ -34,6 +36,7 @@ __all__ = [
     "Unreachable",
     "can_write",
     "clean_name",
+    "in_units",
     "keep_as",
     "listing",
     "path_of",
@@ -48,8 +51,17 @@ class TooLarge(Exception):
     """The file has more than `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"The file is larger than {limit / 1_048_576:.0f} MB, the most that is taken here.")
+        super().__init__(f"The file is larger than {in_units(limit)}, the most that is taken here.")
         self.limit = limit
+
+
+def in_units(size: int) -> str:
+    """A limit as people write it, rounded down: 2,000 bytes, 512 KB, 1.5 MB."""
+    if size < 10 * KILOBYTE:
+        return f"{size:,} bytes"
+    unit, name = (KILOBYTE, "KB") if size < KILOBYTE**2 else (KILOBYTE**2, "MB")
+    tenths = size * 10 // unit
+    return f"{tenths // 10:,}{f'.{tenths % 10}' if tenths % 10 else ''} {name}"
 
 
 @dataclass(frozen=True)

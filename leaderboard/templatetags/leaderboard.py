@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 
 from django import forms, template
 from django.core.cache import caches
+from django.db.models import Count, Model, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.forms import BoundField
 from django.template import Context
 from django.utils.html import format_html
@@ -17,7 +19,7 @@ from django.utils.safestring import SafeString, mark_safe
 import metrics
 
 from .. import grading, ranking, telling
-from ..models import Competition, GradeRelease, GroundTruth, Uncertainty, User
+from ..models import Baseline, Competition, GradeRelease, GroundTruth, Submission, Team, Uncertainty, User
 from ..web import charts, prose
 
 register = template.Library()
@@ -264,11 +266,19 @@ def competition_size(competition: Competition) -> str:
     text, files, version = caches["local"].get(key, ("", 0, -1))
     if version < 0 or (files < COUNTED_AT_ONCE and version != competition.board_version):
         # Counted apart, because the number of all files comes from an index alone, and a file's team does not.
-        teams, baselines = competition.teams.count(), competition.baselines.count()
-        files = competition.submissions.count() - baselines
+        here = Competition.objects.filter(pk=competition.pk)
+        parts = [_number(model) for model in (Team, Submission, Baseline)]
+        teams, files, baselines = here.values_list(*parts).get()
+        files -= baselines
         text = f"{plural(teams, 'team')} · {plural(files, 'submission')}"
         caches["local"].set(key, (text, files, competition.board_version), 30)
     return str(text)
+
+
+def _number(model: type[Model]) -> Coalesce:
+    """How many rows of a competition there are, as a part of another query."""
+    rows = model._default_manager.filter(competition=OuterRef("pk")).order_by().values("competition")
+    return Coalesce(Subquery(rows.annotate(number=Count("pk")).values("number")), 0)
 
 
 def plural(number: int, noun: str) -> str:

@@ -16,7 +16,7 @@ Views of the last three take `(request, visit, …)` where the URL has a `slug`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property, wraps
@@ -52,6 +52,7 @@ class Visit:
     competition: Competition
     user: Viewer
     at: datetime
+    _answers: dict[int, list[ranking.Answer]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.competition.ground_truth is not None:
@@ -80,6 +81,12 @@ class Visit:
         """When every team's time is over; the private board opens no earlier."""
         return last_deadline(self.competition)
 
+    @property
+    def may_look(self) -> bool:
+        """Whether the competition is there for this person; for members without a query of its own."""
+        is_member = self.competition.launched_at is not None and self.membership is not None
+        return is_member or self.competition.is_visible_to(self.user)
+
     @cached_property
     def is_host(self) -> bool:
         return self.competition.is_hosted_by(self.user)
@@ -90,11 +97,11 @@ class Visit:
         state = self.competition.state(self.at)
         return "live" if state == "closed" and self.at < self.closes_at else state
 
-    @property
+    @cached_property
     def sees_private(self) -> bool:
         return self.competition.private_is_visible_to(self.user, self.at)
 
-    @property
+    @cached_property
     def sees_exact(self) -> bool:
         """Whether public scores are shown with all digits, and not as a steady or hidden board has them."""
         return self.competition.exact_is_visible_to(self.user, self.at)
@@ -104,6 +111,20 @@ class Visit:
         """How the public board shows scores to everybody; None where it shows them exactly."""
         ruler = self.competition.ground_truth
         return ranking.ladder_of(ruler) if ruler else None
+
+    def answers_to(self, team_id: int | None) -> list[ranking.Answer]:
+        """What the public board says of a team's files; asked often for one page, worked out once."""
+        ruler = self.competition.ground_truth
+        if ruler is None or self.ladder is None or team_id is None:
+            return []
+        if team_id not in self._answers:
+            self._answers[team_id] = ranking.answers_to(team_id, ruler, self.ladder)
+        return self._answers[team_id]
+
+    def shown_scores(self, team_id: int | None) -> dict[str, float]:
+        """Submission → the public score that its team may be shown for it where the board shows no exact ones."""
+        told = self.answers_to(team_id)
+        return {str(one.submission_id): one.shown for one in told if one.is_new and one.shown is not None}
 
     @property
     def has_data(self) -> bool:
@@ -143,7 +164,7 @@ def _with_visit(
     user: Viewer = request.user
     competition = Competition.objects.select_related("ground_truth").filter(slug=slug).first()
     visit = Visit(competition, user, database_now()) if competition else None
-    if visit is None or not (visit.is_host if audience is Audience.HOSTS else visit.competition.is_visible_to(user)):
+    if visit is None or not (visit.is_host if audience is Audience.HOSTS else visit.may_look):
         if user.is_anonymous and audience is not Audience.VISITORS:
             return redirect_to_login(request.get_full_path())
         raise Http404("No competition of this name is open to you.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, timedelta
+from typing import Any
 
 import pytest
 from django.conf import LazySettings
@@ -20,7 +21,7 @@ def used(membership: Membership) -> int:
     return sum(DailyAttempts.objects.filter(team=membership.team).values_list("used", flat=True))
 
 
-def upload(competition: Competition, user: User, data: bytes = b"", **fields: str) -> Submission:
+def upload(competition: Competition, user: User, data: bytes = b"", **fields: Any) -> Submission:
     return submitting.submit(
         competition=competition, user=user, file_name="mine.csv", chunks=[data or answers()], **fields
     )

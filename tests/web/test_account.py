@@ -22,6 +22,20 @@ def test_a_token_is_shown_once(bo: User) -> None:
     assert secret not in page
 
 
+def test_reloading_the_page_that_showed_a_token_makes_no_second_one(bo: User) -> None:
+    client = signed_in(bo)
+    client.post("/account/", {"name": "bos laptop"})
+    again = client.post("/account/", {"name": "bos laptop"})
+    assert again.status_code == 422
+    assert "You have a token “bos laptop” already" in again.content.decode()
+    assert bo.api_tokens.count() == 1
+
+
+def test_cy_may_call_a_token_as_bo_does(bo: User, cy: User) -> None:
+    for person in (bo, cy):
+        assert signed_in(person).post("/account/", {"name": "laptop"}).status_code == 201
+
+
 def test_bo_revokes_a_token(bo: User) -> None:
     token, secret = ApiToken.issue(bo, "bos laptop")
     assert signed_in(bo).post("/account/", {"action": "revoke", "token": token.pk}).status_code == 303

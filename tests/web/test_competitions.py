@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from django.test import Client
 from django.utils import timezone
@@ -79,3 +80,15 @@ def test_what_can_be_entered_now_comes_first(client: Client, ada: User) -> None:
         Competition.objects.filter(pk=competition.pk).update(opens_at=now + opens, closes_at=now + opens + 10 * day)
     text = page(client)
     assert text.index("Running") < text.index("Soon") < text.index("Over")
+
+
+def test_the_page_asks_modestly_however_many_competitions_there_are(
+    client: Client, ada: User, bo: User, django_assert_max_num_queries: Any
+) -> None:
+    for slug in ("one", "two", "three", "four"):
+        competition = make_competition(ada, slug=slug, is_listed=True)
+        enter(competition, bo)
+        hand_in(competition, bo, answers())
+    client.force_login(bo)
+    with django_assert_max_num_queries(9):
+        assert page(client).count("Rank 1 of 1") == 4

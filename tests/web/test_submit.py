@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import csv as csv_module
+import io
 import re
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from django.conf import LazySettings
@@ -62,7 +66,7 @@ def test_the_same_upload_sent_twice_is_one_submission(as_bo: Client) -> None:
 
 def test_the_sixth_upload_of_the_day_is_refused_in_words(as_bo: Client) -> None:
     for number in range(5):
-        assert send(as_bo, upload_key=str(number)).status_code == 303
+        assert send(as_bo, answers(public=number), upload_key=str(number)).status_code == 303
     response = send(as_bo, upload_key="6")
     page = response.content.decode()
     assert response.status_code == 409
@@ -101,6 +105,27 @@ def test_a_check_that_breaks_is_not_the_students_fault(as_bo: Client, monkeypatc
     response = send(as_bo, check_only="on")
     assert response.status_code == 503
     assert "secret detail" not in response.content.decode()
+
+
+def test_the_problems_of_a_check_can_be_taken_along(as_bo: Client) -> None:
+    page = send(as_bo, b"id,label\n=1+1,cat\n", check_only="on").content.decode()
+    report = re.search(r'href="data:text/csv;charset=utf-8,([^"]+)" download="problems.csv"', page)
+    assert report
+    rows = list(csv_module.reader(io.StringIO(unquote(report[1]))))
+    assert rows[0] == ["code", "message", "column", "line", "id", "count"]
+    assert len(rows) > 1
+    assert not [cell for row in rows for cell in row if cell.startswith("=")]
+
+
+def test_too_many_checks_at_once_are_asked_to_wait(as_bo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submitting, "_checks", threading.BoundedSemaphore(1))
+    submitting._checks.acquire()
+    response = send(as_bo, check_only="on")
+    assert response.status_code == 503
+    assert "Many files are being checked at this moment" in response.content.decode()
+    submitting._checks.release()
+    assert send(as_bo, check_only="on").status_code == 200
+    assert send(as_bo, check_only="on").status_code == 200, "a place is given back"
 
 
 def test_checks_have_a_generous_limit(as_bo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,6 +254,53 @@ def test_the_same_file_again_is_pointed_out(as_bo: Client, pets: Competition, bo
     assert "Equal to your best" in page
 
 
+def again(client: Client, page: Any, **changed: object) -> Any:
+    """Answer the question about the same bytes with yes."""
+    given = {field.name: field.value() for field in page.context["same"].form}
+    return client.post(SUBMIT, {**given, **changed})
+
+
+def test_the_same_bytes_ask_before_they_cost_an_attempt(as_bo: Client, pets: Competition, bo: User) -> None:
+    first = hand_in(pets, bo, answers(), file_name="before.csv")
+    page = send(as_bo, note="once more", upload_key="k2")
+    text = " ".join(page.content.decode().split())
+    assert page.status_code == 409
+    assert "before.csv</a>: you submitted this on <time" in text
+    assert "You have 4 of 5 attempts left today." in text
+    assert list(Submission.objects.all()) == [first]
+    response = again(as_bo, page)
+    second = Submission.objects.exclude(pk=first.pk).get()
+    assert response["Location"] == f"{SUBMIT}?submission={second.pk}"
+    assert (second.sha256, second.note, second.file_name) == (first.sha256, "once more", "mine.csv")
+    assert second.file_key != first.file_key
+    assert again(as_bo, page)["Location"] == response["Location"]
+    assert Submission.objects.count() == 2
+
+
+def test_the_bytes_of_an_invalid_file_are_not_asked_about(as_bo: Client, pets: Competition, bo: User) -> None:
+    hand_in(pets, bo, b"id,label\n1,cat\n")
+    assert send(as_bo, b"id,label\n1,cat\n").status_code == 303
+
+
+def test_bo_cannot_hand_in_cys_file_by_its_number(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, cy)
+    theirs = hand_in(pets, cy, answers())
+    hand_in(pets, bo, answers(public=1))
+    page = send(as_bo, answers(public=1))
+    assert again(as_bo, page, again=str(theirs.pk)).status_code == 404
+    assert again(as_bo, page, again="nonsense").status_code == 422
+    assert again(signed_in(theirs.competition.hosts.get()), page, again=str(theirs.pk)).status_code == 422
+    assert Submission.objects.count() == 2
+
+
+def test_after_the_deadline_yes_comes_too_late(as_bo: Client, pets: Competition, bo: User) -> None:
+    hand_in(pets, bo, answers())
+    page = send(as_bo)
+    close(pets)
+    assert again(as_bo, page).status_code == 409
+    assert Submission.objects.count() == 1
+
+
 def test_another_teams_equal_file_is_not_mentioned(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:
     enter(pets, cy)
     hand_in(pets, cy, answers())
@@ -342,5 +414,6 @@ def test_the_page_asks_the_database_modestly(
 ) -> None:
     submission = hand_in(pets, bo, answers())
     assert Membership.objects.count() == 1
-    with django_assert_max_num_queries(21):
+    hand_in(pets, bo, b"id,label\n1,cat\n")
+    with django_assert_max_num_queries(14):
         as_bo.get(f"{SUBMIT}?submission={submission.pk}")

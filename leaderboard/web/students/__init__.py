@@ -7,8 +7,9 @@ from .entering import invitation, join, join_code, join_open
 from .grades import grade
 from .history import finals, submission, submission_file, submission_problems, submission_receipt, submissions
 from .leaving import delete_account, my_data
+from .mine import my_teams
 from .notices import notice, notifications, preferences, stop_mail
-from .teams import my_teams, team
+from .teams import team
 from .uploading import submission_progress, submit
 
 __all__ = [

@@ -30,7 +30,7 @@ def beside_of(submissions: Sequence[Submission], visit: Visit) -> dict[str, tupl
     ladder = None if visit.sees_exact else visit.ladder
     if ladder is not None:
         teams = {submission.team_id for submission in submissions}
-        shown = {key for team in teams for key in ranking.shown_scores(team, ruler) or {}}
+        shown = {key for team in teams for key in visit.shown_scores(team)}
         files = [pk for pk in files if str(pk) in shown]
     public = ranking.beside(ruler, Split.PUBLIC, files, ladder)
     private = ranking.beside(ruler, Split.PRIVATE, files, None) if visit.sees_private else {}

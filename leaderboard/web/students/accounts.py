@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from ...models import ApiToken, User
 from ..access import Audience, open_to
@@ -23,10 +25,7 @@ def account(request: HttpRequest) -> HttpResponse:
         if request.POST.get("action") == "revoke":
             return _revoke(request, user)
         form = TokenForm(request.POST)
-        if form.is_valid() and user.api_tokens.count() >= MOST_TOKENS:
-            form.add_error("name", f"You have {MOST_TOKENS} tokens. Revoke one first.")
-        if form.is_valid():
-            _, secret = ApiToken.issue(user, form.cleaned_data["name"])
+        if secret := _issue(user, form):
             form = TokenForm()
     status = 422 if form.errors else 201 if secret else 200
     context = {"form": form, "tokens": user.api_tokens.all(), "secret": secret}
@@ -34,6 +33,26 @@ def account(request: HttpRequest) -> HttpResponse:
     if secret:
         response["Cache-Control"] = "private, no-store"
     return response
+
+
+@transaction.atomic
+def _issue(user: User, form: TokenForm) -> str:
+    """The secret of a new token; "" where there is none, and then the form says why.
+
+    One name means one token: reloading the page that showed a secret sends its form again, and so does a double click.
+    """
+    if not form.is_valid():
+        return ""
+    User.objects.select_for_update().get(pk=user.pk)
+    name = form.cleaned_data["name"]
+    if user.api_tokens.count() >= MOST_TOKENS:
+        form.add_error("name", f"You have {MOST_TOKENS} tokens. Revoke one first.")
+    elif user.api_tokens.filter(name=name).exists():
+        words = _("You have a token “%(name)s” already; shown when it was made. Revoke it or choose another name.")
+        form.add_error("name", words % {"name": name})
+    else:
+        return ApiToken.issue(user, name)[1]
+    return ""
 
 
 def _revoke(request: HttpRequest, user: User) -> HttpResponse:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
 from ... import telling
 from ...models import Delivery, Kind, User
@@ -65,6 +66,25 @@ class UploadForm(forms.Form):
     def fresh(cls, *, note: str = "", check_only: bool = False) -> UploadForm:
         """An empty form with a key of its own."""
         return cls(initial={"upload_key": uuid.uuid4().hex, "note": note[:300], "check_only": check_only})
+
+
+class AgainForm(forms.Form):
+    """A file handed in before, once more: its bytes are here, so nobody chooses them again."""
+
+    again = forms.UUIDField(widget=forms.HiddenInput)
+    file_name = forms.CharField(max_length=1000, widget=forms.HiddenInput)
+    note = forms.CharField(required=False, max_length=300, widget=forms.HiddenInput)
+    upload_key = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
+
+
+class NoteForm(forms.Form):
+    note = forms.CharField(
+        label=_("Note"),
+        required=False,
+        max_length=300,
+        help_text=_("For you and your team; hosts see it too."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
 
 
 class TeamNameForm(forms.Form):

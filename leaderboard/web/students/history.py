@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -16,18 +14,17 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.shortcuts import redirect, render
 
 from ... import keeping, ranking, submitting
-from ...exports import safe_cell
 from ...models import Refusal, Split, Submission
 from ..access import Audience, Visit, open_to
 from ..answers import as_download, person, see_other
 from ._answers import own_submission
 from ._beside import Line, beside_of
 from ._chart import score_chart
+from ._problems import as_csv
 from .progress import Progress, Today, scores_of
 
 PAGE = 50
 TABS = (("all", "All"), ("scored", "Scored"), ("invalid", "Invalid"), ("finals", "Finals"))
-PROBLEM_COLUMNS = ("code", "message", "column", "line", "id", "count")
 
 
 @open_to(Audience.MEMBERS)
@@ -98,12 +95,7 @@ def submission_file(request: HttpRequest, visit: Visit, submission_id: UUID) -> 
 @open_to(Audience.MEMBERS)
 def submission_problems(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
     found = own_submission(visit, submission_id)
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(PROBLEM_COLUMNS)
-    for problem in found.problems:
-        writer.writerow([_cell(problem.get(column)) for column in PROBLEM_COLUMNS])
-    response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
+    response = HttpResponse(as_csv(found.problems), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="problems-{str(found.pk)[:8]}.csv"'
     return response
 
@@ -184,14 +176,10 @@ def _history(visit: Visit) -> list[tuple[datetime, float]]:
     if visit.membership is None or ruler is None:
         return []
     if visit.ladder is not None and not visit.sees_exact:
-        told = ranking.answers_to(visit.membership.team_id, ruler, visit.ladder)
+        told = visit.answers_to(visit.membership.team_id)
         return [(answer.received_at, answer.shown) for answer in told if answer.shown is not None]
     scores = ranking.ranked_scores(ruler, Split.PUBLIC).filter(submission__team=visit.membership.team_id)
     return list(scores.order_by("submission__received_at").values_list("submission__received_at", "value"))
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else safe_cell(str(value))
 
 
 def _is_uuid(text: str) -> bool:

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from uuid import UUID
 
-from django.db.models import F, Q
+from django.db.models import F, Q, Subquery
 
 import metrics
 
 from ... import ranking, submitting
-from ...models import GroundTruth, Score, Split, Standing, Submission, Uncertainty
+from ...models import Score, Split, Submission, Uncertainty
 from ..access import Visit
 from ..charts import number_text
 from ._beside import Line, beside_of
@@ -40,7 +39,7 @@ class Earlier:
 
     value: float
     received_at: datetime
-    submission_id: UUID
+    doubt: Uncertainty | None = None
 
 
 @dataclass
@@ -57,7 +56,7 @@ class Today:
     @cached_property
     def placing(self) -> ranking.Placing | None:
         membership, ruler = self.visit.membership, self.visit.competition.ground_truth
-        return ranking.placing(membership.team, ruler, Split.PUBLIC) if membership and ruler else None
+        return ranking.placing(membership.team_id, ruler, Split.PUBLIC) if membership and ruler else None
 
     @property
     def best(self) -> float | None:
@@ -135,9 +134,11 @@ class Progress:
         """What the secondary metrics say, where the score itself is shown."""
         return beside_of([self.submission], self.visit).get(str(self.submission.pk), ())
 
-    @property
+    @cached_property
     def public_score(self) -> float | None:
-        return self.scores.get("public")
+        if self.ladder is not None:
+            return self.scores.get("public")
+        return next((row.value for row in self.rows if row.submission_id == self.submission.pk), None)
 
     @cached_property
     def ladder(self) -> ranking.Ladder | None:
@@ -147,10 +148,10 @@ class Progress:
     @cached_property
     def told(self) -> list[ranking.Answer]:
         """The board's answers to the team's files up to this one; none where exact scores are seen."""
-        ruler, team_id = self.visit.competition.ground_truth, self.submission.team_id
-        if ruler is None or team_id is None or self.ladder is None:
+        team_id = self.submission.team_id
+        if self.ladder is None:
             return []
-        told = ranking.answers_to(team_id, ruler, self.ladder)
+        told = self.visit.answers_to(team_id)
         here = [place for place, answer in enumerate(told) if answer.submission_id == self.submission.pk]
         return told[: here[0] + 1] if here else []
 
@@ -189,23 +190,32 @@ class Progress:
         return f"{'−' if self.ladder.sign > 0 else '+'}{self.ladder.step:.12g}" if self.ladder else ""
 
     @cached_property
+    def rows(self) -> list[Score]:
+        """The file's public score and the best one received before it, with their doubts, in one query. Where exact
+        scores are not shown there are none."""
+        ruler = self.visit.competition.ground_truth
+        if ruler is None or self.ladder is not None or self.submission.status != Submission.Status.SCORED:
+            return []
+        best_first = "value" if ranking.sign_of(ruler) > 0 else "-value"
+        earlier = ranking.ranked_scores(ruler, Split.PUBLIC).filter(
+            submission__team=self.submission.team_id, submission__received_at__lt=self.submission.received_at
+        )
+        best = earlier.order_by(best_first, "submission__received_at").values("pk")[:1]
+        rows = Score.objects.filter(Q(submission=self.submission.pk) | Q(pk=Subquery(best)))
+        public = rows.filter(ground_truth=ruler, split=Split.PUBLIC)
+        return list(public.select_related("submission", "uncertainty").defer("submission__problems"))
+
+    @cached_property
     def earlier_best(self) -> Earlier | None:
         """The team's best public score among files received before this one."""
         if self.ladder is not None:
             found = [answer for answer in self.told[:-1] if answer.is_new and answer.shown is not None]
             last = found[-1] if found else None
-            return Earlier(last.shown or 0.0, last.received_at, last.submission_id) if last else None
-        ruler = self.visit.competition.ground_truth
-        if ruler is None or self.submission.team_id is None:
-            return None
-        scores = ranking.ranked_scores(ruler, Split.PUBLIC).filter(
-            submission__team=self.submission.team_id, submission__received_at__lt=self.submission.received_at
-        )
-        best_first = "value" if ranking.sign_of(ruler) > 0 else "-value"
-        best = scores.select_related("submission").order_by(best_first, "submission__received_at").first()
-        return Earlier(best.value, best.submission.received_at, best.submission_id) if best else None
+            return Earlier(last.shown or 0.0, last.received_at) if last else None
+        best = next((row for row in self.rows if row.submission_id != self.submission.pk), None)
+        return Earlier(best.value, best.submission.received_at, _doubt_of(best)) if best else None
 
-    @property
+    @cached_property
     def difference(self) -> float | None:
         """To the earlier best: positive is better, whatever the metric's direction."""
         ruler = self.visit.competition.ground_truth
@@ -213,58 +223,49 @@ class Progress:
             return None
         return -ranking.sign_of(ruler) * (self.public_score - self.earlier_best.value)
 
-    @cached_property
+    @property
     def doubt(self) -> Uncertainty | None:
         """How sure the public score is. It follows from the exact score, so it is told beside that alone."""
-        if self.ladder is not None:
-            return None
-        return _doubt_of(self.submission.pk, self.visit)
+        mine = next((row for row in self.rows if row.submission_id == self.submission.pk), None)
+        return _doubt_of(mine) if mine else None
 
-    @property
+    @cached_property
     def sureness(self) -> float | None:
         """How sure it is that the better of this file and the earlier best is the better one, from 0.5 to 1."""
-        ruler, best = self.visit.competition.ground_truth, self.earlier_best
-        earlier = _doubt_of(best.submission_id, self.visit) if best else None
-        if ruler is None or self.doubt is None or earlier is None or not self.difference:
+        ruler, earlier = self.visit.competition.ground_truth, self.earlier_best
+        if ruler is None or self.doubt is None or earlier is None or earlier.doubt is None or not self.difference:
             return None
         direction = metrics.get(ruler.metric_key).direction
-        chance = metrics.chance_better(direction, self.doubt.values, earlier.values)
+        chance = metrics.chance_better(direction, self.doubt.values, earlier.doubt.values)
         return chance if self.difference > 0 else 1 - chance
 
     @property
     def distance(self) -> float:
         return abs(self.difference or 0.0)
 
-    @cached_property
+    @property
     def rank_before(self) -> int | None:
         """The rank without this file, among the boards as they are now; None after the reveal."""
-        ruler, best = self.visit.competition.ground_truth, self.earlier_best
-        if ruler is None or best is None or self.visit.competition.revealed_at is not None:
-            return None
-        return _rank_with(ruler, best, self.submission.team_id)
+        return self.placing.rank_before if self.placing else None
 
     @cached_property
     def placing(self) -> ranking.Placing | None:
         """Where the file's team stands; a host looks at other teams than their own."""
-        membership = self.visit.membership
-        if membership is not None and membership.team_id == self.submission.team_id:
-            return self.today.placing
-        ruler, team = self.visit.competition.ground_truth, self.submission.team
-        return ranking.placing(team, ruler, Split.PUBLIC) if ruler and team else None
+        ruler, team_id = self.visit.competition.ground_truth, self.submission.team_id
+        if ruler is None or team_id is None:
+            return None
+        best = None if self.visit.competition.revealed_at is not None else self.earlier_best
+        earlier = (ranking.sign_of(ruler) * best.value, best.received_at) if best else None
+        found = ranking.placing(team_id, ruler, Split.PUBLIC, earlier=earlier)
+        if self.visit.membership is not None and self.visit.membership.team_id == team_id:
+            self.today.placing = found
+        return found
 
     @cached_property
     def same_as(self) -> Submission | None:
         """The team's first file with the same bytes, if it came before this one."""
-        return (
-            Submission.objects.filter(
-                team=self.submission.team_id,
-                sha256=self.submission.sha256,
-                received_at__lt=self.submission.received_at,
-            )
-            .exclude(team=None)
-            .order_by("received_at")
-            .first()
-        )
+        found = Submission.objects.of_bytes(self.submission.team_id, self.submission.sha256)
+        return found.filter(received_at__lt=self.submission.received_at).first()
 
     @property
     def words(self) -> str:
@@ -300,27 +301,16 @@ def scores_of(submissions: Sequence[Submission], visit: Visit) -> dict[str, dict
 def _shown_scores(submissions: Sequence[Submission], visit: Visit) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for team_id in {submission.team_id for submission in submissions}:
-        for key, shown in (ranking.shown_scores(team_id, visit.competition.ground_truth) or {}).items():
+        for key, shown in visit.shown_scores(team_id).items():
             found[key] = {Split.PUBLIC.value: shown}
     return found
 
 
-def _doubt_of(submission_id: UUID, visit: Visit) -> Uncertainty | None:
-    return Uncertainty.objects.filter(
-        score__submission=submission_id,
-        score__ground_truth=visit.competition.ground_truth_id,
-        score__split=Split.PUBLIC,
-    ).first()
+def _doubt_of(score: Score) -> Uncertainty | None:
+    return getattr(score, "uncertainty", None)
 
 
 def _somebody_scores(at: datetime) -> bool:
     # Files refused at the door end in the moment of their receipt, without a worker.
     finished = Q(finished_at__gte=at - PATIENCE, finished_at__gt=F("received_at"))
     return Submission.objects.filter(finished | Q(lease_until__gte=at)).exists()
-
-
-def _rank_with(ruler: GroundTruth, best: Earlier, team_id: int | None) -> int:
-    value, received_at = ranking.sign_of(ruler) * best.value, best.received_at
-    better = Q(sort_key__lt=value) | Q(sort_key=value, received_at__lt=received_at)
-    others = Standing.objects.filter(ground_truth=ruler, split=Split.PUBLIC).exclude(team=team_id)
-    return 1 + others.filter(better).count()

@@ -1,4 +1,4 @@
-"""A student's teams, and one team."""
+"""One team."""
 
 from __future__ import annotations
 
@@ -6,30 +6,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 
 from ... import joining
 from ...models import Membership
 from ..access import Audience, Visit, open_to
-from ..answers import person, see_other
+from ..answers import see_other
 from .forms import TeamNameForm
-from .progress import Today
-
-
-@open_to(Audience.SIGNED_IN)
-def my_teams(request: HttpRequest) -> HttpResponse:
-    user, at = person(request.user), timezone.now()
-    held = (
-        Membership.objects.filter(user=user, competition__launched_at__isnull=False)
-        .select_related("team", "competition__ground_truth")
-        .order_by("-competition__closes_at")
-    )
-    rows = []
-    for membership in held:
-        visit = Visit(membership.competition, user, at)
-        visit.membership = membership
-        rows.append({"membership": membership, "visit": visit, "today": Today(visit)})
-    return render(request, "students/my_teams.html", {"rows": rows})
 
 
 @open_to(Audience.MEMBERS)

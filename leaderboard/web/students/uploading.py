@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID
 
 from django.conf import settings
@@ -13,18 +15,21 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from ... import submitting
 from ...child import ChildFailed
 from ...models import Submission
-from ...storage import TooLarge
+from ...storage import TooLarge, clean_name, path_of
 from ..access import Audience, Visit, open_to
 from ..answers import STOP_POLLING, count_try, person, see_other, tries
 from ._answers import own_submission
-from .forms import UploadForm
+from ._problems import as_csv
+from .forms import AgainForm, UploadForm
 from .progress import Progress, Today
 
 CHECKS_PER_TEN_MINUTES = 30
+PIECE = 1_048_576
 
 
 class NotTaken(Exception):
@@ -43,6 +48,19 @@ class Checked:
     problems: list[dict[str, Any]]
     same_as: Submission | None
 
+    @property
+    def report(self) -> str:
+        """The problems as CSV in an address: nothing of a check is kept that could be fetched later."""
+        return "data:text/csv;charset=utf-8," + quote(as_csv(self.problems))
+
+
+@dataclass(frozen=True)
+class Same:
+    """The question whether bytes that were handed in before should cost another attempt."""
+
+    earlier: Submission
+    form: AgainForm
+
 
 @open_to(Audience.MEMBERS)
 def submit(request: HttpRequest, visit: Visit) -> HttpResponse:
@@ -53,17 +71,19 @@ def submit(request: HttpRequest, visit: Visit) -> HttpResponse:
     try:
         if request.META.get("leaderboard.too_large"):
             raise TooLarge(min(visit.competition.max_bytes, settings.MAX_UPLOAD_BYTES))
-        if not form.is_valid():
+        if "again" in request.POST:
+            submission = _hand_in_again(visit, AgainForm(request.POST))
+        elif not form.is_valid():
             return _page(request, visit, form, status=422)
-        if form.cleaned_data["check_only"]:
+        elif form.cleaned_data["check_only"]:
             return _page(request, visit, fresh, checked=_check(visit, form.cleaned_data["file"]))
-        submission = _hand_in(visit, form)
-    except TooLarge as error:
-        return _page(request, visit, fresh, not_taken=str(error), status=413)
-    except submitting.Refused as refusal:
-        return _page(request, visit, fresh, not_taken=refusal.message, status=409)
-    except NotTaken as error:
-        return _page(request, visit, fresh, not_taken=str(error), status=error.status)
+        else:
+            submission = _hand_in(visit, form)
+    except submitting.SameBytes as same:
+        return _page(request, visit, fresh, same=_same(same.earlier, form), status=409)
+    except (TooLarge, submitting.Refused, NotTaken) as error:
+        words, status = _why_not(error)
+        return _page(request, visit, fresh, not_taken=words, status=status)
     return see_other("submit", query=f"?submission={submission.pk}", slug=visit.competition.slug)
 
 
@@ -84,6 +104,14 @@ def submission_progress(request: HttpRequest, visit: Visit, submission_id: UUID)
     return render(request, "students/submission_progress.html", context, status=status)
 
 
+def _why_not(error: TooLarge | submitting.Refused | NotTaken) -> tuple[str, int]:
+    if isinstance(error, TooLarge):
+        return str(error), 413
+    if isinstance(error, NotTaken):
+        return str(error), error.status
+    return error.message, 503 if error.code == "busy" else 409
+
+
 def _hand_in(visit: Visit, form: UploadForm) -> Submission:
     file: UploadedFile[Any] = form.cleaned_data["file"]
     return submitting.submit(
@@ -93,7 +121,43 @@ def _hand_in(visit: Visit, form: UploadForm) -> Submission:
         chunks=file.chunks(),
         note=form.cleaned_data["note"],
         upload_key=form.cleaned_data["upload_key"] or None,
+        may_repeat=False,
     )
+
+
+def _same(earlier: Submission, form: UploadForm) -> Same:
+    """The question, with all that the answer “yes” needs: the file of the earlier submission is that of this one."""
+    file: UploadedFile[Any] = form.cleaned_data["file"]
+    given = {
+        "again": earlier.pk,
+        "file_name": clean_name(file.name or ""),
+        "note": form.cleaned_data["note"],
+        "upload_key": form.cleaned_data["upload_key"],
+    }
+    return Same(earlier, AgainForm(initial=given))
+
+
+def _hand_in_again(visit: Visit, form: AgainForm) -> Submission:
+    """The bytes of an earlier submission as a new one, after the person was asked."""
+    if not form.is_valid() or visit.membership is None:
+        raise NotTaken(_("This form is damaged. Choose your file again."), 422)
+    given = form.cleaned_data
+    earlier = own_submission(visit, given["again"])
+    if earlier.team_id != visit.membership.team_id:
+        raise Http404("You have no submission with this number.")
+    try:
+        file = path_of(earlier.file_key, earlier.sha256).open("rb")
+    except FileNotFoundError:
+        raise NotTaken(_("The earlier file is gone from the server. Choose yours again."), 409) from None
+    with file:
+        return submitting.submit(
+            competition=visit.competition,
+            user=person(visit.user),
+            file_name=given["file_name"],
+            chunks=iter(partial(file.read, PIECE), b""),
+            note=given["note"],
+            upload_key=given["upload_key"] or None,
+        )
 
 
 def _check(visit: Visit, file: UploadedFile[Any]) -> Checked:
@@ -111,9 +175,8 @@ def _check(visit: Visit, file: UploadedFile[Any]) -> Checked:
     digest = hashlib.sha256()
     for chunk in file.chunks():
         digest.update(chunk)
-    team = visit.membership.team if visit.membership else None
-    earlier = Submission.objects.filter(team=team, sha256=digest.hexdigest()).exclude(team=None)
-    return Checked(file.name or "", problems, earlier.order_by("received_at").first())
+    team_id = visit.membership.team_id if visit.membership else None
+    return Checked(file.name or "", problems, Submission.objects.of_bytes(team_id, digest.hexdigest()).first())
 
 
 def _asked_for(request: HttpRequest, visit: Visit) -> Submission | None:
@@ -136,6 +199,7 @@ def _page(
     *,
     shown: Submission | None = None,
     checked: Checked | None = None,
+    same: Same | None = None,
     not_taken: str = "",
     status: int = 200,
 ) -> HttpResponse:
@@ -148,6 +212,7 @@ def _page(
         "refusal": submitting.reason_not_to(competition, visit.membership, visit.at, card.allowance),
         "progress": Progress(visit, shown, card) if shown else None,
         "checked": checked,
+        "same": same,
         "not_taken": not_taken,
         "largest": min(competition.max_bytes, settings.MAX_UPLOAD_BYTES),
         "action": reverse("submit", kwargs={"slug": competition.slug}),

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from ... import ranking
-from ...models import Competition, Membership, Split, Viewer
+from ...models import Competition, Membership, Viewer
 from ...models.competition import CompetitionQuerySet
 from ..access import Audience, open_to
 
@@ -81,13 +81,11 @@ def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[Card]:
     if not user.is_anonymous:
         held = Membership.objects.filter(user=user, competition__in=keys).select_related("team")
         mine = {membership.competition_id: membership.team for membership in held}
+    joined = {mine[competition.pk].pk: competition for competition in shown if competition.pk in mine}
+    placings = ranking.placings_now(joined, at)
     cards = []
     for competition in shown:
-        team, ruler = mine.get(competition.pk), competition.ground_truth
-        if ruler:
-            ruler.competition = competition  # which board shows its scores: asked for without a query
-        split = Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC
-        placing = ranking.placing(team, ruler, split) if team and ruler else None
+        team = mine.get(competition.pk)
         cards.append(
             Card(
                 competition=competition,
@@ -95,7 +93,7 @@ def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[Card]:
                 teams=teams.get(competition.pk, 0),
                 passed=round((at - competition.opens_at) / (competition.closes_at - competition.opens_at), 3),
                 team=team.name if team else "",
-                placing=placing,
+                placing=placings.get(team.pk) if team else None,
             )
         )
     return cards

@@ -3,119 +3,45 @@
 from __future__ import annotations
 
 import logging
+import threading
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
-from django.utils.translation import gettext as _
 
 import metrics
 
-from . import child, counting, tasks
-from .models import Competition, DailyAttempts, GroundTruth, Membership, Submission, Team, Terms, User, terms_of
-from .models.clock import database_now
-from .storage import StoredFile, clean_name, path_of, remove, store
+from .. import child, counting, tasks
+from ..models import Competition, DailyAttempts, GroundTruth, Membership, Submission, Terms, User, terms_of
+from ..models.clock import database_now
+from ..storage import StoredFile, clean_name, path_of, remove, store
+from ._conditions import FAILED_FILES_PER_DAY, Allowance, Refused, SameBytes, allowance, allowances, reason_not_to
+
+__all__ = [
+    "FAILED_FILES_PER_DAY",
+    "Allowance",
+    "Refused",
+    "SameBytes",
+    "allowance",
+    "allowances",
+    "check_beginning",
+    "check_only",
+    "reason_not_to",
+    "select_finals",
+    "submit",
+]
 
 log = logging.getLogger(__name__)
 
 REFUSED_FILES_PER_DAY = 20
-FAILED_FILES_PER_DAY = 20
 HEAD_BYTES = 1_048_576
+CHECKS_AT_ONCE = 16
+"""Checked and waiting for it, in one web process; each holds a thread."""
+_checks = threading.BoundedSemaphore(CHECKS_AT_ONCE)
 GONE = "This competition was removed while your file was on its way."
-
-
-class Refused(Exception):
-    """A file was not taken: `code` for programs, the text for the student. Nothing was stored, no attempt used."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-
-
-@dataclass(frozen=True)
-class Allowance:
-    """What a team may still upload today (UTC), and until when at all; with what a host granted it."""
-
-    limit: int
-    left: int
-    resets_at: datetime
-    closes_at: datetime
-
-
-def allowance(membership: Membership, at: datetime) -> Allowance:
-    """What holds for a member's team on the day of `at`. Two queries."""
-    return _allowance(membership.competition, membership, at)
-
-
-def _allowance(competition: Competition, membership: Membership, at: datetime) -> Allowance:
-    day = at.astimezone(UTC).date()
-    terms = terms_of(membership.team_id, competition, day)
-    count = DailyAttempts.objects.filter(team=membership.team_id, day=day).first()
-    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
-    left = max(0, terms.daily_attempts - (count.used if count else 0))
-    return Allowance(terms.daily_attempts, left, midnight, terms.closes_at)
-
-
-def reason_not_to(
-    competition: Competition, membership: Membership | None, at: datetime, allowed: Allowance | None = None
-) -> Refused | None:
-    """Why no file can be handed in now; None when one can. `allowed` is the team's allowance, where it is at hand."""
-    if membership is not None and allowed is None:
-        allowed = _allowance(competition, membership, at)
-    closes_at = allowed.closes_at if allowed else competition.closes_at
-    if competition.launched_at is None:
-        return Refused("draft", "This competition has not been launched yet.")
-    if at < competition.opens_at:
-        return Refused("not_open", "This competition has not opened yet.")
-    if at >= closes_at and not competition.allows_late:
-        return Refused("closed", "The deadline has passed, so no more files are taken.")
-    if membership is None or allowed is None:
-        return Refused("not_joined", "Join the competition first.")
-    if not membership.has_accepted_rules():
-        return Refused("rules", "Accept the rules first.")
-    return _stopped_by_host(competition, membership.team) or _used_up(membership, at, allowed)
-
-
-def _stopped_by_host(competition: Competition, team: Team) -> Refused | None:
-    """A pause for everybody, or the end for one team, in the host's words."""
-    if team.disqualified_at is not None:
-        reason = team.disqualified_reason
-        return Refused("disqualified", _("Your team is disqualified: %(reason)s") % {"reason": reason})
-    if competition.paused_at is not None:
-        reason = competition.pause_reason
-        return Refused("paused", _("The host has paused this competition: %(reason)s") % {"reason": reason})
-    return None
-
-
-def _used_up(membership: Membership, at: datetime, allowed: Allowance) -> Refused | None:
-    if allowed.left == 0:
-        return Refused(
-            "attempts",
-            f"Your team has used all {allowed.limit} attempts of today. The count starts again at 00:00 UTC.",
-        )
-    if _failed_today(membership, at) >= FAILED_FILES_PER_DAY:
-        return Refused(
-            "failed_files",
-            f"{FAILED_FILES_PER_DAY} files of your team could not be scored today, through no fault of theirs. The "
-            "hosts were told of each. More files would fail as well: try again after 00:00 UTC, or ask a host.",
-        )
-    return None
-
-
-def _failed_today(membership: Membership, at: datetime) -> int:
-    """Files that used no attempt although each may have cost a scorer all its time. Whoever leaves a team takes the own
-    ones along. A host can have the count begin again."""
-    midnight = datetime.combine(at.astimezone(UTC).date(), datetime.min.time(), UTC)
-    begin = max(midnight, membership.team.forgiven_at or midnight)
-    failed = Submission.objects.filter(competition=membership.competition_id, status=Submission.Status.FAILED)
-    theirs = Q(team=membership.team_id) | Q(user=membership.user_id)
-    return failed.filter(theirs, received_at__gte=begin, received_at__lt=midnight + timedelta(days=1)).count()
 
 
 def submit(
@@ -126,8 +52,11 @@ def submit(
     chunks: Iterable[bytes],
     note: str = "",
     upload_key: str | None = None,
+    may_repeat: bool = True,
 ) -> Submission:
     """Store a file and queue it for scoring; raises `Refused` and then keeps nothing.
+
+    Without `may_repeat` a file whose bytes the team handed in before raises `SameBytes`, so that one can ask first.
 
     `upload_key` names this upload: handing in again under the same key (double click, browser retry) gives the same
     submission and uses no second attempt. The receipt is taken when the last byte is stored. A file whose beginning
@@ -143,6 +72,8 @@ def submit(
             raise refusal
         stored = store(chunks, f"submissions/{competition.pk}", limit=competition.max_bytes)
         try:
+            if not may_repeat:
+                _refuse_repeats(membership, stored)
             submission = _receive(competition, user, stored, key, clean_name(file_name), note.strip()[:300])
         except BaseException:
             remove(stored.key)
@@ -150,6 +81,14 @@ def submit(
     facts = {"submission": str(submission.pk), "competition": competition.slug, "bytes": submission.size}
     log.info("received", extra={**facts, "status": submission.status})
     return submission
+
+
+def _refuse_repeats(membership: Membership | None, stored: StoredFile) -> None:
+    """Files that used no attempt are no reason to ask: their bytes will use none either, or were never scored."""
+    counts = Submission.objects.filter(status__in=[Submission.Status.PENDING, Submission.Status.SCORED])
+    earlier = counts.of_bytes(membership.team_id if membership else None, stored.sha256).first()
+    if earlier is not None:
+        raise SameBytes(earlier)
 
 
 @contextmanager
@@ -209,12 +148,24 @@ def _receive(
 
 
 def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
-    """All problems of a file, spending and keeping nothing; the conditions of handing in, attempts apart."""
+    """All problems of a file, spending and keeping nothing; the conditions of handing in, attempts apart.
+
+    Raises `Refused` with the code `busy` where too many files are being checked already.
+    """
     refusal = reason_not_to(competition, _membership(competition, user), database_now())
     if refusal and refusal.code != "attempts":
         raise refusal
     ruler = competition.ground_truth
     assert ruler is not None
+    if not _checks.acquire(blocking=False):
+        raise Refused("busy", "Many files are being checked at this moment. Try again in half a minute.")
+    try:
+        return _check(competition, ruler, chunks)
+    finally:
+        _checks.release()
+
+
+def _check(competition: Competition, ruler: GroundTruth, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
     stored = store(chunks, "checks", limit=competition.max_bytes)
     try:
         problems = check_beginning(stored, ruler)

@@ -1,0 +1,120 @@
+"""Whether a team may hand in now, and what it has left today."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from ..models import Competition, DailyAttempts, Membership, Submission, Team, terms_of_teams
+
+FAILED_FILES_PER_DAY = 20
+
+
+class Refused(Exception):
+    """A file was not taken: `code` for programs, the text for the student. Nothing was stored, no attempt used."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class SameBytes(Refused):
+    """The team handed in this very file before, as `earlier`, and it would get the same score."""
+
+    def __init__(self, earlier: Submission) -> None:
+        super().__init__(
+            "same_bytes", f"These are the bytes of “{earlier.file_name}”, which your team handed in before."
+        )
+        self.earlier = earlier
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What a team may still upload today (UTC), and until when at all; with what a host granted it."""
+
+    limit: int
+    left: int
+    resets_at: datetime
+    closes_at: datetime
+
+
+def allowance(membership: Membership, at: datetime) -> Allowance:
+    """What holds for a member's team on the day of `at`. Two queries."""
+    return _allowance(membership.competition, membership, at)
+
+
+def _allowance(competition: Competition, membership: Membership, at: datetime) -> Allowance:
+    return allowances({membership.team_id: competition}, at)[membership.team_id]
+
+
+def allowances(teams: Mapping[int, Competition], at: datetime) -> dict[int, Allowance]:
+    """Team → what holds for it on the day of `at`. Two queries, however many teams."""
+    day = at.astimezone(UTC).date()
+    used = dict(DailyAttempts.objects.filter(team__in=list(teams), day=day).values_list("team_id", "used"))
+    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
+    found = {}
+    for key, terms in terms_of_teams(teams, day).items():
+        left = max(0, terms.daily_attempts - used.get(key, 0))
+        found[key] = Allowance(terms.daily_attempts, left, midnight, terms.closes_at)
+    return found
+
+
+def reason_not_to(
+    competition: Competition, membership: Membership | None, at: datetime, allowed: Allowance | None = None
+) -> Refused | None:
+    """Why no file can be handed in now; None when one can. `allowed` is the team's allowance, where it is at hand."""
+    if membership is not None and allowed is None:
+        allowed = _allowance(competition, membership, at)
+    closes_at = allowed.closes_at if allowed else competition.closes_at
+    if competition.launched_at is None:
+        return Refused("draft", "This competition has not been launched yet.")
+    if at < competition.opens_at:
+        return Refused("not_open", "This competition has not opened yet.")
+    if at >= closes_at and not competition.allows_late:
+        return Refused("closed", "The deadline has passed, so no more files are taken.")
+    if membership is None or allowed is None:
+        return Refused("not_joined", "Join the competition first.")
+    if not membership.has_accepted_rules():
+        return Refused("rules", "Accept the rules first.")
+    return _stopped_by_host(competition, membership.team) or _used_up(membership, at, allowed)
+
+
+def _stopped_by_host(competition: Competition, team: Team) -> Refused | None:
+    """A pause for everybody, or the end for one team, in the host's words."""
+    if team.disqualified_at is not None:
+        reason = team.disqualified_reason
+        return Refused("disqualified", _("Your team is disqualified: %(reason)s") % {"reason": reason})
+    if competition.paused_at is not None:
+        reason = competition.pause_reason
+        return Refused("paused", _("The host has paused this competition: %(reason)s") % {"reason": reason})
+    return None
+
+
+def _used_up(membership: Membership, at: datetime, allowed: Allowance) -> Refused | None:
+    if allowed.left == 0:
+        return Refused(
+            "attempts",
+            f"Your team has used all {allowed.limit} attempts of today. The count starts again at 00:00 UTC.",
+        )
+    if _failed_today(membership, at) >= FAILED_FILES_PER_DAY:
+        return Refused(
+            "failed_files",
+            f"{FAILED_FILES_PER_DAY} files of your team could not be scored today, through no fault of theirs. The "
+            "hosts were told of each. More files would fail as well: try again after 00:00 UTC, or ask a host.",
+        )
+    return None
+
+
+def _failed_today(membership: Membership, at: datetime) -> int:
+    """Files that used no attempt although each may have cost a scorer all its time. Whoever leaves a team takes the own
+    ones along. A host can have the count begin again."""
+    midnight = datetime.combine(at.astimezone(UTC).date(), datetime.min.time(), UTC)
+    begin = max(midnight, membership.team.forgiven_at or midnight)
+    failed = Submission.objects.filter(competition=membership.competition_id, status=Submission.Status.FAILED)
+    theirs = Q(team=membership.team_id) | Q(user=membership.user_id)
+    return failed.filter(theirs, received_at__gte=begin, received_at__lt=midnight + timedelta(days=1)).count()

@@ -1,0 +1,76 @@
+"""All teams of one student."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from leaderboard import hosting, joining
+from leaderboard.models import Competition, User
+from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.web.test_join import signed_in
+
+
+def page(user: User) -> str:
+    response = signed_in(user).get("/teams/")
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+def test_bo_sees_every_team_with_its_mates_rank_and_attempts(pets: Competition, bo: User, cy: User, dee: User) -> None:
+    team = enter(pets, bo).team
+    joining.by_invitation(user=cy, invitation=team.invitation)
+    enter(pets, dee)
+    hand_in(pets, dee, answers())
+    hand_in(pets, bo, answers(public=1))
+    text = page(bo)
+    for words in ("Cats or dogs", "with cy", "2 of 2", "4 of 5", "closes in"):
+        assert words in text
+    assert "with" not in page(dee).split("<tbody>")[1]
+
+
+def test_what_runs_stands_above_what_is_over(ada: User, bo: User) -> None:
+    now = timezone.now()
+    over = make_competition(ada, slug="over", title="Over and out")
+    soon = make_competition(ada, slug="soon", title="Soon", opens_at=now + timedelta(hours=1))
+    for competition in (over, soon):
+        enter(competition, bo)
+    close(over)
+    text = page(bo)
+    assert text.index("Running") < text.index("Soon") < text.index(">Over<") < text.index("Over and out")
+    assert "opens in" in text
+
+
+def test_after_the_reveal_the_private_rank_is_shown_and_not_before(pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    hand_in(pets, bo, answers(private=3))
+    hand_in(pets, cy, answers(public=3))
+    close(pets)
+    assert "1 of 2" in page(bo)
+    hosting.reveal(competition=pets)
+    assert "2 of 2" in page(bo)
+
+
+def test_who_has_not_accepted_the_rules_is_asked_to(pets: Competition, bo: User) -> None:
+    joining.enter(user=bo, competition=pets)
+    assert 'href="/c/pets/rules/">Accept the rules' in page(bo)
+
+
+def test_nobody_is_shown_another_ones_teams(pets: Competition, bo: User, dee: User) -> None:
+    enter(pets, bo)
+    assert "Cats or dogs" not in page(dee)
+    assert "You are in no competition yet" in page(dee)
+
+
+def test_the_page_asks_modestly_however_many_teams_there_are(
+    ada: User, bo: User, django_assert_max_num_queries: Any
+) -> None:
+    for slug in ("one", "two", "three", "four"):
+        competition = make_competition(ada, slug=slug)
+        enter(competition, bo)
+        hand_in(competition, bo, answers())
+    client = signed_in(bo)
+    with django_assert_max_num_queries(8):
+        assert client.get("/teams/").content.decode().count("1 of 1") == 4
