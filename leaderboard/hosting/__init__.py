@@ -22,7 +22,7 @@ from .grades import (
 from .granting import disqualify, forgive_files, grant, readmit, revoke_grant
 from .hard_rows import TOP_TEAMS, correct_truth, find_hard_rows
 from .launches import cancel_launch, launch, schedule_launch, walk
-from .lookout import Below, TeamLine, below_baselines, best_public, team_lines, without_valid_file
+from .lookout import HOURS, Below, Pulse, TeamLine, below_baselines, best_public, pulse, team_lines, without_valid_file
 from .rulers import (
     Move,
     Preview,
@@ -48,6 +48,7 @@ from .stopping import hide_submission, pause, resume, show_submission
 __all__ = [
     "EDITABLE",
     "HEAD_BYTES",
+    "HOURS",
     "TOP_TEAMS",
     "Asked",
     "Below",
@@ -56,6 +57,7 @@ __all__ = [
     "GradeSheet",
     "Move",
     "Preview",
+    "Pulse",
     "Student",
     "TeamLine",
     "add_baseline",
@@ -97,6 +99,7 @@ __all__ = [
     "preview",
     "proposed",
     "publish",
+    "pulse",
     "readers",
     "readmit",
     "release_grades",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import TruncHour
 
 from .. import ranking
-from ..models import Competition, Grant, Membership, Score, Split, Submission, Team, Terms
+from ..models import Competition, Grant, Membership, Score, Split, Submission, Team, Terms, Worker
 
 Status = Submission.Status
 
@@ -123,3 +124,86 @@ def without_valid_file(competition: Competition) -> QuerySet[Team]:
     """Teams of which no file could be scored so far; what still waits may change that."""
     scored = Submission.objects.filter(team=OuterRef("pk"), status=Status.SCORED)
     return competition.teams.filter(~Exists(scored), disqualified_at=None)
+
+
+# --- the whole class, now ---------------------------------------------------------------------------------------
+
+HOURS = 24
+LOOKED_AT = 500
+"""Invalid files whose reasons are counted: the latest tell what goes wrong now."""
+HEARD_WITHIN = timedelta(seconds=30)
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """How a competition is doing: numbers of files and teams, ages in seconds, reasons with their numbers of files."""
+
+    teams: int
+    without_valid: int
+    active_today: int
+    submissions: int
+    pending: int
+    scored: int
+    invalid: int
+    failed: int
+    oldest: int | None
+    hours: tuple[int, ...]
+    """Files received in each of the last 24 hours of the clock, the present one last."""
+    reasons: tuple[tuple[str, int], ...]
+    below: tuple[Below, ...]
+    scorer_heard: int | None
+    """Seconds since a worker was heard of; None where none ever was."""
+
+    @property
+    def scorer_works(self) -> bool:
+        return self.scorer_heard is not None and self.scorer_heard <= HEARD_WITHIN.total_seconds()
+
+
+def pulse(competition: Competition, at: datetime) -> Pulse:
+    """Six queries at most, whatever the size of the class."""
+    files = Submission.objects.filter(competition=competition, team__isnull=False).order_by()
+    day_ago = at - timedelta(days=1)
+    counted = {str(status): Count("pk", filter=Q(status=status)) for status in Status}
+    numbers: dict[str, Any] = files.aggregate(
+        submissions=Count("pk"),
+        active_today=Count("team", distinct=True, filter=Q(received_at__gte=day_ago)),
+        oldest=Min("received_at", filter=Q(status=Status.PENDING)),
+        **counted,
+    )
+    scored = Submission.objects.filter(team=OuterRef("teams"), status=Status.SCORED)
+    beside = Competition.objects.filter(pk=competition.pk).annotate(
+        number=Count("teams"),
+        without=Count("teams", filter=~Exists(scored) & Q(teams__disqualified_at=None)),
+        heard=Subquery(Worker.objects.order_by("-seen_at").values("seen_at")[:1]),
+    )
+    teams, without, heard = beside.values_list("number", "without", "heard").get()
+    oldest = numbers.pop("oldest")
+    return Pulse(
+        teams=teams,
+        without_valid=without,
+        **numbers,
+        oldest=_age(oldest, at),
+        hours=_per_hour(files, at) if numbers["active_today"] else (0,) * HOURS,
+        reasons=_reasons(files) if numbers["invalid"] else (),
+        below=tuple(below_baselines(competition)),
+        scorer_heard=_age(heard, at),
+    )
+
+
+def _age(moment: datetime | None, at: datetime) -> int | None:
+    return None if moment is None else max(0, round((at - moment).total_seconds()))
+
+
+def _per_hour(files: QuerySet[Submission], at: datetime) -> tuple[int, ...]:
+    this = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    first = this - timedelta(hours=HOURS - 1)
+    rows = files.filter(received_at__gte=first, received_at__lt=this + timedelta(hours=1))
+    found = dict(rows.annotate(hour=TruncHour("received_at", tzinfo=UTC)).values_list("hour").annotate(n=Count("pk")))
+    return tuple(found.get(first + timedelta(hours=number), 0) for number in range(HOURS))
+
+
+def _reasons(files: QuerySet[Submission]) -> tuple[tuple[str, int], ...]:
+    """Code of a problem → files that have it, the most frequent first."""
+    latest = files.filter(status=Status.INVALID).order_by("-received_at").values_list("problems", flat=True)[:LOOKED_AT]
+    counted = Counter(code for problems in latest for code in {problem.get("code", "") for problem in problems})
+    return tuple(counted.most_common(8))

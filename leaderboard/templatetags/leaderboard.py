@@ -168,6 +168,12 @@ def in_words(value: Any, parameter: metrics.Parameter) -> str:
 
 
 @register.filter
+def in_plain(code: str) -> str:
+    """The code of a problem as words."""
+    return code.replace("_", " ").capitalize()
+
+
+@register.filter
 def kind_words(parameter: metrics.Parameter) -> str:
     return KINDS.get(parameter.kind, parameter.kind)
 

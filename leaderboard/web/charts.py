@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import floor, log10
 
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 WIDTH, HEIGHT, MARGIN = 66, 20, 2
@@ -88,3 +88,24 @@ def _across(value: float, scale: tuple[float, float]) -> str:
     span = scale[1] / 2 - scale[0] / 2
     share = (value / 2 - scale[0] / 2) / span if span else 0.5
     return f"{BAND_MARGIN + min(max(share, 0.0), 1.0) * (BAND_WIDTH - 2 * BAND_MARGIN):.1f}"
+
+
+BARS_WIDTH, BARS_HEIGHT = 480, 72
+
+
+def bars(values: Sequence[int], words: str) -> SafeString:
+    """Counts side by side, on a common scale from nothing; whoever shows it puts the numbers beside it as a table."""
+    tallest, width = max([1, *values]), BARS_WIDTH / max(1, len(values))
+    drawn = format_html_join(
+        "",
+        '<rect x="{}" y="{}" width="{}" height="{}"/>',
+        (
+            (f"{place * width + 1:.1f}", f"{BARS_HEIGHT - high:.1f}", f"{width - 2:.1f}", f"{high:.1f}")
+            for place, value in enumerate(values)
+            for high in [value / tallest * (BARS_HEIGHT - 2) if value else 1.0]
+        ),
+    )
+    return format_html(
+        '<svg class="bars" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>',
+        BARS_WIDTH, BARS_HEIGHT, words, drawn,
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .announcements import host_announcement, host_announcements
+from .beat import host_pulse
 from .grades import host_grade_release, host_grade_rules, host_grades
 from .hard_rows import host_rows
 from .launches import host_clone, host_launch, host_setup_launch, host_walk
@@ -48,6 +49,7 @@ __all__ = [
     "host_new",
     "host_pause",
     "host_people",
+    "host_pulse",
     "host_reveal",
     "host_rows",
     "host_settings",

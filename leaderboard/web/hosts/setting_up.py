@@ -17,6 +17,7 @@ from ...models import Competition, Submission
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ._answers import add_refusal, posted
+from .beat import beat
 from .checklist import checklist_of
 from .forms import CompetitionForm, HostForm, SlugForm
 
@@ -43,9 +44,9 @@ def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
     context = {
         "visit": visit,
         "checklist": checklist_of(competition) if visit.state == "draft" else [],
-        "numbers": _numbers(competition),
+        "parts": _parts(competition),
         "join_link": request.build_absolute_uri(reverse("join_code", kwargs={"code": competition.join_code})),
-        "has_draft": hasattr(competition, "truth_draft"),
+        **beat(visit),
     }
     return render(request, "hosts/host_competition.html", context)
 
@@ -120,3 +121,13 @@ def _numbers(competition: Competition) -> dict[str, Any]:
     counted = {status.value: Count("pk", filter=Q(status=status)) for status in Status}
     files = competition.submissions.filter(team__isnull=False).order_by()
     return {"teams": competition.teams.count(), **files.aggregate(submissions=Count("pk"), **counted)}
+
+
+def _parts(competition: Competition) -> dict[str, Any]:
+    """How much there is of what has a page of its own."""
+    found = Competition.objects.filter(pk=competition.pk).annotate(
+        files=Count("data_files", distinct=True),
+        references=Count("baselines", distinct=True),
+        drafts=Count("truth_draft"),
+    )
+    return dict(found.values("files", "references", "drafts").get())

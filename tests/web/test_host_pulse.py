@@ -1,0 +1,96 @@
+"""Ada's dashboard: what happens in the class now, each number leading to whom it counts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db.models.functions import Now
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import hosting, scoring, submitting
+from leaderboard.models import Competition, Submission, Team, User, Worker
+from tests.conftest import answers, enter, hand_in
+from tests.web.test_host import signed_in, text_of
+
+POLL = {"HTTP_HX_REQUEST": "true"}
+
+
+@pytest.fixture
+def client(ada: User) -> Client:
+    return signed_in(ada)
+
+
+def test_the_dashboard_counts_who_needs_help_and_why_files_were_invalid(
+    pets: Competition, client: Client, ada: User, bo: User, cy: User, dee: User
+) -> None:
+    baseline = hosting.add_baseline(
+        competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)]
+    )
+    scoring.score(baseline.pk)
+    for user in (bo, cy, dee):
+        enter(pets, user)
+    hand_in(pets, bo, answers())
+    hand_in(pets, cy, answers(public=5))
+    hand_in(pets, cy, b"id,label\n1,cat\n77,cat\n")
+    submitting.submit(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
+    found = hosting.pulse(pets, timezone.now())
+    assert (found.teams, found.without_valid, found.active_today) == (3, 1, 2)
+    assert (found.submissions, found.scored, found.invalid, found.pending) == (4, 2, 1, 1)
+    assert [(one.name, len(one.teams)) for one in found.below] == [("Guess", 1)]
+    assert {code for code, _ in found.reasons} == {"unknown_ids", "missing_ids"}
+    page = text_of(client.get("/host/pets/"))
+    assert "Below “Guess”" in page
+    assert "Missing ids" in page
+    assert "The oldest file has waited for" in page
+
+
+def test_files_are_counted_by_the_hours_of_the_clock(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    for minutes in (0, 5, 65, 24 * 60 + 5):
+        submission = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+        received = datetime(2026, 3, 29, 3, 30, tzinfo=UTC) - timedelta(minutes=minutes)
+        Submission.objects.filter(pk=submission.pk).update(received_at=received)
+    found = hosting.pulse(pets, datetime(2026, 3, 29, 3, 40, tzinfo=UTC))
+    assert found.hours[-2:] == (1, 2)
+    assert sum(found.hours) == 3
+
+
+def test_the_dashboard_says_whether_a_scorer_is_at_work(pets: Competition, client: Client) -> None:
+    assert "Not heard of" in text_of(client.get("/host/pets/"))
+    Worker.objects.create(host="here", process=1, version="1", seen_at=Now())
+    assert "At work" in text_of(client.get("/host/pets/"))
+
+
+def test_a_poll_brings_the_tiles_only_when_something_changed(pets: Competition, client: Client, bo: User) -> None:
+    first = client.get("/host/pets/pulse/", **POLL)
+    assert first.status_code == 200
+    seen = first.content.decode().partition("?seen=")[2].partition('"')[0]
+    assert client.get(f"/host/pets/pulse/?seen={seen}", **POLL).status_code == 204
+    enter(pets, bo)
+    assert client.get(f"/host/pets/pulse/?seen={seen}", **POLL).status_code == 200
+    assert client.get("/host/pets/pulse/")["Location"] == "/host/pets/"
+
+
+def test_the_dashboard_asks_as_much_for_sixty_teams_as_for_one(
+    pets: Competition, client: Client, ada: User, bo: User, django_assert_max_num_queries: object
+) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    hand_in(pets, bo, b"id,label\n1,cat\n")
+    baseline = hosting.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[answers()])
+    scoring.score(baseline.pk)
+    Team.objects.bulk_create(Team(competition=pets, name=f"t{number}", invitation=f"i{number}") for number in range(60))
+    with django_assert_max_num_queries(12):  # type: ignore[operator]
+        client.get("/host/pets/")
+
+
+def test_the_numbers_of_a_hidden_or_disqualified_team_do_not_call_for_help(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    team = enter(pets, bo).team
+    enter(pets, cy)
+    assert hosting.pulse(pets, timezone.now()).without_valid == 2
+    hosting.disqualify(team=team, user=ada, reason="Copied")
+    assert hosting.pulse(pets, timezone.now()).without_valid == 1
