@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .announcing import announce, edit_announcement, readers, withdraw_announcement
 from .boards import add_baseline, board_csv, remove_baseline, reveal
+from .bundles import submissions_zip
 from .checks import check_again
 from .copies import begin, clone
 from .data_files import add_data_file, remove_data_file
@@ -114,6 +115,7 @@ __all__ = [
     "schedule_launch",
     "set_grade_rules",
     "show_submission",
+    "submissions_zip",
     "team_lines",
     "walk",
     "withdraw_announcement",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .announcements import host_announcement, host_announcements
 from .beat import host_pulse
+from .bundle import host_submissions_zip
 from .grades import host_grade_release, host_grade_rules, host_grades
 from .hard_rows import host_rows
 from .launches import host_clone, host_launch, host_setup_launch, host_walk
@@ -63,6 +64,7 @@ __all__ = [
     "host_submission",
     "host_submission_file",
     "host_submissions",
+    "host_submissions_zip",
     "host_team",
     "host_teams",
     "host_truth",
