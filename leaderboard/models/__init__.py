@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .announcement import Announcement
 from .audit import AuditEntry, Deed, broken_links, plain
+from .calendar import CalendarAddress
 from .competition import Competition, DataFile, Split
 from .grade import Grade, Gradebook, GradeRelease, GradeRules
 from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms_of, terms_of_teams
@@ -23,6 +24,7 @@ __all__ = [
     "AuditEntry",
     "Baseline",
     "CageTest",
+    "CalendarAddress",
     "Competition",
     "DailyAttempts",
     "DataFile",

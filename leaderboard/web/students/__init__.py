@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .accounts import account
+from .calendar import calendar, competition_calendar, my_calendar
 from .entering import invitation, join, join_code, join_open
 from .grades import grade
 from .history import finals, submission, submission_file, submission_problems, submission_receipt, submissions
@@ -14,6 +15,8 @@ from .uploading import submission_progress, submit
 
 __all__ = [
     "account",
+    "calendar",
+    "competition_calendar",
     "delete_account",
     "finals",
     "grade",
@@ -21,6 +24,7 @@ __all__ = [
     "join",
     "join_code",
     "join_open",
+    "my_calendar",
     "my_data",
     "my_teams",
     "notice",
