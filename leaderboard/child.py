@@ -153,6 +153,14 @@ def hardest_rows(
     return asdict(metrics.hardest_rows(metric, Path(truth), files, params, id_column or None, most=most))
 
 
+def agreement(
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, submissions: list[str]
+) -> dict[str, Any]:
+    """Which of some files are wrong in the same way beyond chance."""
+    files = [Path(name) for name in submissions]
+    return asdict(metrics.agreement(metric, Path(truth), files, params, id_column or None))
+
+
 def correct_rows(
     truth: str,
     id_column: str | None,
@@ -222,6 +230,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         check_submission,
         sample_submission,
         hardest_rows,
+        agreement,
         correct_rows,
         explain,
     )

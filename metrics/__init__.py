@@ -10,6 +10,7 @@ The library knows nothing of the site. Importing it and reading the catalogue lo
 
 from __future__ import annotations
 
+from metrics._agreement import Agreement, Pair, agreement
 from metrics._baselines import Baseline
 from metrics._cage import Limits, NoSandbox, limit, seal
 from metrics._cage import get_ready as get_cage_ready
@@ -52,6 +53,7 @@ from metrics._wheel import wheel
 
 __all__ = [
     "OUTSIDE_HELP",
+    "Agreement",
     "Baseline",
     "Comparison",
     "Contributions",
@@ -73,6 +75,7 @@ __all__ = [
     "OutsideFile",
     "OutsideRunner",
     "OutsideStopped",
+    "Pair",
     "Parameter",
     "ParameterError",
     "Problem",
@@ -87,6 +90,7 @@ __all__ = [
     "UnknownMetric",
     "add_outside_file",
     "add_split",
+    "agreement",
     "cage_missing",
     "cage_test",
     "catalogue",

@@ -44,6 +44,7 @@ from .setting_up import (
     remove,
     remove_host,
 )
+from .similar import Alike, alike_by_facts, compare_answers
 from .stopping import hide_submission, pause, resume, show_submission
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "HEAD_BYTES",
     "HOURS",
     "TOP_TEAMS",
+    "Alike",
     "Asked",
     "Below",
     "CannotHost",
@@ -64,6 +66,7 @@ __all__ = [
     "add_baseline",
     "add_data_file",
     "add_host",
+    "alike_by_facts",
     "announce",
     "apply_candidate",
     "baseline_scores",
@@ -78,6 +81,7 @@ __all__ = [
     "clean_secondary",
     "clone",
     "columns_at_hand",
+    "compare_answers",
     "correct_truth",
     "create",
     "discard_candidate",

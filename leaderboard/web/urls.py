@@ -96,6 +96,7 @@ urlpatterns = [
     path("host/<slug:slug>/teams/", hosts.host_teams, name="host_teams"),
     path("host/<slug:slug>/teams/<int:team_id>/", hosts.host_team, name="host_team"),
     path("host/<slug:slug>/submissions.zip", hosts.host_submissions_zip, name="host_submissions_zip"),
+    path("host/<slug:slug>/teams/similar/", hosts.host_similar, name="host_similar"),
     path("host/<slug:slug>/pulse/", hosts.host_pulse, name="host_pulse"),
     path("host/<slug:slug>/pause/", hosts.host_pause, name="host_pause"),
     path("host/<slug:slug>/baselines/", hosts.host_baselines, name="host_baselines"),

@@ -23,6 +23,7 @@ from .setting_up import (
     host_people,
     host_settings,
 )
+from .similar import host_similar
 from .stopping import host_pause, host_submission
 from .teams import host_team, host_teams
 from .trail import host_audit
@@ -61,6 +62,7 @@ __all__ = [
     "host_setup_limits",
     "host_setup_metric",
     "host_setup_people",
+    "host_similar",
     "host_submission",
     "host_submission_file",
     "host_submissions",
