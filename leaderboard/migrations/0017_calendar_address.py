@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0015_after_the_end'),
+        ('leaderboard', '0016_way_to_the_launch'),
     ]
 
     operations = [
