@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from ..models import Competition
+
+if TYPE_CHECKING:
+    from icalendar import Event
 
 REFRESH = "PT1H"
 REMIND = timedelta(days=-1)
@@ -50,7 +54,7 @@ def _moments(one: Dates) -> list[tuple[str, str, datetime]]:
     return found
 
 
-def _event(one: Dates, kind: str, title: str, moment: datetime, at: datetime) -> object:
+def _event(one: Dates, kind: str, title: str, moment: datetime, at: datetime) -> Event:
     from icalendar import Alarm, Event
 
     event = Event()

@@ -14,7 +14,7 @@ from leaderboard.models import Competition, Submission, Team, User, Worker
 from tests.conftest import answers, enter, hand_in
 from tests.web.test_host import signed_in, text_of
 
-POLL = {"HTTP_HX_REQUEST": "true"}
+POLL = {"HX-Request": "true"}
 
 
 @pytest.fixture
@@ -64,12 +64,12 @@ def test_the_dashboard_says_whether_a_scorer_is_at_work(pets: Competition, clien
 
 
 def test_a_poll_brings_the_tiles_only_when_something_changed(pets: Competition, client: Client, bo: User) -> None:
-    first = client.get("/host/pets/pulse/", **POLL)
+    first = client.get("/host/pets/pulse/", headers=POLL)
     assert first.status_code == 200
     seen = first.content.decode().partition("?seen=")[2].partition('"')[0]
-    assert client.get(f"/host/pets/pulse/?seen={seen}", **POLL).status_code == 204
+    assert client.get(f"/host/pets/pulse/?seen={seen}", headers=POLL).status_code == 204
     enter(pets, bo)
-    assert client.get(f"/host/pets/pulse/?seen={seen}", **POLL).status_code == 200
+    assert client.get(f"/host/pets/pulse/?seen={seen}", headers=POLL).status_code == 200
     assert client.get("/host/pets/pulse/")["Location"] == "/host/pets/"
 
 

@@ -62,8 +62,10 @@ def _mine(user: User) -> Iterator[tuple[Competition, datetime]]:
     mine = Competition.objects.filter(pk__in=joined) | Competition.objects.filter(
         pk__in=user.hosted_competitions.values("pk")
     )
-    for competition in mine.annotate(own_deadline=deadline).order_by("closes_at"):
-        yield competition, competition.own_deadline
+    found = mine.annotate(own=deadline).order_by("closes_at")
+    own = dict(found.values_list("pk", "own"))
+    for competition in found:
+        yield competition, own[competition.pk]
 
 
 def _dates(request: HttpRequest, competition: Competition, closes_at: datetime) -> Dates:
