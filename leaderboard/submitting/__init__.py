@@ -27,6 +27,7 @@ __all__ = [
     "SameBytes",
     "allowance",
     "allowances",
+    "annotate",
     "check_beginning",
     "check_only",
     "reason_not_to",
@@ -203,6 +204,11 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
         # A hidden pick is given up too: shown again, it would be one too many.
         mine.exclude(pk__in=[file.pk for file in chosen]).update(is_selected=False)
         chosen.update(is_selected=True)
+
+
+def annotate(*, submission: Submission, note: str) -> None:
+    """Write what a team remembers of a file; nothing that counts rests on it, so it may change at any time."""
+    Submission.objects.filter(pk=submission.pk).update(note=note.strip()[:300])
 
 
 def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[str, Any]]:

@@ -134,6 +134,37 @@ def test_the_problems_come_as_csv_without_formulas(pets: Competition, bo: User) 
     ]
 
 
+def test_bo_writes_a_better_note_and_nobody_else_can(pets: Competition, bo: User, cy: User, ada: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    submission = hand_in(pets, bo, answers(), note="first")
+    address = f"{LIST}{submission.pk}/"
+    assert signed_in(bo).post(address, {"note": "with dropout"}).status_code == 303
+    for person in (cy, ada):
+        assert signed_in(person).post(address, {"note": "stolen"}).status_code == 404
+    assert signed_in(bo).post(address, {"note": "x" * 301}).status_code == 422
+    submission.refresh_from_db()
+    assert submission.note == "with dropout"
+    assert "Save the note" in page_of(signed_in(bo), address)
+    assert "Save the note" not in page_of(signed_in(ada), address)
+
+
+def test_after_the_reveal_bo_reads_what_would_have_been_better(pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    picked = hand_in(pets, bo, answers(private=4), file_name="picked.csv")
+    hand_in(pets, bo, answers(public=3), file_name="better.csv")
+    hand_in(pets, cy, answers(private=1))
+    client, words = signed_in(bo), "it was not one of your final picks"
+    client.post("/c/pets/finals/", {"final": [str(picked.pk)]})
+    close(pets)
+    assert words not in page_of(client, LIST)
+    ranking.reveal(pets, timezone.now() - timedelta(milliseconds=1))
+    page = " ".join(page_of(client, LIST).split())
+    assert words in page
+    assert "better.csv</a> with" in page
+    assert "It would have been rank 1" in page
+    assert words not in page_of(signed_in(cy), LIST)
+
+
 # --- final picks ------------------------------------------------------------------------------------------------
 
 

@@ -415,5 +415,5 @@ def test_the_page_asks_the_database_modestly(
     submission = hand_in(pets, bo, answers())
     assert Membership.objects.count() == 1
     hand_in(pets, bo, b"id,label\n1,cat\n")
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(13):
         as_bo.get(f"{SUBMIT}?submission={submission.pk}")

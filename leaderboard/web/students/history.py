@@ -10,17 +10,20 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
 from ... import keeping, ranking, submitting
 from ...models import Refusal, Split, Submission
 from ..access import Audience, Visit, open_to
 from ..answers import as_download, person, see_other
+from ..board_cache import shelf
 from ._answers import own_submission
 from ._beside import Line, beside_of
 from ._chart import score_chart
 from ._problems import as_csv
+from .forms import NoteForm
 from .progress import Progress, Today, scores_of
 
 PAGE = 50
@@ -50,6 +53,7 @@ def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
         # Picks that this page does not show are sent along, so that saving the page keeps them.
         "selected_elsewhere": sorted(ticked - {str(row.pk) for row in rows}),
         "picks": picks,
+        "hindsight": _hindsight(visit),
         "can_pick": visit.membership is not None and visit.at < visit.closes_at,
         "sees_private": visit.sees_private,
         "is_told_at_once": visit.sees_exact,
@@ -62,11 +66,21 @@ def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
 def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
     """The receipt: everything that a score rests on."""
     found = own_submission(visit, submission_id)
+    is_own = visit.membership is not None and visit.membership.team_id == found.team_id
+    form = NoteForm(request.POST if request.method == "POST" else None, initial={"note": found.note})
+    if request.method == "POST":
+        if not is_own:
+            raise Http404("You have no submission with this number.")
+        if form.is_valid():
+            submitting.annotate(submission=found, note=form.cleaned_data["note"])
+            messages.success(request, _("The note is saved."))
+            return see_other("submission", slug=visit.competition.slug, submission_id=found.pk)
     progress = Progress(visit, found, Today(visit))
     ruler = visit.competition.ground_truth
     context = {
         "visit": visit,
         "submission": found,
+        "note_form": form if is_own else None,
         "progress": progress,
         "ground_truth": ruler,
         # All digits: a receipt is compared with the scorer at home.
@@ -74,7 +88,7 @@ def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpR
         "receipt": _receipt(visit, found),
         "refusal": Refusal.objects.filter(submission=found, ground_truth=ruler).first(),
     }
-    return render(request, "students/submission.html", context)
+    return render(request, "students/submission.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.MEMBERS)
@@ -158,6 +172,19 @@ def _picks(visit: Visit) -> dict[str, bool]:
         for best in found
         if visit.sees_exact or not best.is_picked_by_system
     }
+
+
+def _hindsight(visit: Visit) -> tuple[ranking.Hindsight, Submission] | None:
+    """After the reveal, what the team should have picked, with the file; None where it picked that, or has no rank."""
+    ruler = visit.competition.ground_truth
+    if ruler is None or visit.membership is None or not visit.competition.is_revealed(visit.at):
+        return None
+    team = visit.membership.team
+    key = ("hindsight", visit.competition.pk, ruler.pk, visit.competition.board_version, team.pk)
+    found = shelf.get(key, lambda: ranking.hindsight(team, ruler))
+    if found is None or found.picked_the_best:
+        return None
+    return found, Submission.objects.get(pk=found.best.submission_id)
 
 
 def _shown(mine: QuerySet[Submission], show: str, picks: dict[str, bool]) -> QuerySet[Submission]:

@@ -264,6 +264,8 @@ class Progress:
     @cached_property
     def same_as(self) -> Submission | None:
         """The team's first file with the same bytes, if it came before this one."""
+        if not getattr(self.submission, "has_twin", True):
+            return None
         found = Submission.objects.of_bytes(self.submission.team_id, self.submission.sha256)
         return found.filter(received_at__lt=self.submission.received_at).first()
 
