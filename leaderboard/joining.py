@@ -5,8 +5,9 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from .models import Competition, DailyAttempts, Membership, Team, User
+from .models import Competition, DailyAttempts, Membership, Team, User, give_pseudonyms
 from .models.clock import database_now
 from .models.competition import normal_code
 from .models.names import skeleton, tidy
@@ -57,7 +58,7 @@ def enter(*, user: User, competition: Competition) -> Membership:
     _refuse_hosts(competition, user)
     try:
         with transaction.atomic():
-            team = Team.objects.create(competition=competition, name=_free_name(competition, user), captain=user)
+            team = _team_of_one(competition, user)
             return Membership.objects.create(team=team, competition=competition, user=user)
     except IntegrityError:
         return Membership.objects.get(competition=competition, user=user)
@@ -134,11 +135,7 @@ def leave(*, membership: Membership) -> Membership:
         team = Team.objects.select_for_update().get(pk=membership.team_id)
         if team.memberships.count() == 1:
             raise CannotJoin("You are the only member of this team.")
-        membership.team = Team.objects.create(
-            competition=membership.competition,
-            name=_free_name(membership.competition, membership.user),
-            captain=membership.user,
-        )
+        membership.team = _team_of_one(membership.competition, membership.user)
         membership.save(update_fields=["team"])
         # Whoever leaves takes what the team used today along: leaving must not buy attempts.
         for count in team.daily_attempts.filter(day=database_now().date()):
@@ -164,6 +161,8 @@ def clean_team_name(name: str) -> str:
 def _refuse_hosts(competition: Competition, user: User) -> None:
     if competition.hosts.filter(pk=user.pk).exists():
         raise CannotJoin("You host this competition and see its private scores, so you cannot compete in it.")
+    if competition.assistants.filter(pk=user.pk).exists():
+        raise CannotJoin(_("You assist in this competition and see its private scores, so you cannot compete in it."))
 
 
 def _refuse_after_the_deadline(competition: Competition) -> None:
@@ -178,6 +177,14 @@ def _move(held: Membership, team: Team) -> Membership:
     if not left.memberships.exists():
         left.delete()
     return held
+
+
+def _team_of_one(competition: Competition, user: User) -> Team:
+    team = Team.objects.create(competition=competition, name=_free_name(competition, user), captain=user)
+    if competition.uses_pseudonyms:
+        give_pseudonyms(competition)
+        team.refresh_from_db(fields=["pseudonym"])
+    return team
 
 
 def _free_name(competition: Competition, user: User) -> str:

@@ -150,10 +150,11 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
     found = ranking.board(competition, Split(board), page=page, at=at)
     if page > found.pages:
         raise ApiError(404, f"This board has {found.pages} page(s).")
+    own = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
     rows = [
         BoardRow(
             rank=row.rank,
-            team=row.name,
+            team=own.team.name if own and own.team_id == row.team_id else row.name,
             is_baseline=row.is_baseline,
             score=row.value,
             secondary=[one.value for one in row.secondary],
@@ -233,10 +234,10 @@ def hand_in(
     url_name="api_submissions",
 )
 def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> SubmissionPage:
-    """Your team's submissions in a competition, newest first; for its hosts, everybody's."""
+    """Your team's submissions in a competition, newest first; for its hosts and assistants, everybody's."""
     user = _user(request)
     competition = competition_of(user, slug)
-    if not (competition.is_member or competition.is_hosted_by(user)):
+    if not (competition.is_member or competition.is_run_by(user)):
         raise Http404("You are not a member of this competition.")
     items, pages, total = page_of(submissions_of(user).filter(competition=competition), page)
     at = database_now()

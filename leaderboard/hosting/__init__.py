@@ -24,6 +24,8 @@ from .granting import disqualify, forgive_files, grant, readmit, revoke_grant
 from .hard_rows import TOP_TEAMS, correct_truth, find_hard_rows
 from .launches import cancel_launch, launch, schedule_launch, walk
 from .lookout import HOURS, Below, Pulse, TeamLine, below_baselines, best_public, pulse, team_lines, without_valid_file
+from .people import Person, chosen, people_of
+from .roles import Role, add_host, give_role, remove_host, take_role
 from .rulers import (
     Move,
     Preview,
@@ -37,12 +39,10 @@ from .secondary import Asked, clean_secondary
 from .setting_up import (
     EDITABLE,
     CannotHost,
-    add_host,
     change,
     create,
     make_board_plain,
     remove,
-    remove_host,
 )
 from .similar import Alike, alike_by_facts, compare_answers
 from .stopping import hide_submission, pause, resume, show_submission
@@ -59,8 +59,10 @@ __all__ = [
     "GradeRow",
     "GradeSheet",
     "Move",
+    "Person",
     "Preview",
     "Pulse",
+    "Role",
     "Student",
     "TeamLine",
     "add_baseline",
@@ -78,6 +80,7 @@ __all__ = [
     "change",
     "check_again",
     "check_draft",
+    "chosen",
     "clean_secondary",
     "clone",
     "columns_at_hand",
@@ -92,6 +95,7 @@ __all__ = [
     "export_folder",
     "find_hard_rows",
     "forgive_files",
+    "give_role",
     "grade_rules",
     "grade_sheet",
     "grant",
@@ -101,6 +105,7 @@ __all__ = [
     "make_board_plain",
     "obstacles_to_release",
     "pause",
+    "people_of",
     "preview",
     "proposed",
     "publish",
@@ -120,6 +125,7 @@ __all__ = [
     "set_grade_rules",
     "show_submission",
     "submissions_zip",
+    "take_role",
     "team_lines",
     "walk",
     "withdraw_announcement",

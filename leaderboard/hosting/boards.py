@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from .. import ranking, tasks
 from ..exports import safe_cell
-from ..models import AuditEntry, Baseline, Competition, Deed, Split, Submission, User, last_deadline
+from ..models import AuditEntry, Baseline, Competition, Deed, Split, Submission, Team, User, last_deadline
 from ..models.clock import database_now
 from ..ranking.standings import final_standings
 from ..storage import clean_name, store
@@ -97,22 +97,27 @@ def reveal(*, competition: Competition, user: User | None = None) -> None:
         raise CannotHost("The private board is open already.")
 
 
-def board_csv(competition: Competition, split: Split, *, is_exact: bool = False) -> str:
+def board_csv(competition: Competition, split: Split, *, is_exact: bool = False, own: Team | None = None) -> str:
     """A board as CSV, scores with all the digits that it shows. Callers ask `private_is_visible_to` before the private
     one, and `exact_is_visible_to` before an exact one.
 
-    Before the reveal there is no private board; its rows are then what the reveal would show now.
+    Before the reveal there is no private board; its rows are then what the reveal would show now. `own` is the reader's
+    team, which is called by its own name also where the others have pseudonyms.
     """
     is_live = competition.revealed_at is None
     text = io.StringIO()
     writer = csv.writer(text)
     asides = ranking.asides_of(competition.ground_truth)
-    writer.writerow(["rank", "team", "score", "submissions", "received_at", *(safe_cell(one.name) for one in asides)])
+    # Whoever may have an exact board may also know who is behind a pseudonym.
+    names = ["team", "pseudonym"] if is_exact and competition.uses_pseudonyms else ["team"]
+    writer.writerow(["rank", *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in asides)])
     rows = _now(competition, split) if is_live and (is_exact or split == Split.PRIVATE) else None
-    for row in ranking.lines(competition, split) if rows is None else rows:
+    for row in ranking.lines(competition, split, sees_names=is_exact) if rows is None else rows:
         value = "" if row.value is None else repr(row.value)
         others = ["" if one.value is None else repr(one.value) for one in row.secondary]
-        writer.writerow([row.rank, safe_cell(row.name), value, row.attempts, row.received_at.isoformat(), *others])
+        name = own.name if own and own.pk == row.team_id else row.real_name or row.name
+        called = map(safe_cell, [name, row.name][: len(names)])
+        writer.writerow([row.rank, *called, value, row.attempts, row.received_at.isoformat(), *others])
     return text.getvalue()
 
 
@@ -132,9 +137,11 @@ def _now(competition: Competition, split: Split) -> Iterator[ranking.Row]:
     others = ranking.beside(ruler, split, [best.submission_id for best in found.values()], None)
     for team_id, rank in ranks.items():
         best, team = found[team_id], teams[team_id]
+        name, real_name = ranking.names_of(team, competition, sees_names=True)
         yield ranking.Row(
             rank=rank,
-            name=team.name,
+            name=name,
+            real_name=real_name,
             team_id=team_id,
             value=best.value,
             movement=None,

@@ -6,10 +6,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 
 from .. import ranking
-from ..models import AuditEntry, Competition, Deed, Submission, Team, TruthDraft, User, own_deadline, plain
+from ..models import (
+    AuditEntry,
+    Competition,
+    Deed,
+    Submission,
+    Team,
+    TruthDraft,
+    User,
+    give_pseudonyms,
+    own_deadline,
+    plain,
+)
 from ..storage import remove as remove_file
 from ._telling import tell_deadline
 
@@ -24,6 +35,10 @@ EDITABLE = (
     "is_listed",
     "join_code",
     "needs_code",
+    "admission",
+    "allowed_addresses",
+    "uses_pseudonyms",
+    "assistants_grade",
     "opens_at",
     "closes_at",
     "zone",
@@ -79,6 +94,8 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
             tell_deadline(held, had_deadline)
         if _stands_on(held) != stood_on and held.ground_truth:
             ranking.rebuild(held.ground_truth)
+        if held.uses_pseudonyms:
+            give_pseudonyms(held)
         held.touch_board()
         _note_changes(held, user, before)
     return held
@@ -118,40 +135,6 @@ def judge_lateness(competition: Competition) -> None:
     files = Submission.objects.filter(competition=competition, team__isnull=False).annotate(deadline=own_deadline())
     files.filter(is_late=True, received_at__lt=F("deadline")).update(is_late=False)
     files.filter(is_late=False, received_at__gte=F("deadline")).update(is_late=True, is_selected=False)
-
-
-def add_host(*, competition: Competition, name: str, user: User | None = None) -> User:
-    """Let another person host the competition, found by user name or confirmed e-mail address. Raises `CannotHost`.
-
-    Anybody can sign up with somebody else's address, as address or as user name, so an unconfirmed one finds nobody.
-    """
-    name = name.strip()
-    by_address = Q(emailaddress__email__iexact=name, emailaddress__verified=True)
-    wanted = by_address if "@" in name else Q(username__iexact=name)
-    found = User.objects.filter(wanted, is_active=True).first()
-    if found is None and "@" in name:
-        raise CannotHost(f"Nobody here has confirmed the address “{name}”. Ask the person for their user name.")
-    if found is None:
-        raise CannotHost(f"Nobody here is called “{name}”; the person needs an account first.")
-    if competition.hosts.filter(pk=found.pk).exists():
-        raise CannotHost(f"{found.username} hosts this competition already.")
-    if competition.memberships.filter(user=found).exists():
-        raise CannotHost(f"{found.username} competes in this competition, and hosts see the private scores.")
-    with transaction.atomic():
-        competition.hosts.add(found)
-        AuditEntry.append(Deed.HOST_ADDED, user=user, competition=competition, account=found)
-    return found
-
-
-def remove_host(*, competition: Competition, name: str, user: User | None = None) -> None:
-    """Take a person from the hosts; one always remains. Raises `CannotHost`."""
-    with transaction.atomic():
-        held = Competition.objects.select_for_update().get(pk=competition.pk)
-        if not held.hosts.exclude(username=name).exists():
-            raise CannotHost("A competition needs a host; add another one first.")
-        for host in held.hosts.filter(username=name):
-            held.hosts.remove(host)
-            AuditEntry.append(Deed.HOST_REMOVED, user=user, competition=competition, account=host)
 
 
 def remove(*, competition: Competition, user: User | None = None) -> None:

@@ -84,9 +84,10 @@ def _foreign_files() -> Iterator[str]:
 
 
 def _two_hats() -> Iterator[str]:
-    both = Membership.objects.filter(user__in=F("competition__hosts"))
-    for name, slug in both.values_list("user__username", "competition__slug"):
-        yield f"{slug}: {name} hosts it, sees the private scores, and competes in it"
+    for role, words in (("hosts", "hosts it"), ("assistants", "assists in it")):
+        both = Membership.objects.filter(user__in=F(f"competition__{role}"))
+        for name, slug in both.values_list("user__username", "competition__slug"):
+            yield f"{slug}: {name} {words}, sees the private scores, and competes in it"
     strangers = Membership.objects.exclude(team__competition=F("competition"))
     for number in strangers.values_list("pk", flat=True):
         yield f"membership {number} is of a team of another competition"

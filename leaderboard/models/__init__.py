@@ -10,6 +10,8 @@ from .grade import Grade, Gradebook, GradeRelease, GradeRules
 from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms_of, terms_of_teams
 from .instrument import Instrument
 from .notice import Delivery, Kind, Notice, NoticeChoice
+from .pseudonyms import give_pseudonyms
+from .roster import RosterDraft, RosterEntry, sections_of
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, Team
 from .truth import MOST_SECONDARY, GroundTruth, Immutable, Rescoring, RowReport, TruthDraft
@@ -45,6 +47,8 @@ __all__ = [
     "NoticeChoice",
     "Refusal",
     "Rescoring",
+    "RosterDraft",
+    "RosterEntry",
     "RowReport",
     "Score",
     "SetupLink",
@@ -62,9 +66,11 @@ __all__ = [
     "Worker",
     "broken_links",
     "extended_to",
+    "give_pseudonyms",
     "last_deadline",
     "own_deadline",
     "plain",
+    "sections_of",
     "terms_of",
     "terms_of_teams",
 ]

@@ -35,6 +35,8 @@ class Deed(models.TextChoices):
     DELETED = "deleted", "Competition deleted"
     HOST_ADDED = "host_added", "Host added"
     HOST_REMOVED = "host_removed", "Host removed"
+    ASSISTANT_ADDED = "assistant_added", "Assistant added"
+    ASSISTANT_REMOVED = "assistant_removed", "Assistant removed"
     TRUTH_PUBLISHED = "truth_published", "Ground truth published"
     TRUTH_APPLIED = "truth_applied", "Ground truth applied"
     TRUTH_DISCARDED = "truth_discarded", "Ground truth discarded"
@@ -194,7 +196,9 @@ def _plain(name: str, value: Any) -> Any:
         return "not told"
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
-    if name in ("overview", "rules", "contact") or (isinstance(value, str) and len(value) > LONGEST_VALUE):
+    if name in ("overview", "rules", "contact", "allowed_addresses") or (
+        isinstance(value, str) and len(value) > LONGEST_VALUE
+    ):
         return f"{len(value)} characters, SHA-256 {hashlib.sha256(value.encode()).hexdigest()}" if value else ""
     return value
 

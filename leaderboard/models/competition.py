@@ -11,6 +11,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from .user import User, Viewer
 from .zones import check_zone
@@ -46,13 +47,22 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
         if user.is_superuser:
             return self
         mine = Q(pk__in=user.memberships.values("competition")) & Q(launched_at__isnull=False)
-        hosted = Q(pk__in=user.hosted_competitions.values("pk"))
-        return self.filter(Q(is_listed=True, launched_at__isnull=False) | mine | hosted)
+        return self.filter(Q(is_listed=True, launched_at__isnull=False) | mine | _run_by(user))
 
     def hosted_by(self, user: Viewer) -> CompetitionQuerySet:
         if user.is_anonymous:
             return self.none()
         return self if user.is_superuser else self.filter(hosts=user)
+
+    def run_by(self, user: Viewer) -> CompetitionQuerySet:
+        """Those that a person hosts or assists in."""
+        if user.is_anonymous:
+            return self.none()
+        return self if user.is_superuser else self.filter(_run_by(user))
+
+
+def _run_by(user: User) -> Q:
+    return Q(pk__in=user.hosted_competitions.values("pk")) | Q(pk__in=user.assisted_competitions.values("pk"))
 
 
 class Competition(models.Model):
@@ -64,6 +74,13 @@ class Competition(models.Model):
         PLAIN = "plain", "Plain: all digits of every score"
         STEADY = "steady", "Steady: a score moves only when a file is clearly better"
         HIDDEN = "hidden", "Hidden: no scores and no ranks until the private board opens"
+
+    class Admission(models.TextChoices):
+        """Who may join, beside what the code says."""
+
+        CODE = "code", _("Everybody who has the code")
+        ROSTER = "roster", _("Only who is on the roster")
+        ADDRESSES = "addresses", _("Only who has an e-mail address from the list below")
 
     # A board on fewer public rows is better steady: we propose it.
     FEW_PUBLIC_ROWS = 2000
@@ -77,12 +94,29 @@ class Competition(models.Model):
     rules_version = models.PositiveIntegerField(default=1, editable=False)
     contact = models.CharField(max_length=200, blank=True, help_text="Whom students ask.")
     hosts = models.ManyToManyField(User, related_name="hosted_competitions", blank=True)
+    assistants = models.ManyToManyField(User, related_name="assisted_competitions", blank=True)
+    assistants_grade = models.BooleanField(_("assistants may export grades"), default=False)
 
     is_listed = models.BooleanField(
         "listed", default=False, help_text="Everybody sees it on the front page; otherwise only members do."
     )
     join_code = models.CharField(max_length=20, unique=True, default=new_join_code)
     needs_code = models.BooleanField(default=True, help_text="Joining needs the code or an invitation.")
+
+    admission = models.CharField(_("who may join"), max_length=9, choices=Admission.choices, default=Admission.CODE)
+    allowed_addresses = models.TextField(
+        _("allowed addresses"),
+        blank=True,
+        max_length=20_000,
+        help_text=_("One per line: an address, or a domain such as @uni.example, which lets in everybody there."),
+    )
+    uses_pseudonyms = models.BooleanField(
+        _("pseudonyms"),
+        default=False,
+        help_text=_(
+            "Teams see made-up names of each other. You, your assistants and the team itself see its own name."
+        ),
+    )
 
     opens_at = models.DateTimeField()
     closes_at = models.DateTimeField()
@@ -166,6 +200,9 @@ class Competition(models.Model):
                 name="competition_board_mode_known", condition=Q(board_mode__in=["plain", "steady", "hidden"])
             ),
             models.CheckConstraint(
+                name="competition_admission_known", condition=Q(admission__in=["code", "roster", "addresses"])
+            ),
+            models.CheckConstraint(
                 name="competition_step_is_positive", condition=Q(board_step__isnull=True) | Q(board_step__gt=0)
             ),
         ]
@@ -194,13 +231,21 @@ class Competition(models.Model):
             return False
         return user.is_superuser or self.hosts.filter(pk=user.pk).exists()
 
+    def is_run_by(self, user: Viewer) -> bool:
+        """Whether a person hosts it or assists; what each of them may do is said in `leaderboard/web/access.py`."""
+        if user.is_anonymous or not user.is_active:
+            return False
+        if user.is_superuser:
+            return True
+        return Competition.objects.filter(Q(hosts=user) | Q(assistants=user), pk=self.pk).exists()
+
     def is_visible_to(self, user: Viewer) -> bool:
         """The rule of `CompetitionQuerySet.visible_to` for one row, without a query where the row alone tells."""
         if self.launched_at is not None and (
             self.is_listed or (not user.is_anonymous and self.memberships.filter(user=user).exists())
         ):
             return True
-        return self.is_hosted_by(user)
+        return self.is_run_by(user)
 
     def unique_error_message(self, model_class: type[models.Model], unique_check: Any) -> ValidationError:
         if tuple(unique_check) == ("slug",):
@@ -208,8 +253,8 @@ class Competition(models.Model):
         return super().unique_error_message(model_class, unique_check)
 
     def private_is_visible_to(self, user: Viewer, at: datetime) -> bool:
-        """The only door to private scores: after the reveal for everybody, before it for hosts alone."""
-        return self.is_revealed(at) or self.is_hosted_by(user)
+        """The only door to private scores: after the reveal for everybody, before it for those who run it alone."""
+        return self.is_revealed(at) or self.is_run_by(user)
 
     @property
     def board_is_exact(self) -> bool:

@@ -42,13 +42,15 @@ class Baseline(models.Model):
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def for_user(self, user: Viewer) -> SubmissionQuerySet:
-        """A person's own team's files; hosts see those of their competitions."""
+        """A person's own team's files; hosts and assistants see those of their competitions."""
         if user.is_anonymous:
             return self.none()
         if user.is_superuser:
             return self
         return self.filter(
-            Q(team__in=user.memberships.values("team")) | Q(competition__in=user.hosted_competitions.values("pk"))
+            Q(team__in=user.memberships.values("team"))
+            | Q(competition__in=user.hosted_competitions.values("pk"))
+            | Q(competition__in=user.assisted_competitions.values("pk"))
         )
 
     def of_bytes(self, team_id: int | None, sha256: str) -> SubmissionQuerySet:

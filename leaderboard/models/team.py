@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from .competition import Competition
 from .user import User
@@ -23,6 +24,8 @@ class Team(models.Model):
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="teams")
     name = models.CharField(max_length=60)
+    # What other teams read where the competition has pseudonyms; given once, kept for ever (see `pseudonyms.py`).
+    pseudonym = models.CharField(max_length=60, blank=True, editable=False)
     captain = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     invitation = models.CharField(max_length=40, unique=True, default=new_invitation)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -40,10 +43,25 @@ class Team(models.Model):
                 name="a_disqualified_team_reads_why",
                 condition=Q(disqualified_at__isnull=True) | ~Q(disqualified_reason=""),
             ),
+            models.UniqueConstraint(
+                fields=["competition", "pseudonym"], name="team_pseudonym_once", condition=~Q(pseudonym="")
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def shown_name(self) -> str:
+        """What everybody may read: the only name of a team that may stand in bytes for other teams.
+
+        The team itself and those who run the competition read `name`. Needs `competition` loaded.
+        """
+        return (
+            self.name
+            if not self.competition.uses_pseudonyms
+            else self.pseudonym or _("Team {number}").format(number=self.pk)
+        )
 
 
 class Membership(models.Model):

@@ -13,6 +13,7 @@ from .boards import (
     find,
     in_order,
     lines,
+    names_of,
     rank_of,
     ranks_of,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "in_order",
     "ladder_of",
     "lines",
+    "names_of",
     "note_score",
     "placing",
     "placings",

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from django.db.models import Count, Max, OuterRef, Q, QuerySet
 
-from ..models import Baseline, Competition, GroundTruth, Membership, Score, Split, Standing, Submission
+from ..models import Baseline, Competition, GroundTruth, Membership, Score, Split, Standing, Submission, Team
 from .doubts import REACH, Doubt, doubts
 from .ladder import Ladder, ladder_of, sign_of
 from .rows import Board, Row
@@ -19,8 +19,9 @@ PAGE_SIZE = 100
 TREND_POINTS = 20
 
 
-def board(competition: Competition, split: Split, *, page: int = 1, at: datetime) -> Board:
-    """One page of the current board. Callers ask `private_is_visible_to` before they ask for the private one.
+def board(competition: Competition, split: Split, *, page: int = 1, at: datetime, sees_names: bool = False) -> Board:
+    """One page of the current board. Callers ask `private_is_visible_to` before they ask for the private one, and
+    `is_run_by` before `sees_names`, which tells who is behind a pseudonym.
 
     Cost does not grow with the number of teams beyond an index range, except yesterday's ranks (see `earlier_ranks`).
     """
@@ -35,7 +36,7 @@ def board(competition: Competition, split: Split, *, page: int = 1, at: datetime
     first = (page - 1) * PAGE_SIZE
     above = min(first, REACH)
     standings = list(ordered.select_related("team")[first - above : first + PAGE_SIZE])
-    rows = _rows(ruler, split, standings, above, first, at)
+    rows = _rows(ruler, split, standings, above, first, at, sees_names)
     merged = merge(rows, baselines(ruler, split), sign_of(ruler), is_first=page == 1, is_last=page == pages)
     return Board(ruler, split, tuple(merged), page, pages, total, ladder_on(ruler, split))
 
@@ -50,15 +51,20 @@ def is_hidden(ground_truth: GroundTruth, split: Split) -> bool:
     return ladder is not None and ladder.is_hidden
 
 
-def find(competition: Competition, split: Split, text: str, *, limit: int = 50, at: datetime) -> tuple[Row, ...]:
-    """Ranked rows of the teams whose name contains a text, with their true ranks. Callers ask as for `board`."""
+def find(
+    competition: Competition, split: Split, text: str, *, limit: int = 50, at: datetime, sees_names: bool = False
+) -> tuple[Row, ...]:
+    """Ranked rows of the teams whose shown name contains a text, with their true ranks. Callers ask as for `board`."""
     ruler = competition.ground_truth
     if ruler is None:
         return ()
     ruler.competition = competition
-    standings = list(in_order(ruler, split).filter(team__name__icontains=text).select_related("team")[:limit])
+    named = Q(team__pseudonym__icontains=text) if competition.uses_pseudonyms else Q(team__name__icontains=text)
+    if sees_names:
+        named |= Q(team__name__icontains=text)
+    standings = list(in_order(ruler, split).filter(named).select_related("team")[:limit])
     ranks = [rank_of(standing) for standing in standings]
-    return tuple(_ranked_rows(ruler, split, standings, ranks, at, doubts(ruler, split, standings)))
+    return tuple(_ranked_rows(ruler, split, standings, ranks, at, doubts(ruler, split, standings), sees_names))
 
 
 def in_order(ground_truth: GroundTruth | OuterRef, split: Split | OuterRef) -> QuerySet[Standing]:
@@ -127,7 +133,13 @@ def movements(
 
 
 def _rows(
-    ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], above: int, first: int, at: datetime
+    ground_truth: GroundTruth,
+    split: Split,
+    standings: Sequence[Standing],
+    above: int,
+    first: int,
+    at: datetime,
+    sees_names: bool,
 ) -> list[Row]:
     """Rows of a page that begins after `first` teams; the first `above` standings are of pages before."""
     if not standings:
@@ -139,7 +151,14 @@ def _rows(
         first=rank_of(standings[0]) if begin else None,
     )
     sure = doubts(ground_truth, split, standings, ranks)
-    return _ranked_rows(ground_truth, split, standings[above:], ranks[above:], at, sure)
+    return _ranked_rows(ground_truth, split, standings[above:], ranks[above:], at, sure, sees_names)
+
+
+def names_of(team: Team, competition: Competition, *, sees_names: bool) -> tuple[str, str]:
+    """The name that a row shows, and what it stands for where that is another one and may be told."""
+    team.competition = competition
+    shown = team.shown_name
+    return shown, team.name if sees_names and shown != team.name else ""
 
 
 def _ranked_rows(
@@ -149,20 +168,24 @@ def _ranked_rows(
     ranks: Sequence[int],
     at: datetime,
     sure: Mapping[str, Doubt],
+    sees_names: bool,
 ) -> list[Row]:
+    competition = ground_truth.competition
     moved = movements(ground_truth, split, standings, ranks, at)
     histories = _histories(ground_truth, standings)
     hides = is_hidden(ground_truth, split)
-    members = _members(standings)
+    members = _members(standings) if sees_names or not competition.uses_pseudonyms else {}
     files = [standing.submission_id for standing in standings]
     others = beside(ground_truth, split, files, ladder_on(ground_truth, split))
     rows = []
     for standing, rank in zip(standings, ranks, strict=True):
         last_at, history = histories.get(standing.team_id, (None, []))
+        name, real_name = names_of(standing.team, competition, sees_names=sees_names)
         rows.append(
             Row(
                 rank=None if hides else rank,
-                name=standing.team.name,
+                name=name,
+                real_name=real_name,
                 team_id=standing.team_id,
                 value=None if hides else standing.value,
                 movement=moved.get(standing.team_id),
@@ -264,7 +287,7 @@ def merge(rows: Sequence[Row], references: Sequence[Row], sign: float, *, is_fir
     return sorted([*rows, *here], key=lambda row: (_key(row, sign), row.is_baseline, row.rank or 0))
 
 
-def lines(competition: Competition, split: Split) -> Iterator[Row]:
+def lines(competition: Competition, split: Split, *, sees_names: bool = False) -> Iterator[Row]:
     """All ranked rows of a board without history, for exports; baselines are left out."""
     ruler = competition.ground_truth
     if ruler is None:
@@ -281,9 +304,11 @@ def lines(competition: Competition, split: Split) -> Iterator[Row]:
         .annotate(number=Count("pk"))
     )
     for standing, rank in zip(standings, ranks, strict=True):
+        name, real_name = names_of(standing.team, competition, sees_names=sees_names)
         yield Row(
             rank=None if hides else rank,
-            name=standing.team.name,
+            name=name,
+            real_name=real_name,
             team_id=standing.team_id,
             value=None if hides else standing.value,
             movement=None,

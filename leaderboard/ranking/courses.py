@@ -27,7 +27,9 @@ def courses(ground_truth: GroundTruth, *, also: Team | None = None) -> list[Cour
     """Of the best teams of the public board in its order, and of one more; nothing where the board shows no scores."""
     if is_hidden(ground_truth, Split.PUBLIC):
         return []
-    leaders = [standing.team for standing in in_order(ground_truth, Split.PUBLIC).select_related("team")[:LEADERS]]
+    leaders = [
+        standing.team for standing in in_order(ground_truth, Split.PUBLIC).select_related("team__competition")[:LEADERS]
+    ]
     if also is not None and also not in leaders:
         leaders.append(also)
     found = _steps(ground_truth, leaders)

@@ -32,6 +32,8 @@ class Row:
     is_picked_by_system: bool = False
     secondary: tuple[Beside, ...] = ()
     """Of the file that stands here; empty where none are shown."""
+    real_name: str = ""
+    """What a pseudonym stands for: only in rows for those who run the competition, empty where `name` is real."""
     doubt: Doubt | None = None
     """Of the score; None where nothing is known, and where the board does not show exact scores."""
 

@@ -7,10 +7,16 @@
 | `site_hosts` | accounts that may host | 403 |
 | `operators` | superusers | the sign-in page or 403 |
 | `visitors` | whoever may see the competition | 404 |
-| `members` | members of a team in it, and its hosts | sign-in, 404, or the overview with a word |
+| `members` | members of a team in it, its hosts and assistants | sign-in, 404, or the overview with a word |
 | `hosts` | hosts of the competition | sign-in or 404 |
+| `assistants` | its hosts and its assistants | sign-in or 404 |
+| `graders` | its hosts, and its assistants where the competition lets them export grades | sign-in or 404 |
 
-Views of the last three take `(request, visit, …)` where the URL has a `slug`.
+Who may do what to a competition is this table and no other: an assistant opens what is declared `assistants` (seeing
+submissions, names, people and answers; extra attempts, hiding, announcements) and nothing declared `hosts` (truth,
+metric, settings, dates, people's roles, reveal, deletion). An operator is everybody's host.
+
+Views of the last five take `(request, visit, …)` where the URL has a `slug`.
 """
 
 from __future__ import annotations
@@ -43,6 +49,12 @@ class Audience(StrEnum):
     VISITORS = "visitors"
     MEMBERS = "members"
     HOSTS = "hosts"
+    ASSISTANTS = "assistants"
+    GRADERS = "graders"
+
+
+# Those who run a competition; for others, who are not told that it exists.
+RUNNING = (Audience.HOSTS, Audience.ASSISTANTS, Audience.GRADERS)
 
 
 @dataclass
@@ -91,6 +103,16 @@ class Visit:
     def is_host(self) -> bool:
         return self.competition.is_hosted_by(self.user)
 
+    @cached_property
+    def assists(self) -> bool:
+        """Whether the viewer hosts the competition or assists in it: both read names, people, answers and scores."""
+        return self.is_host or self.competition.is_run_by(self.user)
+
+    @property
+    def grades(self) -> bool:
+        """Whether the viewer may export grades."""
+        return self.is_host or (self.competition.assistants_grade and self.assists)
+
     @property
     def state(self) -> str:
         """As the competition's; still `live` for who has more time than the others."""
@@ -128,8 +150,8 @@ class Visit:
 
     @property
     def has_data(self) -> bool:
-        """Data files are for hosts, and for members who accepted the rules once the competition has opened."""
-        if self.is_host:
+        """Data files are for those who run it, and for members who accepted the rules, once it has opened."""
+        if self.assists:
             return True
         if self.membership is None or self.at < self.competition.opens_at:
             return False
@@ -142,7 +164,7 @@ def open_to(audience: Audience) -> Callable[[View], View]:
     def declare(view: View) -> View:
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if audience in (Audience.VISITORS, Audience.MEMBERS, Audience.HOSTS):
+            if audience in (Audience.VISITORS, Audience.MEMBERS, *RUNNING):
                 return _with_visit(view, audience, request, *args, **kwargs)
             if audience is not Audience.ANYONE and request.user.is_anonymous:
                 return redirect_to_login(request.get_full_path())
@@ -164,13 +186,22 @@ def _with_visit(
     user: Viewer = request.user
     competition = Competition.objects.select_related("ground_truth").filter(slug=slug).first()
     visit = Visit(competition, user, database_now()) if competition else None
-    if visit is None or not (visit.is_host if audience is Audience.HOSTS else visit.may_look):
+    if visit is None or not _is_let_in(visit, audience):
         if user.is_anonymous and audience is not Audience.VISITORS:
             return redirect_to_login(request.get_full_path())
         raise Http404("No competition of this name is open to you.")
     if audience is not Audience.VISITORS and user.is_anonymous:
         return redirect_to_login(request.get_full_path())
-    if audience is Audience.MEMBERS and visit.membership is None and not visit.is_host:
+    if audience is Audience.MEMBERS and visit.membership is None and not visit.assists:
         messages.info(request, "Join the competition first.")
         return redirect("overview", slug=slug)
     return view(request, visit, *args, **kwargs)
+
+
+def _is_let_in(visit: Visit, audience: Audience) -> bool:
+    """Whether the competition exists for the viewer, as far as a page for this audience tells."""
+    if audience is Audience.HOSTS:
+        return visit.is_host
+    if audience is Audience.GRADERS:
+        return visit.grades
+    return visit.assists if audience is Audience.ASSISTANTS else visit.may_look

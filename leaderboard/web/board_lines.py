@@ -78,7 +78,7 @@ def _line(row: ranking.Row, split: Split, ladder: ranking.Ladder | None, scale: 
         arrow=arrow,
         arrow_kind=kind,
         arrow_words=arrow_words,
-        members="" if [row.name] == list(row.members) else ", ".join(row.members),
+        members="" if [row.real_name or row.name] == list(row.members) else ", ".join(row.members),
         trend=sparkline(row.trend),
         beside=tuple(map(_cell, row.secondary)),
         band=_band(row, scale),

@@ -26,14 +26,15 @@ PRIVATE = (7310585.786, 6420474.675, 8530696.897)
 BESIDE = 1_010_101.0
 """What a private secondary value is more than the score beside it."""
 DOUBTS = {"standard_error": 5019283.746, "low": 4908172.635, "high": 9641707.918}
-ROLES = ("anonymous", "dee", "eve", "bo", "cy", "otto", "hal", "ada")
+ROLES = ("anonymous", "dee", "eve", "bo", "cy", "otto", "hal", "ivy", "ada")
 TEAM = ("bo", "cy")
-HOSTS = ("ada",)
+HOSTS = ("ada", "ivy")
 
 
 @dataclass
 class Scene:
-    """Ada hosts; Bo and Cy are a team, Eve another; Dee is a stranger, Otto hosted once, Hal hosts something else."""
+    """Ada hosts, Ivy assists. Bo and Cy are a team, Eve another; Dee is a stranger, Otto hosted once, Hal hosts another
+    competition."""
 
     competition: Competition
     submission: Submission
@@ -72,6 +73,8 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     )
     competition = make_competition(ada, slug="secret", truth=truth, is_listed=True, secondary=[("error_rate", {})])
     hal, eve, otto = person("hal", can_host=True), person("eve"), person("otto", can_host=True)
+    ivy = person("ivy")
+    competition.assistants.add(ivy)
     competition.hosts.add(otto)
     competition.hosts.remove(otto)
     make_competition(hal, slug="other", title="Hal's own")
@@ -89,7 +92,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     )
     scoring.score(baseline.pk)
     plant(PRIVATE)
-    users = {"ada": ada, "bo": bo, "cy": cy, "dee": dee, "eve": eve, "hal": hal, "otto": otto}
+    users = {"ada": ada, "bo": bo, "cy": cy, "dee": dee, "eve": eve, "hal": hal, "ivy": ivy, "otto": otto}
     clients, tokens = {"anonymous": Client()}, {"anonymous": "none"}
     for name, user in users.items():
         clients[name] = Client()

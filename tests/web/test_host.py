@@ -178,23 +178,35 @@ def test_a_second_host_is_added_by_name_and_the_last_one_stays(
     hers: Client, pets: Competition, bo: User, cy: User
 ) -> None:
     enter(pets, bo)
-    assert "hosts see the private scores" in text_of(hers.post("/host/pets/people/", {"action": "add", "name": "bo"}))
-    assert "needs an account first" in text_of(hers.post("/host/pets/people/", {"action": "add", "name": "nobody"}))
+    assert "hosts see the private scores" in text_of(
+        hers.post("/host/pets/people/roles/", {"action": "add", "name": "bo", "role": "host"})
+    )
+    assert "needs an account first" in text_of(
+        hers.post("/host/pets/people/roles/", {"action": "add", "name": "nobody", "role": "host"})
+    )
     claimed = EmailAddress.objects.create(user=cy, email="cy@example.org", verified=False)
-    refusal = hers.post("/host/pets/people/", {"action": "add", "name": "cy@example.org"})
+    refusal = hers.post("/host/pets/people/roles/", {"action": "add", "name": "cy@example.org", "role": "host"})
     assert "Nobody here has confirmed the address" in text_of(refusal)
     EmailAddress.objects.filter(pk=claimed.pk).update(verified=True)
-    assert hers.post("/host/pets/people/", {"action": "add", "name": "CY@example.org"}).status_code == 303
+    assert (
+        hers.post("/host/pets/people/roles/", {"action": "add", "name": "CY@example.org", "role": "host"}).status_code
+        == 303
+    )
     assert signed_in(cy).get("/host/pets/").status_code == 200
-    assert hers.post("/host/pets/people/", {"action": "remove", "name": "ada"}, follow=False)["Location"] == "/host/"
+    assert (
+        hers.post("/host/pets/people/roles/", {"action": "remove", "name": "ada", "role": "host"}, follow=False)[
+            "Location"
+        ]
+        == "/host/"
+    )
     assert hers.get("/host/pets/").status_code == 404
-    last = signed_in(cy).post("/host/pets/people/", {"action": "remove", "name": "cy"})
+    last = signed_in(cy).post("/host/pets/people/roles/", {"action": "remove", "name": "cy", "role": "host"})
     assert "A competition needs a host" in text_of(last)
 
 
 def test_nobody_becomes_a_host_by_taking_an_address_as_a_name(hers: Client, pets: Competition) -> None:
     person("prof@uni.example")
-    refusal = hers.post("/host/pets/people/", {"action": "add", "name": "prof@uni.example"})
+    refusal = hers.post("/host/pets/people/roles/", {"action": "add", "name": "prof@uni.example", "role": "host"})
     assert "Nobody here has confirmed the address" in text_of(refusal)
     assert pets.hosts.count() == 1
 

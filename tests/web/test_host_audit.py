@@ -26,8 +26,10 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     for action in ("schedule", "cancel"):
         client.post(f"{host}/setup/launch/", {"action": action, "launches_at": "2029-01-01T00:00"})
     client.post(f"{host}/launch/")
-    client.post(f"{host}/people/", {"name": "cy"})
-    client.post(f"{host}/people/", {"name": "cy", "action": "remove"})
+    client.post(f"{host}/people/roles/", {"name": "cy", "role": "host"})
+    client.post(f"{host}/people/roles/", {"name": "cy", "action": "remove", "role": "host"})
+    client.post(f"{host}/people/roles/", {"name": "cy", "role": "assistant"})
+    client.post(f"{host}/people/roles/", {"name": "cy", "action": "remove", "role": "assistant"})
     client.post(f"{host}/data/", {"file": upload("id,x\n1,2\n", "x.csv")})
     client.post(f"{host}/data/", {"name": "x.csv", "action": "remove", "is_meant": "yes"})
     client.post(f"{host}/baselines/", {"name": "Guess", "file": upload(answers())})

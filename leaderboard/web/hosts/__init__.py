@@ -8,6 +8,7 @@ from .bundle import host_submissions_zip
 from .grades import host_grade_release, host_grade_rules, host_grades
 from .hard_rows import host_rows
 from .launches import host_clone, host_launch, host_setup_launch, host_walk
+from .people import host_admission, host_people, host_roles
 from .running import (
     host_baselines,
     host_board_csv,
@@ -20,7 +21,6 @@ from .setting_up import (
     host,
     host_competition,
     host_delete,
-    host_people,
     host_settings,
 )
 from .similar import host_similar
@@ -34,6 +34,7 @@ from .wizard_truth import host_setup_data, host_setup_metric
 
 __all__ = [
     "host",
+    "host_admission",
     "host_announcement",
     "host_announcements",
     "host_audit",
@@ -53,6 +54,7 @@ __all__ = [
     "host_people",
     "host_pulse",
     "host_reveal",
+    "host_roles",
     "host_rows",
     "host_settings",
     "host_setup",

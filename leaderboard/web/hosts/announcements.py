@@ -58,7 +58,7 @@ def _people(number: int) -> str:
     return ngettext("%(number)s person", "%(number)s people", number) % {"number": number}
 
 
-@open_to(Audience.HOSTS)
+@open_to(Audience.ASSISTANTS)
 def host_announcements(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Write an announcement; all that were written, withdrawn ones too."""
     competition, status = visit.competition, 200
@@ -78,7 +78,7 @@ def host_announcements(request: HttpRequest, visit: Visit) -> HttpResponse:
     return render(request, "hosts/host_announcements.html", context, status=status)
 
 
-@open_to(Audience.HOSTS)
+@open_to(Audience.ASSISTANTS)
 def host_announcement(request: HttpRequest, visit: Visit, number: int) -> HttpResponse:
     """Change the words of one announcement, or take it back."""
     announcement = get_object_or_404(Announcement, competition=visit.competition, pk=number)

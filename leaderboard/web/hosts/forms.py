@@ -265,12 +265,3 @@ class SlugForm(forms.Form):
         if typed != self.slug:
             raise ValidationError(f"Type exactly “{self.slug}”.")
         return typed
-
-
-class HostForm(forms.Form):
-    name = forms.CharField(
-        label="Username or e-mail address",
-        max_length=254,
-        help_text="The person needs an account. Hosts see the answers and all scores.",
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
-    )

@@ -20,7 +20,7 @@ from .grade_forms import GradeRulesForm
 PER_PAGE = 100
 
 
-@open_to(Audience.HOSTS)
+@open_to(Audience.GRADERS)
 def host_grades(request: HttpRequest, visit: Visit) -> HttpResponse:
     sheet = hosting.grade_sheet(visit.competition, at=visit.at)
     text = request.GET.get("q", "").strip()[:60]

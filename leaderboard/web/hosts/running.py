@@ -56,7 +56,7 @@ def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
     return render(request, "hosts/host_data.html", context, status=status)
 
 
-@open_to(Audience.HOSTS)
+@open_to(Audience.ASSISTANTS)
 def host_submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
     status, text = request.GET.get("status", ""), request.GET.get("q", "").strip()[:60]
     found = _with_scores(visit.competition, visit.competition.submissions.filter(team__isnull=False))
@@ -77,7 +77,7 @@ def host_submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
     return render(request, "hosts/host_submissions.html", context)
 
 
-@open_to(Audience.HOSTS)
+@open_to(Audience.ASSISTANTS)
 def host_submission_file(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponseBase:
     submission = visit.competition.submissions.filter(pk=submission_id).first()
     if submission is None:
@@ -112,7 +112,7 @@ def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
     return render(request, "hosts/host_baselines.html", context, status=status)
 
 
-@open_to(Audience.HOSTS)
+@open_to(Audience.ASSISTANTS)
 def host_board_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
     """A board as a file, exact whatever students see; the private one before the reveal as it would be revealed now."""
     split = Split.PRIVATE if request.GET.get("board") == "private" else Split.PUBLIC

@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
@@ -16,21 +16,21 @@ from ... import hosting
 from ...models import Competition, Submission
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
-from ._answers import add_refusal, posted
+from ._answers import posted
 from .beat import beat
 from .checklist import checklist_of
-from .forms import CompetitionForm, HostForm, SlugForm
+from .forms import CompetitionForm, SlugForm
 
 Status = Submission.Status
 
 
 @open_to(Audience.SIGNED_IN)
 def host(request: HttpRequest) -> HttpResponse:
-    """The viewer's own competitions; an operator sees all. Also for co-hosts who may not open new ones."""
+    """The viewer's own competitions; an operator sees all. Also for co-hosts and assistants who open no new ones."""
     user, now = person(request.user), timezone.now()
-    if not user.is_host and not user.hosted_competitions.exists():
+    if not user.is_host and not Competition.objects.run_by(user).exists():
         raise PermissionDenied("Ask the operator of this site for the right to host competitions.")
-    held = Competition.objects.hosted_by(request.user).annotate(
+    held = Competition.objects.run_by(request.user).annotate(
         team_count=Count("teams", distinct=True),
         waiting_count=Count("submissions", filter=Q(submissions__status=Status.PENDING), distinct=True),
     )
@@ -38,7 +38,7 @@ def host(request: HttpRequest) -> HttpResponse:
     return render(request, "hosts/host.html", {"rows": rows})
 
 
-@open_to(Audience.HOSTS)
+@open_to(Audience.ASSISTANTS)
 def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
     competition = visit.competition
     context = {
@@ -64,32 +64,9 @@ def host_settings(request: HttpRequest, visit: Visit) -> HttpResponse:
         else:
             messages.success(request, "Saved.")
             return see_other("host_settings", slug=changed.slug)
-    return _settings(request, visit, form, HostForm(), status=422 if form.errors else 200)
-
-
-@open_to(Audience.HOSTS)
-def host_people(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Add or remove a host; the form is on the settings page."""
-    slug, competition = visit.competition.slug, visit.competition
-    if request.method != "POST":
-        return redirect(reverse("host_settings", kwargs={"slug": slug}) + "#people")
-    form = HostForm(request.POST)
-    name = request.POST.get("name", "")
-    try:
-        if request.POST.get("action") == "remove":
-            hosting.remove_host(competition=competition, name=name, user=person(visit.user))
-            messages.success(request, f"{name} no longer hosts this competition.")
-        elif form.is_valid():
-            found = hosting.add_host(competition=competition, name=name, user=person(visit.user))
-            messages.success(request, f"{found.username} now hosts this competition too.")
-    except hosting.CannotHost as error:
-        form.is_valid()
-        add_refusal(form, error)
-    if form.errors:
-        return _settings(request, visit, CompetitionForm(instance=competition), form, status=422)
-    if not competition.is_hosted_by(visit.user):
-        return see_other("host")
-    return see_other("host_settings", fragment="#people", slug=slug)
+    return render(
+        request, "hosts/host_settings.html", {"visit": visit, "form": form}, status=422 if form.errors else 200
+    )
 
 
 @open_to(Audience.HOSTS)
@@ -102,18 +79,6 @@ def host_delete(request: HttpRequest, visit: Visit) -> HttpResponse:
         return see_other("host" if person(request.user).is_host else "competitions")
     context = {"visit": visit, "form": form, "numbers": _numbers(visit.competition)}
     return render(request, "hosts/host_delete.html", context, status=422 if form.errors else 200)
-
-
-def _settings(
-    request: HttpRequest, visit: Visit, form: CompetitionForm, host_form: HostForm, *, status: int
-) -> HttpResponse:
-    context = {
-        "visit": visit,
-        "form": form,
-        "host_form": host_form,
-        "hosts": visit.competition.hosts.order_by("username"),
-    }
-    return render(request, "hosts/host_settings.html", context, status=status)
 
 
 def _numbers(competition: Competition) -> dict[str, Any]:

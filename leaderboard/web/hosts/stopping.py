@@ -17,7 +17,7 @@ from ._answers import add_refusal, posted
 from .team_forms import ReasonForm
 
 
-@open_to(Audience.HOSTS)
+@open_to(Audience.ASSISTANTS)
 def host_submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
     """One file of a team, to hide it or show it again."""
     files = visit.competition.submissions.filter(team__isnull=False).select_related("team", "user")

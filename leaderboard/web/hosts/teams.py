@@ -21,7 +21,7 @@ from .team_forms import GrantForm, ReasonForm
 PER_PAGE = 50
 
 
-@open_to(Audience.HOSTS)
+@open_to(Audience.ASSISTANTS)
 def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
     """All teams, or those that a tile of the dashboard counts."""
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:60]
@@ -43,7 +43,7 @@ def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
     return render(request, "hosts/host_teams.html", context)
 
 
-@open_to(Audience.HOSTS)
+@open_to(Audience.ASSISTANTS)
 def host_team(request: HttpRequest, visit: Visit, team_id: int) -> HttpResponse:
     """One team: what it handed in, what it was granted, and the forms for more or less."""
     team = get_object_or_404(visit.competition.teams, pk=team_id)
@@ -81,6 +81,8 @@ def _shown(visit: Visit, show: str, below: list[hosting.Below]) -> QuerySet[Team
 def _deed(visit: Visit, team: Team, request: HttpRequest, grant_form: GrantForm, reason_form: ReasonForm) -> str:
     """Do what was asked for and say so; empty where a form has mistakes."""
     user, action = person(visit.user), request.POST.get("action", "")
+    if action in ("disqualify", "readmit") and not visit.is_host:
+        raise hosting.CannotHost(_("Only hosts decide who is out. Ask one of them."))
     if action == "grant" and grant_form.is_valid():
         hosting.grant(team=team, user=user, **grant_form.cleaned_data)
         return _("Granted to “%(team)s”.") % {"team": team}

@@ -57,9 +57,9 @@ def host_truth(request: HttpRequest, visit: Visit) -> HttpResponse:
     return _page(request, visit, form, parameters)
 
 
-@open_to(Audience.HOSTS)
+@open_to(Audience.ASSISTANTS)
 def host_truth_file(request: HttpRequest, visit: Visit, number: int) -> HttpResponseBase:
-    """The answers, for hosts alone, with the split that was published."""
+    """The answers, for hosts and assistants alone, with the split that was published."""
     ruler = visit.competition.ground_truths.filter(number=number).first()
     if ruler is None:
         raise Http404("This competition has no such ground truth.")

@@ -19,7 +19,6 @@ from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ._answers import posted
 from .checklist import next_step, steps_of
-from .forms import HostForm
 from .wizard_forms import BasicsForm, EntryForm, LimitsForm, StepForm
 
 StepView = Callable[..., HttpResponse]
@@ -97,7 +96,6 @@ def host_setup_people(request: HttpRequest, visit: Visit) -> HttpResponse:
     code = visit.competition.join_code
     more = {
         "hosts": visit.competition.hosts.order_by("username"),
-        "host_form": HostForm(),
         "join_link": request.build_absolute_uri(reverse("join_code", kwargs={"code": code})),
     }
     return _fields(request, visit, "people", EntryForm, more)

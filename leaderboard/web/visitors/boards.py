@@ -18,6 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from ... import hosting, ranking
@@ -79,20 +80,27 @@ class Wish:
             self.split.value,
             self.page,
             day,
+            self.sees_names,
         )
+
+    @property
+    def sees_names(self) -> bool:
+        """Whether the viewer may know who is behind a pseudonym."""
+        return self.visit.competition.uses_pseudonyms and self.visit.assists
 
     def table(self) -> Table:
         competition, at = self.visit.competition, self.visit.at
 
         def make() -> Table:
-            board = ranking.board(competition, self.split, page=self.page, at=at)
+            board = ranking.board(competition, self.split, page=self.page, at=at, sees_names=self.sees_names)
             html = self._html(board.rows)
             return Table(html, board.page, board.pages, board.total)
 
         return board_cache.shelf.get(("table", *self.key), make)
 
     def search(self) -> Table:
-        rows = ranking.find(self.visit.competition, self.split, self.text, at=self.visit.at)
+        visit = self.visit
+        rows = ranking.find(visit.competition, self.split, self.text, at=visit.at, sees_names=self.sees_names)
         return Table(self._html(rows), 1, 1, len(rows))
 
     def _html(self, rows: Sequence[ranking.Row]) -> str:
@@ -148,7 +156,9 @@ def leaderboard_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
     wish = Wish.of(request, visit)
     if wish.is_locked or visit.competition.ground_truth is None:
         return redirect("leaderboard", slug=visit.competition.slug)
-    response = HttpResponse(hosting.board_csv(visit.competition, wish.split), content_type="text/csv; charset=utf-8")
+    own = visit.membership.team if visit.membership else None
+    text = hosting.board_csv(visit.competition, wish.split, own=own)
+    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{visit.competition.slug}-{wish.split}.csv"'
     return response
 
@@ -212,9 +222,14 @@ def _etag_of_part(wish: Wish, request: HttpRequest) -> str:
 
 
 def _with_own_row(html: str, visit: Visit) -> SafeString:
-    """The shared table with the visitor's team marked; its markers hold numbers alone, never a person's text."""
+    """The shared table with the visitor's team marked; its markers hold numbers alone, never a person's text.
+
+    Behind a pseudonym the team reads its own name as well.
+    """
     if visit.membership is not None:
         team = visit.membership.team_id
         html = html.replace(f'<tr id="team-{team}"', f'<tr id="team-{team}" class="mine"', 1)
-        html = html.replace(f"<!--you {team}-->", '<span class="badge">You</span>', 1)
+        own = format_html('<span class="own-name">{}</span>', visit.membership.team.name)
+        mark = '<span class="badge">You</span>' + (own if visit.competition.uses_pseudonyms else "")
+        html = html.replace(f"<!--you {team}-->", mark, 1)
     return mark_safe(html)  # noqa: S308 - rendered by our template, which escapes

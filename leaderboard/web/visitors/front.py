@@ -54,7 +54,8 @@ def _listed(user: Viewer) -> CompetitionQuerySet:
     public = Q(is_listed=True)
     if user.is_anonymous:
         return Competition.objects.filter(public, launched_at__isnull=False)
-    mine = Q(pk__in=user.memberships.values("competition")) | Q(pk__in=user.hosted_competitions.values("pk"))
+    run = Q(pk__in=Competition.objects.filter(Q(hosts=user) | Q(assistants=user)).values("pk"))
+    mine = run | Q(pk__in=user.memberships.values("competition"))
     return Competition.objects.filter(public | mine, launched_at__isnull=False)
 
 
@@ -66,7 +67,8 @@ def _matching(listed: CompetitionQuerySet, show: str, text: str, user: Viewer, a
     }
     found = listed.filter(states.get(show, Q()))
     if show == "mine" and not user.is_anonymous:
-        found = found.filter(Q(pk__in=user.memberships.values("competition")) | Q(hosts=user)).distinct()
+        run = Q(hosts=user) | Q(assistants=user)
+        found = found.filter(Q(pk__in=user.memberships.values("competition")) | run).distinct()
     if text:
         found = found.filter(Q(title__icontains=text) | Q(subtitle__icontains=text) | Q(course__icontains=text))
     # What can be entered now comes first, then what comes next, then what is over.

@@ -1,0 +1,131 @@
+"""Who belongs to the class: the list that a teacher has from the course, and the one-time link of each line."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+from .competition import CODE_ALPHABET, Competition, normal_code
+from .user import User, digest_of
+
+SLIP_LENGTH = 12
+SLIP_LASTS = timedelta(days=30)
+
+
+class RosterEntry(models.Model):
+    """One person of the class. Linked to an account once that joins: with a confirmed e-mail address of this entry, or
+    by its one-time link. Of the link only the digest is kept."""
+
+    class State(models.TextChoices):
+        """Where a person is on the way in; computed, never stored."""
+
+        NEW = "new", "Not invited"
+        ASKED = "asked", "Mail is on its way"
+        INVITED = "invited", "Invited"
+        JOINED = "joined", "Joined"
+        LEFT = "left", "Left the course"
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="roster")
+    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="roster_entries")
+    name = models.CharField(max_length=200, blank=True)
+    email = models.CharField(max_length=254, blank=True)
+    student_id = models.CharField(max_length=100, blank=True)
+    sis_user_id = models.CharField(max_length=100, blank=True)
+    login = models.CharField(max_length=150, blank=True)
+    section = models.CharField(max_length=200, blank=True)
+    added_at = models.DateTimeField(default=timezone.now, editable=False)
+    joined_at = models.DateTimeField(null=True, editable=False)
+    left_at = models.DateTimeField(null=True, editable=False)
+
+    slip_digest = models.CharField(max_length=64, blank=True, editable=False)
+    slip_expires_at = models.DateTimeField(null=True, editable=False)
+    # A mail was asked for and has not gone out; then when it, or a printed slip, did.
+    mail_asked_at = models.DateTimeField(null=True, editable=False)
+    mail_problem = models.CharField(max_length=200, blank=True, editable=False)
+    invited_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering: ClassVar = [Lower("name"), "email", "pk"]
+        verbose_name_plural = "roster entries"
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["competition", "user"], name="roster_user_once", condition=Q(user__isnull=False)
+            ),
+            models.UniqueConstraint("competition", Lower("email"), name="roster_email_once", condition=~Q(email="")),
+            models.UniqueConstraint(fields=["slip_digest"], name="roster_slip_once", condition=~Q(slip_digest="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email or self.login or self.student_id or self.sis_user_id
+
+    @property
+    def state(self) -> State:
+        if self.left_at:
+            return self.State.LEFT
+        if self.user_id:
+            return self.State.JOINED
+        if self.mail_asked_at:
+            return self.State.ASKED
+        return self.State.INVITED if self.invited_at else self.State.NEW
+
+    @property
+    def moment(self) -> datetime | None:
+        """Since when the entry is in its state."""
+        return {
+            self.State.LEFT: self.left_at,
+            self.State.JOINED: self.joined_at,
+            self.State.ASKED: self.mail_asked_at,
+            self.State.INVITED: self.invited_at,
+        }.get(self.state)
+
+    def new_slip(self, at: datetime) -> str:
+        """The code of a new one-time link, which cannot be read again; the one before stops working. Not saved."""
+        code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(SLIP_LENGTH))
+        self.slip_digest, self.slip_expires_at = digest_of(code), at + SLIP_LASTS
+        return code
+
+    @classmethod
+    def of_slip(cls, digest: str, at: datetime) -> RosterEntry | None:
+        """The entry that waits behind a one-time link that still works."""
+        return (
+            cls.objects.select_related("competition")
+            .filter(slip_digest=digest, slip_expires_at__gt=at, user=None, left_at=None)
+            .exclude(slip_digest="")
+            .first()
+        )
+
+
+def slip_digest(code: str) -> str:
+    """What is stored of a one-time code, however it was typed."""
+    return digest_of(normal_code(code))
+
+
+def sections_of(competition: Competition, teams: Iterable[int]) -> dict[int, str]:
+    """Team → the sections of its members on the roster, sorted, with a comma between several; no entry for none."""
+    found: dict[int, set[str]] = {}
+    rows = RosterEntry.objects.filter(
+        competition=competition, user__memberships__competition=competition, user__memberships__team__in=list(teams)
+    ).exclude(section="")
+    for team, section in rows.order_by().values_list("user__memberships__team", "section"):
+        found.setdefault(team, set()).add(section)
+    return {team: ", ".join(sorted(sections)) for team, sections in found.items()}
+
+
+class RosterDraft(models.Model):
+    """A roster file that was looked at and not yet taken over: its text, which is kept until the host decides."""
+
+    competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="roster_draft")
+    file_name = models.CharField(max_length=200, blank=True)
+    text = models.TextField()
+    made_at = models.DateTimeField(default=timezone.now)
+    made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    def __str__(self) -> str:
+        return self.file_name or "pasted text"

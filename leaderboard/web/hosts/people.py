@@ -1,0 +1,103 @@
+"""Who is in the class, who may join, who runs the competition."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from ... import hosting
+from ...models import Competition, RosterEntry
+from ..access import Audience, Visit, open_to
+from ..answers import person, see_other
+from ._answers import add_refusal, posted
+from .people_forms import AdmissionForm, RoleForm
+
+PER_PAGE = 100
+# In the address of the page; a section may be called anything but these.
+ANY, NONE = "", "-"
+
+
+@open_to(Audience.ASSISTANTS)
+def host_people(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Everybody on the roster and in a team, by section, state or words."""
+    people = hosting.people_of(visit.competition)
+    section, state = request.GET.get("section", ANY), request.GET.get("state", "")
+    text = request.GET.get("q", "").strip()[:60]
+    wanted = None if section == ANY else "" if section == NONE else section
+    shown = hosting.chosen(people, section=wanted, state=state, text=text, only_guests=state == "guest")
+    page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
+    states = Counter(person.state for person in people)
+    context = {
+        "visit": visit,
+        "page": page,
+        "section": section,
+        "state": state,
+        "q": text,
+        "sections": sorted({person.section for person in people if person.section}),
+        "states": RosterEntry.State.choices,
+        "tiles": [(one.label, states[one]) for one in RosterEntry.State],
+        "total": len(people),
+        "has_roster": any(person.entry for person in people),
+        "is_filtered": bool(section or state or text),
+    }
+    return render(request, "hosts/host_people.html", context)
+
+
+@open_to(Audience.HOSTS)
+def host_admission(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Who may join, and what the others then see of them."""
+    form = AdmissionForm(posted(request), instance=Competition.objects.get(pk=visit.competition.pk))
+    if request.method == "POST" and form.is_valid():
+        hosting.change(competition=visit.competition, user=person(visit.user), **form.cleaned_data)
+        messages.success(request, _("Saved."))
+        return see_other("host_admission", slug=visit.competition.slug)
+    context = {"visit": visit, "form": form, "roster_size": visit.competition.roster.filter(left_at=None).count()}
+    return render(request, "hosts/host_admission.html", context, status=422 if form.errors else 200)
+
+
+@open_to(Audience.HOSTS)
+def host_roles(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Hosts and assistants: who they are, add, remove."""
+    competition, form = visit.competition, RoleForm(posted(request))
+    if request.method == "POST":
+        try:
+            if words := _change_roles(request, visit, form):
+                messages.success(request, words)
+                is_still = Competition.objects.get(pk=competition.pk).is_hosted_by(visit.user)
+                return see_other("host_roles", slug=competition.slug) if is_still else see_other("host")
+        except hosting.CannotHost as error:
+            form.errors.clear()
+            add_refusal(form, error)
+    context: dict[str, Any] = {
+        "visit": visit,
+        "form": form,
+        "hosts": competition.hosts.order_by("username"),
+        "assistants": competition.assistants.order_by("username"),
+    }
+    return render(request, "hosts/host_roles.html", context, status=422 if form.errors else 200)
+
+
+def _change_roles(request: HttpRequest, visit: Visit, form: RoleForm) -> str:
+    """Add or remove somebody; the words for it, empty when the form is not filled in."""
+    competition, user = visit.competition, person(visit.user)
+    if request.POST.get("action") == "remove":
+        name, role = request.POST.get("name", ""), request.POST.get("role", "")
+        if role not in list(hosting.Role):
+            return ""
+        hosting.take_role(competition=competition, name=name, role=hosting.Role(role), user=user)
+        if role == hosting.Role.HOST:
+            return _("{name} no longer hosts this competition.").format(name=name)
+        return _("{name} no longer assists in this competition.").format(name=name)
+    if not form.is_valid():
+        return ""
+    role = hosting.Role(form.cleaned_data["role"])
+    found = hosting.give_role(competition=competition, name=form.cleaned_data["name"], role=role, user=user)
+    if role is hosting.Role.HOST:
+        return _("{name} now hosts this competition too.").format(name=found.username)
+    return _("{name} now assists in this competition.").format(name=found.username)

@@ -1,0 +1,81 @@
+"""What hosts fill in about people."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from ... import hosting
+from ...models import Competition
+
+PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+DOMAIN = re.compile(r"@[^@\s]+\.[^@\s.]{2,}")
+
+
+class RoleForm(forms.Form):
+    name = forms.CharField(
+        label=gettext_lazy("Username or e-mail address"), max_length=254, widget=forms.TextInput(attrs=PLAIN)
+    )
+    role = forms.ChoiceField(
+        label=gettext_lazy("Role"),
+        choices=[
+            (hosting.Role.ASSISTANT.value, gettext_lazy("Assistant: sees everything, helps teams, decides nothing")),
+            (hosting.Role.HOST.value, gettext_lazy("Host: may do everything that you may")),
+        ],
+        initial=hosting.Role.ASSISTANT.value,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].help_text = _("The person needs an account. Both roles see the answers and all scores.")
+
+
+class AdmissionForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Who may join, what peers read, what assistants may do."""
+
+    class Meta:
+        model = Competition
+        fields: ClassVar = ["admission", "allowed_addresses", "uses_pseudonyms", "assistants_grade"]
+        labels: ClassVar = {
+            "admission": gettext_lazy("Who may join"),
+            "allowed_addresses": gettext_lazy("Allowed addresses"),
+            "uses_pseudonyms": gettext_lazy("Teams see pseudonyms of each other"),
+            "assistants_grade": gettext_lazy("Assistants may export grades"),
+        }
+        widgets: ClassVar = {
+            "admission": forms.RadioSelect,
+            "allowed_addresses": forms.Textarea(attrs={**PLAIN, "rows": 5}),
+        }
+
+    def clean_allowed_addresses(self) -> str:
+        """One address or `@domain` per line, small letters, each once."""
+        found: dict[str, None] = {}
+        for word in re.split(r"[\s,;]+", self.cleaned_data["allowed_addresses"].casefold()):
+            if word:
+                found[self._address(word)] = None
+        return "\n".join(found)
+
+    def _address(self, word: str) -> str:
+        domain = word if word.startswith("@") else f"@{word}" if "@" not in word else ""
+        if domain:
+            if not DOMAIN.fullmatch(domain):
+                raise ValidationError(_("“{word}” is no domain; write for example @uni.example.").format(word=word))
+            return domain
+        try:
+            validate_email(word)
+        except ValidationError:
+            raise ValidationError(_("“{word}” is neither an address nor a domain.").format(word=word)) from None
+        return word
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        wants = cleaned.get("admission") == Competition.Admission.ADDRESSES
+        if wants and not cleaned.get("allowed_addresses") and "allowed_addresses" not in self.errors:
+            self.add_error("allowed_addresses", _("Write at least one address or domain, or nobody could join."))
+        return cleaned

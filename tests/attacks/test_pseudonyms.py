@@ -1,0 +1,101 @@
+"""Where a competition has pseudonyms, no byte for others holds a team's name or its members': every page is walked."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+
+from leaderboard import hosting
+from leaderboard.models import Membership, Team
+from leaderboard.models.pseudonyms import FIRST, SECOND, drawn
+from tests.conftest import close
+
+from .scene import Scene, addresses, ask, filled, text_of
+
+NAME = "Namecanary Nine"
+MEMBER = "membercanary"
+
+
+@pytest.fixture
+def masked(scene: Scene) -> Scene:
+    """Bo's and Cy's team has a name that tells, Cy an account name that does; the board shows pseudonyms."""
+    membership = Membership.objects.select_related("team", "user").get(user__username="cy")
+    Team.objects.filter(pk=membership.team_id).update(name=NAME)
+    membership.user.username = MEMBER
+    membership.user.save()
+    hosting.change(competition=scene.competition, uses_pseudonyms=True)
+    scene.competition.refresh_from_db()
+    return scene
+
+
+def everything(scene: Scene, role: str, query: str = "") -> dict[str, str]:
+    paths = [
+        filled(address.route, scene.arguments) for address in addresses() if not address.route.startswith("admin/")
+    ]
+    return {path: text_of(ask(scene, role, "GET", path + query)) for path in paths}
+
+
+def tellers(scene: Scene, role: str, *queries: str) -> list[str]:
+    seen = [page for query in queries for page in everything(scene, role, query).items()]
+    return [path for path, text in seen if NAME in text or MEMBER in text]
+
+
+@pytest.mark.parametrize("role", ["anonymous", "dee", "eve", "otto"])
+def test_no_address_tells_others_who_is_behind_a_pseudonym(masked: Scene, role: str) -> None:
+    assert tellers(masked, role, "", "?q=Namecanary", "?board=private&page=1") == []
+
+
+@pytest.mark.parametrize("role", ["anonymous", "eve"])
+def test_nor_does_any_after_the_reveal(masked: Scene, role: str) -> None:
+    close(masked.competition)
+    hosting.reveal(competition=masked.competition)
+    assert tellers(masked, role, "", "?board=private") == []
+
+
+def test_hosts_and_assistants_read_both_names_and_the_team_its_own(masked: Scene) -> None:
+    pseudonym = Team.objects.get(name=NAME).pseudonym
+    for role in ("ada", "ivy", "bo"):
+        board = text_of(ask(masked, role, "GET", "/c/secret/leaderboard/"))
+        assert NAME in board, role
+        assert pseudonym in board, role
+    assert NAME in text_of(ask(masked, "bo", "GET", "/c/secret/leaderboard.csv"))
+    assert NAME in text_of(ask(masked, "bo", "GET", "/api/v1/competitions/secret/leaderboard"))
+    both = text_of(ask(masked, "ivy", "GET", "/host/secret/board.csv"))
+    assert NAME in both
+    assert pseudonym in both
+
+
+def test_the_crawl_can_fail(masked: Scene) -> None:
+    hosting.change(competition=masked.competition, uses_pseudonyms=False)
+    found = tellers(masked, "eve", "")
+    assert "/c/secret/leaderboard/" in found
+    assert "/c/secret/leaderboard.csv" in found
+    assert "/api/v1/competitions/secret/leaderboard" in found
+
+
+def test_a_team_keeps_its_pseudonym_and_no_two_share_one(masked: Scene) -> None:
+    before = dict(Team.objects.values_list("pk", "pseudonym"))
+    hosting.change(competition=masked.competition, uses_pseudonyms=False)
+    hosting.change(competition=masked.competition, uses_pseudonyms=True)
+    after = dict(masked.competition.teams.values_list("pk", "pseudonym"))
+    assert after.items() <= before.items()
+    assert len(set(after.values())) == len(after) == 2
+    assert all(re.fullmatch(r"[A-Z][a-z]+ [A-Z][a-z]+", name) for name in after.values())
+
+
+def test_who_joins_a_masked_competition_has_a_pseudonym_at_once(masked: Scene) -> None:
+    ask(masked, "dee", "POST", "/c/secret/join/", {"accepted": "on"})
+    client: Client = masked.clients["dee"]
+    client.post(f"/join/{masked.competition.join_code}/", {"accepted": "on"})
+    team = Membership.objects.select_related("team__competition").get(user__username="dee").team
+    assert team.shown_name == team.pseudonym != ""
+
+
+def test_names_never_run_out() -> None:
+    taken = {f"{first} {second}" for first in FIRST for second in SECOND}
+    assert len(taken) > 20_000
+    name = drawn(taken)
+    assert name not in taken
+    assert re.fullmatch(r"[A-Z][a-z]+ [A-Z][a-z]+ \d{3}", name)
