@@ -94,6 +94,8 @@ def obstacle_to(team: Team, held: Membership | None) -> str:
         return "The deadline of this competition has passed."
     if team.memberships.count() >= competition.team_size:
         return f"“{team}” is full: a team has at most {competition.team_size} members here."
+    if team.disqualified_at or (held and held.team.disqualified_at):
+        return _("A disqualified team takes nobody in, and its members cannot go on in another one.")
     if held and held.team.submissions.exists():
         return "Your present team has submissions already, so you cannot change to another one."
     return ""
@@ -133,6 +135,8 @@ def leave(*, membership: Membership) -> Membership:
     _refuse_after_the_deadline(membership.competition)
     with transaction.atomic():
         team = Team.objects.select_for_update().get(pk=membership.team_id)
+        if team.disqualified_at is not None:
+            raise CannotJoin(_("Your team is disqualified; its members cannot go on in another one."))
         if team.memberships.count() == 1:
             raise CannotJoin("You are the only member of this team.")
         membership.team = _team_of_one(membership.competition, membership.user)

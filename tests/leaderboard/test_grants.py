@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from leaderboard import hosting, invariants, ranking, scoring, submitting
+from leaderboard import hosting, invariants, joining, ranking, scoring, submitting
 from leaderboard.hosting import CannotHost
 from leaderboard.models import (
     AuditEntry,
@@ -240,6 +240,23 @@ def test_a_disqualified_team_stands_nowhere_hands_in_nothing_and_can_come_back(
     assert on_the_board(pets) == ["bo", "cy"]
     assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED
     assert deeds(pets)[-2:] == ["disqualified", "readmitted"]
+
+
+def test_nobody_leaves_a_disqualified_team_to_go_on_in_another_and_nobody_joins_it(
+    pets: Competition, ada: User, bo: User, cy: User, dee: User
+) -> None:
+    team = enter(pets, bo).team
+    shared = joining.by_invitation(user=cy, invitation=team.invitation)
+    other = enter(pets, dee).team
+    hosting.disqualify(team=team, user=ada, reason="Copied")
+    with pytest.raises(joining.CannotJoin, match="disqualified"):
+        joining.leave(membership=shared)
+    with pytest.raises(joining.CannotJoin, match="disqualified"):
+        joining.by_invitation(user=cy, invitation=other.invitation)
+    with pytest.raises(joining.CannotJoin, match="disqualified"):
+        joining.by_invitation(user=dee, invitation=team.invitation)
+    hosting.readmit(team=team, user=ada)
+    assert joining.leave(membership=shared).team != team
 
 
 def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_team_back(
