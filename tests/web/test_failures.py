@@ -26,6 +26,14 @@ def test_a_missing_page_carries_its_request_id(client: Client, db: None) -> None
     assert "All competitions" in response.content.decode()
 
 
+def test_a_missing_page_offers_the_next_step_that_fits_the_reader(client: Client, bo: User) -> None:
+    assert "Sign in" in client.get("/c/nothing/").content.decode()
+    client.force_login(bo)
+    page = client.get("/c/nothing/").content.decode()
+    assert "Join with a code" in page
+    assert "signing in may help" not in page
+
+
 def test_a_refusal_says_why(client: Client, bo: User) -> None:
     client.force_login(bo)
     response = client.get("/host/")

@@ -181,6 +181,16 @@ def test_bo_picks_finals_and_sees_them(pets: Competition, bo: User) -> None:
     assert str(second.pk) not in page
 
 
+def test_the_finals_lead_on_to_all_that_can_be_picked_until_the_deadline(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    client = signed_in(bo)
+    assert 'href="?show=scored">Pick others' in page_of(client, f"{LIST}?show=finals")
+    assert "Pick others" not in page_of(client, LIST)
+    close(pets)
+    assert "Pick others" not in page_of(client, f"{LIST}?show=finals")
+
+
 def test_picks_that_a_tab_does_not_show_are_sent_along(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     picked = hand_in(pets, bo, answers())
