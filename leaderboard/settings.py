@@ -96,6 +96,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "leaderboard.web.zones.ZoneMiddleware",
     "leaderboard.web.middleware.PrivatePagesMiddleware",
     "leaderboard.web.middleware.SecondFactorMiddleware",
     "leaderboard.web.failures.NotNowMiddleware",

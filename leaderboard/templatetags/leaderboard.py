@@ -15,6 +15,7 @@ from django.forms import BoundField
 from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.timezone import get_current_timezone, get_current_timezone_name
 
 import metrics
 
@@ -48,17 +49,22 @@ ICONS = {
 
 @register.simple_tag
 def moment(when: datetime | None, style: str = "") -> SafeString:
-    """A moment: UTC here, the viewer's zone once the script ran. Styles: `ago`, `left` (a countdown)."""
+    """A moment in the viewer's zone, as far as it is known here; the script knows the browser's. Styles: `ago`, `left`
+    (a countdown)."""
     if when is None:
         return format_html("{}", "–")
     utc = when.astimezone(UTC)
     text = f"{utc.day} {utc:%b %Y, %H:%M} UTC"
+    local, title = when.astimezone(get_current_timezone()), text
+    if local.utcoffset():
+        text = f"{local.day} {local:%b %Y, %H:%M} {local.tzname()}"
+        title = f"{text} ({get_current_timezone_name()}; {title})"
     if style == "left":
         shown = remaining((utc - datetime.now(UTC)).total_seconds())
     else:
-        shown = f"{utc.day} {utc:%b, %H:%M}" if style == "ago" else text
+        shown = f"{local.day} {local:%b, %H:%M}" if style == "ago" else text
     iso = utc.isoformat(timespec="seconds")
-    return format_html('<time datetime="{}" data-moment="{}" title="{}">{}</time>', iso, style, text, shown)
+    return format_html('<time datetime="{}" data-moment="{}" title="{}">{}</time>', iso, style, title, shown)
 
 
 def remaining(seconds: float) -> str:

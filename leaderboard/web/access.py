@@ -37,6 +37,7 @@ from django.shortcuts import redirect
 from .. import ranking
 from ..models import Competition, Membership, Viewer, extended_to, last_deadline
 from ..models.clock import database_now
+from . import zones
 
 View = Callable[..., HttpResponseBase]
 
@@ -192,6 +193,7 @@ def _with_visit(
         raise Http404("No competition of this name is open to you.")
     if audience is not Audience.VISITORS and user.is_anonymous:
         return redirect_to_login(request.get_full_path())
+    zones.show_in(request, visit.competition.zone)
     if audience is Audience.MEMBERS and visit.membership is None and not visit.assists:
         messages.info(request, "Join the competition first.")
         return redirect("overview", slug=slug)

@@ -2,8 +2,15 @@
 (() => {
   "use strict";
 
-  const absolute = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-  const thisYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  // What the account says, else what this browser says, which the server is told for its next page.
+  const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const timeZone = document.documentElement.dataset.zone || browserZone;
+  if (browserZone && !document.cookie.split("; ").includes(`zone=${browserZone}`)) {
+    const secure = location.protocol === "https:" ? "; secure" : "";
+    document.cookie = `zone=${browserZone}; path=/; max-age=31536000; samesite=lax${secure}`;
+  }
+  const absolute = new Intl.DateTimeFormat(undefined, { timeZone, day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  const thisYear = new Intl.DateTimeFormat(undefined, { timeZone, day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
   const units = [["d", 86400], ["h", 3600], ["min", 60]];
 
   const since = (seconds) => {
@@ -28,10 +35,16 @@
       if (time.textContent !== words) time.textContent = words;
       if (!time.dataset.utc) {
         time.dataset.utc = time.title;
-        time.title = `${absolute.format(then)} (${time.title})`;
+        if (!time.title.includes(timeZone)) time.title = `${absolute.format(then)} (${timeZone}; ${time.title})`;
       }
     }
   };
+
+  // On paper “2 h ago” says nothing.
+  addEventListener("beforeprint", () => {
+    for (const time of document.querySelectorAll('time[data-moment="ago"]')) time.textContent = exact(new Date(time.dateTime));
+  });
+  addEventListener("afterprint", () => showTimes(document));
 
   const focusErrors = (root) => root.querySelector(".errors")?.focus();
 

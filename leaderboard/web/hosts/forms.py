@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import zoneinfo
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any, ClassVar
 
 from django import forms
@@ -13,17 +12,13 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.html import escape
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from ...models import Competition
+from ...models.zones import zones
 
 MEGABYTE = 1024 * 1024
 MOMENT_FORMATS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
-
-
-@cache
-def zones() -> tuple[str, ...]:
-    """The zones of places, and UTC; the old names of the database are left out."""
-    return ("UTC", *sorted(zone for zone in zoneinfo.available_timezones() if re.match(r"(?!Etc/|SystemV/)\w+/", zone)))
 
 
 class MomentField(forms.CharField):
@@ -54,10 +49,17 @@ def wall_text(moment: datetime, zone: str) -> str:
 
 
 def moment_in(wall: datetime, zone: str) -> datetime:
-    """The moment at which the clocks of a zone show `wall`; of a doubled hour the first."""
-    local = wall.replace(tzinfo=zoneinfo.ZoneInfo(zone))
+    """The moment at which the clocks of a zone show `wall`. Raises `ValidationError` where there is none, or two."""
+    local = wall.replace(tzinfo=zoneinfo.ZoneInfo(zone), fold=0)
     if local.astimezone(UTC).astimezone(local.tzinfo).replace(tzinfo=None) != wall:
         raise ValidationError("The clocks of this zone never show this time: they are put forward on that day.")
+    if local.utcoffset() != local.replace(fold=1).utcoffset():
+        raise ValidationError(
+            _(
+                "The clocks of this zone show this time twice: they are put back on that day. "
+                "Write a time an hour earlier or later."
+            )
+        )
     return local
 
 

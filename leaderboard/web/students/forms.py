@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from ... import telling
 from ...models import Delivery, Kind, User
+from ...models.zones import zones
 
 
 class CodeForm(forms.Form):
@@ -128,15 +129,32 @@ class TokenForm(forms.Form):
 
 
 class PreferencesForm(forms.Form):
-    """How a person wants to be told, one choice for each kind of notice that can reach them."""
+    """A person's clocks and keys, and how they want to be told, one choice for each kind that can reach them."""
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.user = user
         self.kinds = [kind for kind in Kind if not kind.is_for_hosts or hosts_something(user)]
+        known = zones() if user.zone in ("", *zones()) else (user.zone, *zones())
+        self.fields["zone"] = forms.ChoiceField(
+            label=_("Time zone"),
+            required=False,
+            choices=[("", _("That of my browser")), *((zone, zone.replace("_", " ")) for zone in known)],
+            initial=user.zone,
+            help_text=_("Of all pages and of the daily letter. Hosts' forms are in the competition's own."),
+        )
+        self.fields["has_shortcuts"] = forms.BooleanField(
+            label=_("Keyboard shortcuts"), required=False, initial=user.has_shortcuts
+        )
         chosen = telling.choices_of(user)
         for kind in self.kinds:
             ways = [(way.value, way.label) for way in Delivery if way != Delivery.NONE or kind.may_be_silent]
             self.fields[kind.value] = forms.ChoiceField(label=kind.label, choices=ways, initial=chosen[kind])
+
+    def keep(self) -> None:
+        """Store what is about the person and not about notices."""
+        own = {"zone": self.cleaned_data["zone"], "has_shortcuts": self.cleaned_data["has_shortcuts"]}
+        User.objects.filter(pk=self.user.pk).update(**own)
 
     @property
     def of_notices(self) -> list[forms.BoundField]:

@@ -20,17 +20,18 @@ from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.timezone import get_current_timezone_name
 
 from ... import hosting, ranking
 from ...models import Split
-from .. import board_cache
+from .. import board_cache, zones
 from ..access import Audience, Visit, open_to
 from ..board_chart import Chart, board_chart
 from ..board_lines import lines_of
 from ..context import theme_of
 
 # A reader with these cookies alone has no session and no messages, so their page is everybody's.
-SHARED_COOKIES = {"theme", "csrftoken"}
+SHARED_COOKIES = {"theme", "csrftoken", zones.COOKIE}
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Wish:
             self.page,
             day,
             self.sees_names,
+            get_current_timezone_name(),
         )
 
     @property

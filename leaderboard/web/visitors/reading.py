@@ -42,7 +42,7 @@ def announcements(visit: Visit) -> list[Announcement]:
     found = Announcement.objects.filter(competition=visit.competition)
     if visit.membership is not None:
         return list(found.for_user(visit.user)[:MOST_ANNOUNCEMENTS])
-    return list(found.filter(withdrawn_at=None)[:MOST_ANNOUNCEMENTS]) if visit.is_host else []
+    return list(found.filter(withdrawn_at=None)[:MOST_ANNOUNCEMENTS]) if visit.assists else []
 
 
 @open_to(Audience.VISITORS)
