@@ -7,7 +7,17 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from .models import Competition, DailyAttempts, Membership, Team, User, give_pseudonyms
+from .models import (
+    Competition,
+    DailyAttempts,
+    Membership,
+    RosterEntry,
+    Team,
+    User,
+    entry_of,
+    give_pseudonyms,
+    obstacle_to_joining,
+)
 from .models.clock import database_now
 from .models.competition import normal_code
 from .models.names import skeleton, tidy
@@ -23,9 +33,13 @@ def competition_of(code: str) -> Competition | None:
     return Competition.objects.filter(join_code__iexact=normal_code(code), launched_at__isnull=False).first()
 
 
-def lets_in(*, code: str = "", invitation: str = "") -> bool:
-    """Whether a join code or a team's invitation leads into a competition that still takes people."""
-    if invitation:
+def lets_in(*, code: str = "", invitation: str = "", slip: str = "") -> bool:
+    """Whether a join code, a team's invitation or a one-time link (its digest) leads into a competition that still
+    takes people."""
+    if slip:
+        entry = RosterEntry.of_slip(slip, database_now())
+        competition = entry.competition if entry and entry.competition.launched_at else None
+    elif invitation:
         team = Team.objects.select_related("competition").filter(invitation=invitation).first()
         competition = team.competition if team else None
     else:
@@ -48,18 +62,40 @@ def openly(*, user: User, competition: Competition) -> Membership:
     return enter(user=user, competition=competition)
 
 
-def enter(*, user: User, competition: Competition) -> Membership:
-    """Make a person a member, in a team of one; joining twice gives the first membership."""
+def by_slip(*, user: User, digest: str) -> Membership:
+    """Join as exactly the person of a one-time link, which is used up by it. Who has joined before is linked."""
+    with transaction.atomic():
+        entry = RosterEntry.objects.select_for_update(of=("self",)).filter(slip_digest=digest).first()
+        waiting = RosterEntry.of_slip(digest, database_now())
+        if entry is None or waiting is None or waiting.competition.launched_at is None:
+            raise CannotJoin(_("This link does not work any more. Ask your teacher for a new one."))
+        if waiting.competition.roster.filter(user=user).exclude(pk=waiting.pk).exists():
+            raise CannotJoin(
+                _("Your account is somebody else of this roster already. Sign in with your own, or ask your teacher.")
+            )
+        return enter(user=user, competition=waiting.competition, entry=waiting)
+
+
+def enter(*, user: User, competition: Competition, entry: RosterEntry | None = None) -> Membership:
+    """Make a person a member, in a team of one; joining twice gives the first membership. Links them to the roster.
+
+    `entry` is who they are on the roster where a one-time link says so; it asks no further.
+    """
     existing = Membership.objects.filter(competition=competition, user=user).first()
     if existing:
+        _link(existing, entry)
         return existing
     if database_now() >= competition.closes_at:
         raise CannotJoin("The deadline of this competition has passed.")
     _refuse_hosts(competition, user)
+    if entry is None:
+        _refuse_uninvited(competition, user)
     try:
         with transaction.atomic():
             team = _team_of_one(competition, user)
-            return Membership.objects.create(team=team, competition=competition, user=user)
+            made = Membership.objects.create(team=team, competition=competition, user=user)
+            _link(made, entry)
+            return made
     except IntegrityError:
         return Membership.objects.get(competition=competition, user=user)
 
@@ -84,7 +120,10 @@ def by_invitation(*, user: User, invitation: str) -> Membership:
         _refuse_hosts(competition, user)
         if held:
             return _move(held, team)
-        return Membership.objects.create(team=team, competition=competition, user=user)
+        _refuse_uninvited(competition, user)
+        made = Membership.objects.create(team=team, competition=competition, user=user)
+        _link(made, None)
+        return made
 
 
 def obstacle_to(team: Team, held: Membership | None) -> str:
@@ -167,6 +206,20 @@ def _refuse_hosts(competition: Competition, user: User) -> None:
         raise CannotJoin("You host this competition and see its private scores, so you cannot compete in it.")
     if competition.assistants.filter(pk=user.pk).exists():
         raise CannotJoin(_("You assist in this competition and see its private scores, so you cannot compete in it."))
+
+
+def _refuse_uninvited(competition: Competition, user: User) -> None:
+    if obstacle := obstacle_to_joining(competition, user):
+        raise CannotJoin(obstacle)
+
+
+def _link(membership: Membership, entry: RosterEntry | None) -> None:
+    """Say on the roster who this is: the person of the link, else whose confirmed address is there. Once is enough."""
+    entry = entry or entry_of(membership.competition, membership.user)
+    if entry is not None and entry.user_id is None:
+        RosterEntry.objects.filter(pk=entry.pk, user=None).update(
+            user=membership.user_id, joined_at=database_now(), slip_digest="", slip_expires_at=None, mail_asked_at=None
+        )
 
 
 def _refuse_after_the_deadline(competition: Competition) -> None:

@@ -26,6 +26,15 @@ from .launches import cancel_launch, launch, schedule_launch, walk
 from .lookout import HOURS, Below, Pulse, TeamLine, below_baselines, best_public, pulse, team_lines, without_valid_file
 from .people import Person, chosen, people_of
 from .roles import Role, add_host, give_role, remove_host, take_role
+from .roster import (
+    RosterPreview,
+    discard_roster,
+    draft_roster,
+    make_slips,
+    mark_left,
+    preview_roster,
+    take_over_roster,
+)
 from .rulers import (
     Move,
     Preview,
@@ -63,6 +72,7 @@ __all__ = [
     "Preview",
     "Pulse",
     "Role",
+    "RosterPreview",
     "Student",
     "TeamLine",
     "add_baseline",
@@ -89,7 +99,9 @@ __all__ = [
     "create",
     "discard_candidate",
     "discard_draft",
+    "discard_roster",
     "disqualify",
+    "draft_roster",
     "draft_truth",
     "edit_announcement",
     "export_folder",
@@ -103,10 +115,13 @@ __all__ = [
     "import_folder",
     "launch",
     "make_board_plain",
+    "make_slips",
+    "mark_left",
     "obstacles_to_release",
     "pause",
     "people_of",
     "preview",
+    "preview_roster",
     "proposed",
     "publish",
     "pulse",
@@ -125,6 +140,7 @@ __all__ = [
     "set_grade_rules",
     "show_submission",
     "submissions_zip",
+    "take_over_roster",
     "take_role",
     "team_lines",
     "walk",

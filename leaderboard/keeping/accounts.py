@@ -13,11 +13,12 @@ from typing import IO, Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from ..models import AuditEntry, Competition, Deed, Membership, Score, Split, Submission, Team, User
+from ..models import AuditEntry, Competition, Deed, Membership, RosterEntry, Score, Split, Submission, Team, User
 from ..models.team import new_invitation
 from ..storage import reading
 
 RIGHTS = ("is_active", "can_host", "is_staff", "is_superuser")
+ROSTER = ("name", "email", "student_id", "sis_user_id", "login", "section", "invited_at", "joined_at", "left_at")
 NAMELESS = "Former participant"
 NAMELESS_FILE = "submission.csv"
 
@@ -57,6 +58,7 @@ def export(*, account: User, target: IO[bytes], at: datetime) -> None:
         "profile": _profile(account),
         "memberships": list(_memberships(account)),
         "submissions": [_submission(account, submission, at) for submission in files],
+        "rosters": list(account.roster_entries.values("competition__slug", *ROSTER)),
         "tokens": list(account.api_tokens.values("name", "hint", "created_at", "last_used_at")),
         "what_you_did_as_a_host": list(_deeds(account)),
         "notices": list(account.notices.values("kind", "title", "text", "created_at", "read_at", "mailed_at")),
@@ -185,6 +187,8 @@ def delete_account(*, account: User, user: User | None) -> None:
         for membership in memberships:
             _leave_nameless(membership)
         before = {**rights_of(held), "memberships": len(memberships), "files": files}
+        # The list of the course has them again when it is read again; until then nothing here tells who they were.
+        RosterEntry.objects.filter(user=held).delete()
         gone = User(pk=held.pk)
         held.delete()
         AuditEntry.append(Deed.ACCOUNT_DELETED, user=user, account=gone, before=before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .admission import entry_of, obstacle_to_joining
 from .announcement import Announcement
 from .audit import AuditEntry, Deed, broken_links, plain
 from .calendar import CalendarAddress
@@ -11,7 +12,7 @@ from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms
 from .instrument import Instrument
 from .notice import Delivery, Kind, Notice, NoticeChoice
 from .pseudonyms import give_pseudonyms
-from .roster import RosterDraft, RosterEntry, sections_of
+from .roster import RosterDraft, RosterEntry, sections_of, slip_digest
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, Team
 from .truth import MOST_SECONDARY, GroundTruth, Immutable, Rescoring, RowReport, TruthDraft
@@ -65,12 +66,15 @@ __all__ = [
     "WalkThrough",
     "Worker",
     "broken_links",
+    "entry_of",
     "extended_to",
     "give_pseudonyms",
     "last_deadline",
+    "obstacle_to_joining",
     "own_deadline",
     "plain",
     "sections_of",
+    "slip_digest",
     "terms_of",
     "terms_of_teams",
 ]

@@ -227,10 +227,12 @@ NO_DEEDS = {
     "clean_secondary",
     "columns_at_hand",
     "discard_draft",
+    "discard_roster",
     "draft_truth",
     "export_folder",
     "people_of",
     "preview",
+    "preview_roster",
     "proposed",
     "sample_of",
 }

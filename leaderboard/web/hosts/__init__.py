@@ -9,6 +9,7 @@ from .grades import host_grade_release, host_grade_rules, host_grades
 from .hard_rows import host_rows
 from .launches import host_clone, host_launch, host_setup_launch, host_walk
 from .people import host_admission, host_people, host_roles
+from .roster import host_left, host_roster, host_slips
 from .running import (
     host_baselines,
     host_board_csv,
@@ -49,12 +50,14 @@ __all__ = [
     "host_grade_rules",
     "host_grades",
     "host_launch",
+    "host_left",
     "host_new",
     "host_pause",
     "host_people",
     "host_pulse",
     "host_reveal",
     "host_roles",
+    "host_roster",
     "host_rows",
     "host_settings",
     "host_setup",
@@ -65,6 +68,7 @@ __all__ = [
     "host_setup_metric",
     "host_setup_people",
     "host_similar",
+    "host_slips",
     "host_submission",
     "host_submission_file",
     "host_submissions",

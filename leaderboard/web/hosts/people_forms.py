@@ -11,7 +11,7 @@ from django.core.validators import validate_email
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ... import hosting
+from ... import hosting, rosters
 from ...models import Competition
 
 PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
@@ -79,3 +79,43 @@ class AdmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         if wants and not cleaned.get("allowed_addresses") and "allowed_addresses" not in self.errors:
             self.add_error("allowed_addresses", _("Write at least one address or domain, or nobody could join."))
         return cleaned
+
+
+class RosterForm(forms.Form):
+    """A file, or the same as pasted text."""
+
+    file = forms.FileField(
+        label=gettext_lazy("Class list"),
+        required=False,
+        max_length=1000,
+        error_messages={"empty": gettext_lazy("This file is empty.")},
+    )
+    text = forms.CharField(
+        label=gettext_lazy("or paste it here"),
+        required=False,
+        strip=False,
+        max_length=rosters.MOST_BYTES,
+        widget=forms.Textarea(attrs={**PLAIN, "rows": 6, "placeholder": "Name, Email, Section"}),
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file is not None and file.size > rosters.MOST_BYTES:
+            size = rosters.MOST_BYTES // 1_000_000
+            raise ValidationError(
+                _("This file is larger than {size} MB, too large for a class list.").format(size=size)
+            )
+        return file
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if not self.errors and not cleaned.get("file") and not cleaned.get("text", "").strip():
+            self.add_error("file", _("Choose a file, or paste the list."))
+        return cleaned
+
+    @property
+    def list_given(self) -> tuple[str, bytes | str]:
+        """Its name and what is in it."""
+        if file := self.cleaned_data["file"]:
+            return file.name or "", file.read()
+        return "", self.cleaned_data["text"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .accounts import account
 from .calendar import calendar, competition_calendar, my_calendar
-from .entering import invitation, join, join_code, join_open
+from .entering import invitation, join, join_code, join_open, slip
 from .grades import grade
 from .history import finals, submission, submission_file, submission_problems, submission_receipt, submissions
 from .leaving import delete_account, my_data
@@ -30,6 +30,7 @@ __all__ = [
     "notice",
     "notifications",
     "preferences",
+    "slip",
     "stop_mail",
     "submission",
     "submission_file",

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from ... import joining
-from ...models import Competition, Membership, Team
+from ...models import Competition, Membership, RosterEntry, Team, obstacle_to_joining, slip_digest
 from ..access import Audience, Visit, open_to
 from ..accounts import remember_way_in
 from ..answers import count_try, person, see_other, tries
@@ -46,6 +46,8 @@ def join_code(request: HttpRequest, code: str) -> HttpResponse:
     if _guessed_too_often(request):
         return render(request, "students/join_too_often.html", status=429)
     competition = joining.competition_of(code)
+    if competition is None and RosterEntry.of_slip(slip_digest(code), timezone.now()):
+        return redirect("slip", code=code)
     if competition is None:
         _count_guess(request)
         form = CodeForm({"code": code})
@@ -56,6 +58,27 @@ def join_code(request: HttpRequest, code: str) -> HttpResponse:
         return render(request, "students/join_signed_out.html", {"may_sign_up": True})
     user = person(request.user)
     return _door(request, competition, "students/join_code.html", lambda: joining.by_code(user=user, code=code))
+
+
+@open_to(Audience.ANYONE)
+def slip(request: HttpRequest, code: str) -> HttpResponse:
+    """The one-time link of one person of the roster: an account for whoever has none, then join as that person."""
+    if _guessed_too_often(request):
+        return render(request, "students/join_too_often.html", status=429)
+    digest = slip_digest(code)
+    entry = RosterEntry.of_slip(digest, timezone.now())
+    if entry is None or entry.competition.launched_at is None:
+        _count_guess(request)
+        return render(request, "students/slip.html", {"is_early": entry is not None}, status=404)
+    if request.user.is_anonymous:
+        remember_way_in(request, slip=digest)
+        return render(request, "students/join_signed_out.html", {"may_sign_up": True, "entry": entry})
+    user = person(request.user)
+    held = Membership.objects.filter(competition=entry.competition, user=user).first()
+    context: dict[str, object] = {"entry": entry, "held": held, "obstacle": _closed(entry.competition)}
+    return _ask(
+        request, entry.competition, "students/slip.html", lambda: joining.by_slip(user=user, digest=digest), context
+    )
 
 
 @open_to(Audience.VISITORS)
@@ -105,9 +128,13 @@ def _door(
     if Membership.objects.filter(competition=competition, user=person(request.user)).exists():
         messages.info(request, f"You have joined “{competition}” already.")
         return redirect("overview", slug=competition.slug)
-    has_closed = competition.state(timezone.now()) in ("closed", "revealed")
-    obstacle = "The deadline of this competition has passed." if has_closed else ""
+    obstacle = _closed(competition) or obstacle_to_joining(competition, person(request.user))
     return _ask(request, competition, template, enter, {"obstacle": obstacle})
+
+
+def _closed(competition: Competition) -> str:
+    has_closed = competition.state(timezone.now()) in ("closed", "revealed")
+    return "The deadline of this competition has passed." if has_closed else ""
 
 
 def _ask(

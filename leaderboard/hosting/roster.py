@@ -1,0 +1,236 @@
+"""The roster: look at a file before anything is stored, take it over, invite, print slips, mark who left.
+
+People are never deleted by a file: those who are missing from it are listed, and a host may mark them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from .. import rosters
+from ..models import AuditEntry, Competition, Deed, Membership, RosterDraft, RosterEntry, User
+from ..models.clock import database_now
+from .setting_up import CannotHost
+
+# In this order a line finds its entry; whoever has none of them is found by name and section.
+KEYS = ("student_id", "sis_user_id", "email", "login")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A person of the file: a new one, or an entry with what would differ, as (field, before, after)."""
+
+    line: rosters.Line
+    entry: RosterEntry | None = None
+    differences: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        values = self.line.values
+        return next((values[name] for name in ("name", "email", "login", *KEYS) if values.get(name)), "")
+
+
+@dataclass
+class RosterPreview:
+    """What taking a file over would do."""
+
+    new: list[Change] = field(default_factory=list)
+    changed: list[Change] = field(default_factory=list)
+    unchanged: list[Change] = field(default_factory=list)
+    missing: list[RosterEntry] = field(default_factory=list)
+    bad: list[rosters.Skipped] = field(default_factory=list)
+    left_out: list[rosters.Skipped] = field(default_factory=list)
+    columns: list[tuple[str, str]] = field(default_factory=list)
+
+
+def draft_roster(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
+    """Keep a class list until the host has looked at it; nothing on the roster changes. Raises `CannotHost`."""
+    try:
+        text = rosters.decoded(data if isinstance(data, bytes) else data.encode(errors="replace"))
+        rosters.read(text)
+    except rosters.UnreadableRoster as error:
+        raise CannotHost(str(error)) from error
+    fields = {"text": text, "file_name": file_name[:200], "made_by": user, "made_at": database_now()}
+    return RosterDraft.objects.update_or_create(competition=competition, defaults=fields)[0]
+
+
+def discard_roster(*, competition: Competition) -> None:
+    """Forget the class list that was looked at."""
+    RosterDraft.objects.filter(competition=competition).delete()
+
+
+def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPreview:
+    """What taking the list over would do now."""
+    reading = rosters.read(draft.text)
+    held = list(competition.roster.all())
+    found = RosterPreview(columns=reading.columns, left_out=[one for one in reading.skipped if not one.is_bad])
+    found.bad = [one for one in reading.skipped if one.is_bad]
+    index = _Index(held)
+    seen: dict[int, int] = {}
+    lines: dict[tuple[str, str], int] = {}
+    for line in reading.lines:
+        entries = index.of(line.values)
+        earlier = _earlier(line, lines)
+        if len(entries) > 1:
+            names = ", ".join(sorted(str(entry) for entry in entries))
+            reason = _("its numbers and addresses belong to several people of the roster: {names}").format(names=names)
+            found.bad.append(_bad(line, reason))
+        elif earlier or (entries and entries[0].pk in seen):
+            number = earlier or seen[entries[0].pk]
+            found.bad.append(_bad(line, _("the same person as in line {number}").format(number=number)))
+        else:
+            _sort_in(found, line, entries[0] if entries else None)
+            if entries:
+                seen[entries[0].pk] = line.number
+    found.missing = [entry for entry in held if entry.pk not in seen and entry.left_at is None]
+    found.bad.sort(key=lambda one: one.number)
+    return found
+
+
+def _bad(line: rosters.Line, reason: str) -> rosters.Skipped:
+    return rosters.Skipped(line.number, Change(line).name[:80], reason)
+
+
+def _earlier(line: rosters.Line, lines: dict[tuple[str, str], int]) -> int:
+    """The line before that is the same person, 0 for none; notes this one."""
+    keys = [(name, line.values[name].casefold()) for name in KEYS if line.values.get(name)]
+    keys = keys or [("name", f"{line.values.get('name', '')}\n{line.values.get('section', '')}".casefold())]
+    number = next((lines[key] for key in keys if key in lines), 0)
+    for key in keys:
+        lines.setdefault(key, line.number)
+    return number
+
+
+def _sort_in(found: RosterPreview, line: rosters.Line, entry: RosterEntry | None) -> None:
+    if entry is None:
+        found.new.append(Change(line))
+        return
+    # An empty cell says nothing: what another file told stays.
+    differing = [(name, getattr(entry, name), value) for name, value in line.values.items() if value]
+    differences = tuple(one for one in differing if one[1] != one[2])
+    (found.changed if differences else found.unchanged).append(Change(line, entry, differences))
+
+
+class _Index:
+    """Entries by each of their numbers and addresses, and by name and section where they have none."""
+
+    def __init__(self, entries: Iterable[RosterEntry]) -> None:
+        self._by: dict[tuple[str, str], list[RosterEntry]] = {}
+        for entry in entries:
+            for name in KEYS:
+                if value := getattr(entry, name):
+                    self._by.setdefault((name, value.casefold()), []).append(entry)
+            self._by.setdefault(("name", entry.name.casefold()), []).append(entry)
+
+    def of(self, values: dict[str, str]) -> list[RosterEntry]:
+        """The entries that a line may mean: one, none, or several when its keys contradict each other."""
+        keyed = {
+            entry.pk: entry
+            for name in KEYS
+            if values.get(name)
+            for entry in self._by.get((name, values[name].casefold()), [])
+        }
+        if keyed:
+            return list(keyed.values())
+        # By name only where neither says anything that would tell two people of one name apart.
+        named = self._by.get(("name", values.get("name", "").casefold()), []) if values.get("name") else []
+        alike = [entry for entry in named if not self._contradict(entry, values)]
+        return alike if len(alike) == 1 else [entry for entry in alike if entry.section == values.get("section", "")]
+
+    def _contradict(self, entry: RosterEntry, values: dict[str, str]) -> bool:
+        return any(values.get(name) and getattr(entry, name) for name in KEYS)
+
+
+def take_over_roster(*, competition: Competition, user: User | None) -> RosterPreview:
+    """Store the list that was looked at: new people are added, changed ones changed, nobody is removed.
+
+    Members whose confirmed address is on the list are linked to it at once. Raises `CannotHost`.
+    """
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        draft = RosterDraft.objects.filter(competition=held).first()
+        if draft is None:
+            raise CannotHost(
+                _("There is no list to take over; somebody has done it or thrown it away. Choose it again.")
+            )
+        found = preview_roster(held, draft)
+        RosterEntry.objects.bulk_create(
+            [RosterEntry(competition=held, **change.line.values) for change in found.new], batch_size=500
+        )
+        for change in found.changed:
+            _change(change)
+        link_members(held)
+        draft.delete()
+        held.touch_board()
+        numbers = {name: len(getattr(found, name)) for name in ("new", "changed", "unchanged", "missing", "bad")}
+        AuditEntry.append(Deed.ROSTER_READ, user=user, competition=held, about=draft.file_name, after=numbers)
+    return found
+
+
+def _change(change: Change) -> None:
+    entry = change.entry
+    assert entry is not None
+    for name, _before, after in change.differences:
+        setattr(entry, name, after)
+    try:
+        with transaction.atomic():
+            entry.save(update_fields=[name for name, *_ in change.differences])
+    except IntegrityError as error:
+        raise CannotHost(
+            _("Line {number}: another person of the roster has this address.").format(number=change.line.number)
+        ) from error
+
+
+def link_members(competition: Competition) -> int:
+    """Link entries to members whose confirmed e-mail address they hold; gives how many were linked."""
+    entries = {
+        entry.email.casefold(): entry for entry in competition.roster.filter(user=None, left_at=None).exclude(email="")
+    }
+    linked = set(competition.roster.exclude(user=None).values_list("user", flat=True))
+    members = Membership.objects.filter(competition=competition, user__emailaddress__verified=True).order_by()
+    count = 0
+    for user_id, email, joined_at in members.values_list("user", "user__emailaddress__email", "joined_at"):
+        entry = entries.get(email.casefold())
+        if entry is not None and user_id not in linked:
+            RosterEntry.objects.filter(pk=entry.pk).update(user=user_id, joined_at=joined_at)
+            linked.add(user_id)
+            count += 1
+    return count
+
+
+def mark_left(*, competition: Competition, entries: Sequence[int], user: User | None, left: bool = True) -> int:
+    """Say that people left the course, or that they are back; who has joined stays a member. Gives how many."""
+    with transaction.atomic():
+        waiting = competition.roster.filter(pk__in=entries, left_at__isnull=left)
+        numbers = sorted(waiting.values_list("pk", flat=True))
+        if numbers:
+            competition.roster.filter(pk__in=numbers).update(left_at=database_now() if left else None)
+            AuditEntry.append(
+                Deed.ROSTER_CHANGED,
+                user=user,
+                competition=competition,
+                after={"left the course" if left else "back in the course": numbers[:50], "people": len(numbers)},
+            )
+    return len(numbers)
+
+
+def make_slips(*, competition: Competition, entries: Sequence[int], user: User | None) -> list[tuple[RosterEntry, str]]:
+    """A new one-time code for each chosen person who has not joined; the code before stops working.
+
+    The codes are in the answer and nowhere else: only their digests are kept.
+    """
+    at = database_now()
+    with transaction.atomic():
+        chosen = list(competition.roster.select_for_update().filter(pk__in=entries, user=None, left_at=None))
+        if not chosen:
+            raise CannotHost(_("Nobody of those you chose is still to join."))
+        slips = [(entry, entry.new_slip(at)) for entry in chosen]
+        for entry, _code in slips:
+            entry.invited_at = at
+        RosterEntry.objects.bulk_update(chosen, ["slip_digest", "slip_expires_at", "invited_at"], batch_size=500)
+        AuditEntry.append(Deed.INVITED, user=user, competition=competition, after={"join slips": len(slips)})
+    return slips

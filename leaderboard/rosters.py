@@ -1,0 +1,225 @@
+"""Class lists as Canvas, Moodle, Brightspace, Blackboard and spreadsheets write them: from bytes to people.
+
+Columns are found by the names that these systems give them, in the languages we know; the order does not matter and
+whatever else a file holds is left alone. Nothing here knows the site.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+MOST_BYTES = 1_000_000
+MOST_ROWS = 5_000
+FIELDS = ("name", "email", "student_id", "sis_user_id", "login", "section")
+LONGEST = {"name": 200, "email": 254, "student_id": 100, "sis_user_id": 100, "login": 150, "section": 200}
+
+# Small letters and digits alone: "SIS User ID", "sis_user_id" and "SIS-User-ID" are one.
+_ALIASES = {
+    "name": "name student studentname fullname displayname participant person nameofstudent vollername nomcomplet "
+    "nombrecompleto studierende teilnehmer sortablename",
+    "first": "firstname first givenname forename vorname prenom nombre nombres voornaam nome",
+    "last": "lastname last surname familyname nachname familienname nom apellidos apellido achternaam cognome",
+    "email": "email emailaddress mail emailadresse adressedecourriel courriel adresseemail correo correoelectronico "
+    "direcciondecorreo primaryemail useremail studentemail emailid",
+    "student_id": "id canvasid canvasuserid studentid studentnumber idnumber matrikelnummer matriculationnumber matrnr "
+    "numeroetudiant numerodeid orgdefinedid externalpersonkey userid",
+    "sis_user_id": "sisuserid sisid sisstudentid integrationid",
+    "login": "login loginid sisloginid username user benutzername anmeldename nomdutilisateur nombredeusuario netid "
+    "uid account",
+    "section": "section sections sectionname group groups class gruppe gruppen groupe groupes grupo grupos tutorial "
+    "coursesection childcourseid",
+}
+_FIELD_OF = {alias: name for name, aliases in _ALIASES.items() for alias in aliases.split()}
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_EMAIL = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+\.[^@\s,;<>\".]{2,}")
+_SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "phd", "md"}
+
+
+class UnreadableRoster(Exception):
+    """Why a file as a whole is no class list; the text is for the host."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One person of a file."""
+
+    number: int
+    """Of the line in the file, from 1, as a spreadsheet counts."""
+    values: dict[str, str]
+    """Only the fields whose column the file has; empty where the cell is."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A line that is nobody, or nobody we can take: why, in words for the host."""
+
+    number: int
+    text: str
+    reason: str
+    is_bad: bool = True
+    """False for what every such file holds beside people, as Canvas' row of points."""
+
+
+@dataclass
+class Reading:
+    """What a file says: people, lines left out, which columns were understood as what."""
+
+    lines: list[Line] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    columns: list[tuple[str, str]] = field(default_factory=list)
+
+
+def decoded(data: bytes) -> str:
+    """The text of a file: UTF-8 or UTF-16 with or without its mark, else the Western code page of old spreadsheets."""
+    if len(data) > MOST_BYTES:
+        raise UnreadableRoster(f"This file is larger than {MOST_BYTES // 1_000_000} MB, too large for a class list.")
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _decode(data, encoding)
+    if data[1:2] == b"\0" or data[:1] == b"\0":
+        return _decode(data, "utf-16-le" if data[1:2] == b"\0" else "utf-16-be")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+def _decode(data: bytes, encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise UnreadableRoster("The characters of this file cannot be read. Save it as CSV in UTF-8.") from error
+
+
+def read(text: str) -> Reading:
+    """The people of a class list. Raises `UnreadableRoster` when it is none."""
+    if "\0" in text or text.startswith("PK\x03\x04"):
+        raise UnreadableRoster("This is no text. Save the list as CSV, an Excel file cannot be read.")
+    rows = _rows(text.removeprefix("\ufeff"))
+    header = next(rows, None)
+    if header is None:
+        raise UnreadableRoster("The list is empty.")
+    fields = _fields(header[1])
+    if not set(fields) & {"name", "first", "last", "email", "student_id", "sis_user_id", "login"}:
+        raise UnreadableRoster(_no_header(header[1]))
+    reading = Reading(columns=[(cell.strip(), name) for cell, name in zip(header[1], fields, strict=True) if name])
+    for number, cells in rows:
+        if len(reading.lines) + len(reading.skipped) >= MOST_ROWS:
+            raise UnreadableRoster(f"This list has more than {MOST_ROWS:,} lines. Cut it into parts.")
+        _take(reading, number, fields, cells)
+    if not reading.lines and not reading.skipped:
+        raise UnreadableRoster("Below its first line the list is empty.")
+    return reading
+
+
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Lines with anything in them, each with its number."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    while True:
+        number = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise UnreadableRoster(f"Line {number} cannot be read: {error}.") from error
+        if cells is None:
+            return
+        if any(cell.strip() for cell in cells):
+            yield number, cells
+
+
+def _delimiter(text: str) -> str:
+    """What parts the first line that says something: tabs, semicolons or commas, outside of quotes."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    bare = re.sub(r'"[^"]*"', "", first)
+    return max(",\t;|", key=bare.count) if any(mark in bare for mark in ",\t;|") else ","
+
+
+def _key(cell: str) -> str:
+    bases = cell.casefold().translate(str.maketrans("áàâäéèêëíìîïóòôöúùûüñç", "aaaaeeeeiiiioooouuuunc"))
+    return re.sub(r"[^a-z0-9]", "", re.sub(r"\(.*?\)", "", bases)) or re.sub(r"[^a-z0-9]", "", bases)
+
+
+def _fields(header: Sequence[str]) -> list[str]:
+    """For each column the field that it is, each field once; empty for the others."""
+    found: list[str] = []
+    for cell in header:
+        name = _FIELD_OF.get(_key(cell), "")
+        found.append(name if name not in found else "")
+    return found
+
+
+def _no_header(cells: Sequence[str]) -> str:
+    shown = ", ".join(f"“{cell.strip()[:40]}”" for cell in cells[:8])
+    return (
+        f"The first line names no column that tells who somebody is; it has {shown}. "
+        "Columns such as Name, Email, Student ID or Username are needed; export the list with its header."
+    )
+
+
+def _take(reading: Reading, number: int, fields: Sequence[str], cells: Sequence[str]) -> None:
+    shown = ", ".join(cell.strip() for cell in cells if cell.strip())[:80]
+    found = {name: cells[place].strip() if place < len(cells) else "" for place, name in enumerate(fields) if name}
+    if word := _no_person(found, shown):
+        reading.skipped.append(Skipped(number, shown, word, is_bad=False))
+        return
+    values = _values(found)
+    if problem := _problem(values, len(cells) - len(fields), cells):
+        reading.skipped.append(Skipped(number, shown, problem))
+    else:
+        reading.lines.append(Line(number, values))
+
+
+def _no_person(found: dict[str, str], shown: str) -> str:
+    """What a line is that belongs to the file and to nobody."""
+    if "points possible" in shown.casefold()[:40]:
+        return "Canvas’ row of points, not a person"
+    who = found.get("name", "").casefold()
+    if who in ("student, test", "test student", "teststudent") or found.get("last", "").casefold() == "demo student":
+        return "a test student, not a person"
+    if not any(value for name, value in found.items() if name != "section"):
+        return "no name, address or number: not a person"
+    return ""
+
+
+def _values(found: dict[str, str]) -> dict[str, str]:
+    values = {name: " ".join(value.split()) for name, value in found.items() if name in FIELDS}
+    if "name" in values:
+        values["name"] = plain_name(values["name"])
+    elif "first" in found or "last" in found:
+        values["name"] = " ".join(f"{found.get('first', '')} {found.get('last', '')}".split())
+    for name in ("student_id", "sis_user_id", "login"):
+        if name in values:
+            # Brightspace writes a mark before numbers so that no spreadsheet eats their zeros.
+            values[name] = values[name].removeprefix("#").removeprefix("'")
+    if not values.get("email") and _EMAIL.fullmatch(values.get("login", "")):
+        values["email"] = values["login"]
+    if "email" in values:
+        values["email"] = values["email"].removeprefix("mailto:").casefold()
+    return values
+
+
+def plain_name(text: str) -> str:
+    """“Curie, Marie” as “Marie Curie”; whatever has no comma, or several, or “Jr.” behind it, as it is."""
+    last, comma, first = (part.strip() for part in text.partition(","))
+    if not comma or not first or "," in first or first.casefold().rstrip(".") in _SUFFIXES:
+        return text
+    return f"{first} {last}"
+
+
+def _problem(values: dict[str, str], surplus: int, cells: Sequence[str]) -> str:
+    if surplus > 0 and any(cell.strip() for cell in cells[-surplus:]):
+        return f"{surplus} more cell{'s' if surplus > 1 else ''} than the first line; a comma in a name needs quotes"
+    email = values.get("email", "")
+    if email and not _EMAIL.fullmatch(email):
+        return f"“{email[:60]}” is no e-mail address"
+    for name, value in values.items():
+        if len(value) > LONGEST[name]:
+            return f"the {name.replace('_', ' ')} is longer than {LONGEST[name]} characters"
+        if any(ord(sign) < 32 or 0xD800 <= ord(sign) < 0xE000 for sign in value):
+            return f"the {name.replace('_', ' ')} has characters that cannot be shown"
+    return ""

@@ -1,0 +1,134 @@
+"""The roster: read a list, look at what it would do, take it over; join slips; who left the course."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from ... import hosting, rosters
+from ...models import RosterDraft
+from ...storage import TooLarge
+from ..access import Audience, Visit, open_to
+from ..answers import person, see_other
+from ._answers import add_refusal, posted, refuse_too_large
+from .people_forms import RosterForm
+
+# Of each kind; the numbers are always of all.
+MOST_SHOWN = 200
+
+
+@open_to(Audience.HOSTS)
+def host_roster(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """GET shows the form, or what the list that was chosen would do; POST chooses one, takes it over or forgets it."""
+    action = request.POST.get("action", "")
+    if action in ("take", "discard"):
+        return _decide(request, visit, action)
+    form = RosterForm(posted(request), request.FILES or None)
+    status = 422 if request.method == "POST" else 200
+    try:
+        refuse_too_large(request)
+        if request.method == "POST" and form.is_valid():
+            name, data = form.list_given
+            hosting.draft_roster(competition=visit.competition, user=person(visit.user), file_name=name, data=data)
+            return see_other("host_roster", slug=visit.competition.slug)
+    except (hosting.CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    return _roster(request, visit, form, status=status)
+
+
+def _roster(request: HttpRequest, visit: Visit, form: RosterForm, *, status: int) -> HttpResponse:
+    draft = RosterDraft.objects.filter(competition=visit.competition).first()
+    context: dict[str, Any] = {"visit": visit, "form": form, "draft": draft, "most_rows": rosters.MOST_ROWS}
+    if draft is not None and not form.errors:
+        preview = hosting.preview_roster(visit.competition, draft)
+        kinds = ("bad", "new", "changed", "missing", "unchanged", "left_out")
+        context["preview"] = preview
+        context["numbers"] = {kind: len(getattr(preview, kind)) for kind in kinds}
+        context["shown"] = {kind: getattr(preview, kind)[:MOST_SHOWN] for kind in kinds}
+        context["most_shown"] = MOST_SHOWN
+    return render(request, "hosts/host_roster.html", context, status=status)
+
+
+def _decide(request: HttpRequest, visit: Visit, action: str) -> HttpResponse:
+    competition = visit.competition
+    if action == "discard":
+        hosting.discard_roster(competition=competition)
+        messages.info(request, _("The list is thrown away; the roster is as it was."))
+        return see_other("host_roster", slug=competition.slug)
+    try:
+        done = hosting.take_over_roster(competition=competition, user=person(visit.user))
+    except hosting.CannotHost as error:
+        messages.error(request, error.message)
+        return see_other("host_roster", slug=competition.slug)
+    words = _("Taken over: {new} new, {changed} changed, {unchanged} unchanged.")
+    numbers = {kind: len(getattr(done, kind)) for kind in ("new", "changed", "unchanged")}
+    messages.success(request, words.format(**numbers))
+    return see_other("host_people", slug=competition.slug)
+
+
+@open_to(Audience.HOSTS)
+def host_slips(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Print join slips for the chosen people, or for all who have no invitation. The codes are in this answer alone."""
+    if request.method != "POST":
+        return redirect("host_people", slug=visit.competition.slug)
+    try:
+        chosen = _chosen(request) or _uninvited(visit)
+        slips = hosting.make_slips(competition=visit.competition, entries=chosen, user=person(visit.user))
+    except hosting.CannotHost as error:
+        messages.error(request, error.message)
+        return see_other("host_people", slug=visit.competition.slug)
+    rows = [
+        {"entry": entry, "code": "-".join((code[:4], code[4:8], code[8:])), "link": _link(request, code)}
+        for entry, code in slips
+    ]
+    context = {"visit": visit, "slips": rows, "address": _address(request), "expires_at": slips[0][0].slip_expires_at}
+    response = render(request, "hosts/host_slips.html", context)
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+@open_to(Audience.HOSTS)
+def host_left(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Mark people as having left the course, or as being back."""
+    if request.method == "POST":
+        left = request.POST.get("action") != "back"
+        user = person(visit.user)
+        number = hosting.mark_left(competition=visit.competition, entries=_chosen(request), user=user, left=left)
+        if not number:
+            messages.error(request, _("Choose people of the roster first."))
+        elif left:
+            words = ngettext("{number} person has left the course.", "{number} people have left the course.", number)
+            messages.success(request, words.format(number=number))
+        else:
+            words = ngettext("{number} person is back.", "{number} people are back.", number)
+            messages.success(request, words.format(number=number))
+    return see_other("host_people", slug=visit.competition.slug)
+
+
+def _chosen(request: HttpRequest) -> list[int]:
+    """The entries whose box is ticked."""
+    given = request.POST.getlist("entry")[: rosters.MOST_ROWS]
+    return [int(number) for number in given if number.isascii() and number.isdecimal() and len(number) < 16]
+
+
+def _uninvited(visit: Visit) -> list[int]:
+    waiting = visit.competition.roster.filter(user=None, left_at=None, invited_at=None)
+    return list(waiting.values_list("pk", flat=True))
+
+
+def _link(request: HttpRequest, code: str) -> str:
+    path = reverse("slip", kwargs={"code": code})
+    return settings.SITE_URL.rstrip("/") + path if settings.SITE_URL else request.build_absolute_uri(path)
+
+
+def _address(request: HttpRequest) -> str:
+    """Where the code is typed in, as short as it can be said."""
+    where = settings.SITE_URL.rstrip("/") if settings.SITE_URL else request.build_absolute_uri("/").rstrip("/")
+    return where.partition("://")[2] + reverse("join").rstrip("/")

@@ -1,0 +1,206 @@
+"""Ada reads her class list, prints slips, and the right people get in."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from leaderboard import hosting, joining
+from leaderboard.models import AuditEntry, Competition, Deed, Membership, RosterEntry, User, sections_of
+from tests.conftest import enter, person
+
+LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,cy@example.org,8,Lab 2\n"
+ROSTER = "/host/pets/people/roster/"
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def confirm(user: User) -> None:
+    EmailAddress.objects.create(user=user, email=user.email, verified=True)
+
+
+def text_of(response: object) -> str:
+    text = re.sub(r"<[^>]+>", " ", response.content.decode())  # type: ignore[attr-defined]
+    return " ".join(text.split())
+
+
+@pytest.fixture
+def hers(ada: User) -> Client:
+    return signed_in(ada)
+
+
+def read(client: Client, text: str = LIST) -> None:
+    client.post(ROSTER, {"text": text})
+    client.post(ROSTER, {"action": "take"})
+
+
+def slips_of(client: Client, **data: object) -> list[str]:
+    page = client.post("/host/pets/people/slips/", data).content.decode()
+    return re.findall(r'slip-code">([A-Z2-9-]+)<', page)
+
+
+def test_ada_sees_what_a_list_would_do_before_anything_is_stored(hers: Client, pets: Competition) -> None:
+    file = SimpleUploadedFile("class.csv", (LIST + "Dee,nonsense,9,\n").encode("utf-16"))
+    assert hers.post(ROSTER, {"file": file}).status_code == 303
+    page = text_of(hers.get(ROSTER))
+    assert "What “class.csv” would do" in page
+    assert "New 2" in page
+    assert "4 Dee, nonsense, 9 “nonsense” is no e-mail address" in page
+    assert not RosterEntry.objects.exists()
+    hers.post(ROSTER, {"action": "take"})
+    assert RosterEntry.objects.count() == 2
+    assert AuditEntry.objects.filter(deed=Deed.ROSTER_READ.value).count() == 1
+
+
+def test_reading_a_list_twice_changes_nothing(hers: Client, pets: Competition) -> None:
+    read(hers)
+    before = list(RosterEntry.objects.values())
+    hers.post(ROSTER, {"text": LIST})
+    assert "New 0 Changed 0 Unchanged 2" in text_of(hers.get(ROSTER))
+    hers.post(ROSTER, {"action": "take"})
+    assert list(RosterEntry.objects.values()) == before
+
+
+def test_who_moved_is_changed_and_who_is_missing_stays(hers: Client, pets: Competition) -> None:
+    read(hers)
+    read(hers, "Student ID,Section\n7,Lab 9\n")
+    assert dict(RosterEntry.objects.values_list("student_id", "section")) == {"7": "Lab 9", "8": "Lab 2"}
+    assert RosterEntry.objects.get(student_id="7").email == "bo@example.org"
+    cy = RosterEntry.objects.get(student_id="8")
+    hers.post("/host/pets/people/left/", {"entry": cy.pk, "action": "left"})
+    assert "Left the course" in text_of(hers.get("/host/pets/people/?state=left"))
+    hers.post("/host/pets/people/left/", {"entry": cy.pk, "action": "back"})
+    cy.refresh_from_db()
+    assert cy.left_at is None
+
+
+def test_one_person_twice_and_a_line_of_two_people_are_bad_lines(hers: Client, pets: Competition) -> None:
+    read(hers)
+    hers.post(ROSTER, {"text": "Name,Email,Student ID\nBo,bo@example.org,7\nBo,BO@example.org,\nX,bo@example.org,8\n"})
+    page = text_of(hers.get(ROSTER))
+    assert "the same person as in line 2" in page
+    assert "belong to several people of the roster" in page
+
+
+@pytest.mark.parametrize("data", [{}, {"text": "  "}, {"text": "Points\n1\n"}])
+def test_no_list_is_refused_in_words(hers: Client, pets: Competition, data: dict[str, str]) -> None:
+    response = hers.post(ROSTER, data)
+    assert response.status_code in (409, 422)
+    assert "Please look at this again" in text_of(response)
+
+
+def test_a_slip_lets_exactly_one_person_in_once(hers: Client, pets: Competition, dee: User, cy: User) -> None:
+    read(hers)
+    bo_entry = RosterEntry.objects.get(student_id="7")
+    (code,) = slips_of(hers, entry=bo_entry.pk)
+    assert code.replace("-", "") not in str(RosterEntry.objects.values())
+    hosting.change(competition=pets, admission="roster")
+    client = signed_in(dee)
+    assert client.get(f"/join/{code}/")["Location"] == f"/slip/{code}/"
+    assert "This link is for Bo Berg." in text_of(client.get(f"/slip/{code}/"))
+    assert client.post(f"/slip/{code}/", {"accepted": "on"}).status_code == 303
+    bo_entry.refresh_from_db()
+    assert bo_entry.user == dee
+    assert signed_in(cy).get(f"/slip/{code}/").status_code == 404
+    assert not Membership.objects.filter(user=cy).exists()
+
+
+def test_a_new_slip_ends_the_one_before_and_an_old_one_ends_by_itself(
+    hers: Client, pets: Competition, bo: User
+) -> None:
+    read(hers)
+    first, second = slips_of(hers)
+    assert slips_of(hers) == []  # all are invited, so nobody is left without a tick
+    entry = RosterEntry.objects.get(student_id="7")
+    (anew,) = slips_of(hers, entry=entry.pk)
+    client = signed_in(bo)
+    statuses = {code: client.get(f"/slip/{code}/").status_code for code in (first, second, anew)}
+    assert statuses == {first: 404, second: 200, anew: 200}
+    RosterEntry.objects.update(slip_expires_at="2020-01-01T00:00:00+00:00")
+    assert client.get(f"/slip/{anew}/").status_code == 404
+
+
+def test_a_slip_is_a_way_to_an_account(hers: Client, pets: Competition, client: Client) -> None:
+    assert client.get("/accounts/signup/").content.decode().count("password1") == 0
+    read(hers)
+    code = slips_of(hers)[0]
+    assert "Create account" in text_of(client.get(f"/slip/{code}/"))
+    assert "password1" in client.get("/accounts/signup/").content.decode()
+
+
+def test_only_the_roster_may_join_where_ada_says_so(pets: Competition, ada: User, bo: User, dee: User) -> None:
+    read(signed_in(ada))
+    hosting.change(competition=pets, admission="roster")
+    refused = signed_in(bo).post(f"/join/{pets.join_code}/", {"accepted": "on"})
+    assert "you have not confirmed an e-mail address" in text_of(refused)
+    confirm(dee)
+    assert "is not on the roster: dee@example.org" in text_of(signed_in(dee).get(f"/join/{pets.join_code}/"))
+    confirm(bo)
+    assert signed_in(bo).post(f"/join/{pets.join_code}/", {"accepted": "on"}).status_code == 303
+    assert RosterEntry.objects.get(user=bo).state == "joined"
+    team = Membership.objects.get(user=bo).team
+    with pytest.raises(joining.CannotJoin, match="not on the roster"):
+        joining.by_invitation(user=dee, invitation=team.invitation)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "gets_in"), [("@example.org", True), ("bo@example.org", True), ("@other.org", False)]
+)
+def test_a_list_of_addresses_and_domains_decides(
+    hers: Client, pets: Competition, bo: User, allowed: str, gets_in: bool
+) -> None:
+    hers.post("/host/pets/people/admission/", {"admission": "addresses", "allowed_addresses": allowed})
+    confirm(bo)
+    response = signed_in(bo).post(f"/join/{pets.join_code}/", {"accepted": "on"})
+    assert (response.status_code == 303) == gets_in
+
+
+def test_a_list_without_an_address_is_refused(hers: Client, pets: Competition) -> None:
+    for words in ("", "nonsense@", "a@b"):
+        response = hers.post("/host/pets/people/admission/", {"admission": "addresses", "allowed_addresses": words})
+        assert response.status_code == 422, words
+
+
+def test_members_with_a_confirmed_address_are_found_on_the_list(hers: Client, pets: Competition, bo: User) -> None:
+    team = enter(pets, bo).team
+    read(hers)
+    assert RosterEntry.objects.get(student_id="7").user is None
+    confirm(bo)
+    read(hers)
+    assert RosterEntry.objects.get(student_id="7").user == bo
+    assert sections_of(pets, [team.pk]) == {team.pk: "Lab 1"}
+    assert "Cy Clay" not in text_of(hers.get("/host/pets/people/?section=Lab+1"))
+
+
+def test_an_assistant_sees_people_and_changes_nothing(hers: Client, pets: Competition, dee: User) -> None:
+    read(hers)
+    hers.post("/host/pets/people/roles/", {"name": "dee", "role": "assistant"})
+    client = signed_in(dee)
+    assert "Bo Berg" in text_of(client.get("/host/pets/people/"))
+    for page in (ROSTER, "/host/pets/people/slips/", "/host/pets/people/left/", "/host/pets/people/roles/"):
+        assert client.post(page, {"action": "take"}).status_code == 404, page
+    with pytest.raises(joining.CannotJoin, match="You assist"):
+        joining.enter(user=dee, competition=pets)
+
+
+def test_a_class_of_fifty_costs_no_more_queries_than_one_of_two(hers: Client, pets: Competition) -> None:
+    read(hers)
+    hers.get("/host/pets/people/")
+    with CaptureQueriesContext(connection) as few:
+        hers.get("/host/pets/people/")
+    read(hers, "Name,Email\n" + "".join(f"P {n},p{n}@example.org\n" for n in range(50)))
+    for number in range(20):
+        enter(pets, person(f"m{number}"))
+    with CaptureQueriesContext(connection) as many:
+        hers.get("/host/pets/people/")
+    assert len(many) == len(few) <= 12
