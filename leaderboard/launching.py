@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from . import ranking
-from .models import AuditEntry, Competition, Deed, User, WalkThrough, plain
+from . import ranking, telling
+from .models import AuditEntry, Competition, Deed, Kind, User, WalkThrough, plain
 
 
 class NotReady(Exception):
@@ -40,7 +41,7 @@ def checklist(competition: Competition) -> list[Need]:
         Need("deadline", _("The deadline lies in the future"), competition.closes_at > timezone.now()),
     ]
     if ruler and competition.board_mode == Competition.BoardMode.STEADY:
-        text = _("The steady public board has a step (write one in the settings, or choose a plain board)")
+        text = _("The steady public board has a step (write one, or choose a plain board)")
         needs.append(Need("step", text, ranking.step_of(competition, ruler) != ranking.NO_RUNGS))
     if competition.candidate_id is not None:
         needs.append(Need("candidate", _("The ground truth that waits is applied or discarded"), False))
@@ -70,32 +71,37 @@ def launch(*, competition: Competition, user: User | None = None, after_walk: bo
     competition.refresh_from_db()
 
 
-def launch_due(at: datetime) -> list[Competition]:
-    """Launch what was to be launched by now; gives those that could not be, whose hosts should hear of it.
+def launch_due(at: datetime) -> None:
+    """Launch what was to be launched by now, and tell its hosts, as what is missing leaves it a draft.
 
     Any number may run at once: a competition is launched, or given back to its hosts, once.
     """
-    stuck = []
     due = Competition.objects.select_related("ground_truth", "launch_asked_by")
     for competition in due.filter(launched_at=None, launches_at__lte=at):
-        asked_by = competition.launch_asked_by
         try:
-            launch(competition=competition, user=asked_by, after_walk=True)
+            launch(competition=competition, user=competition.launch_asked_by, after_walk=True)
         except NotReady as error:
-            if _give_back(competition, error.missing):
-                stuck.append(competition)
-    return stuck
+            _give_back(competition, error.missing)
+        else:
+            _tell(competition, _("“%(title)s” is launched, as planned.") % {"title": competition}, "")
 
 
 @transaction.atomic
-def _give_back(competition: Competition, missing: list[str]) -> bool:
-    """It stays a draft, and says why; True for the one caller who did this."""
+def _give_back(competition: Competition, missing: list[str]) -> None:
+    """It stays a draft, and says why."""
     waiting = Competition.objects.filter(pk=competition.pk, launched_at=None, launches_at=competition.launches_at)
     if not waiting.update(launches_at=None, launch_asked_by=None, launch_trouble=missing):
-        return False
+        return
     planned = plain({"launches_at": competition.launches_at})
     AuditEntry.append(
         Deed.LAUNCH_MISSED, user=None, competition=competition, before=planned, after={"missing": " ".join(missing)}
     )
-    competition.refresh_from_db()
-    return True
+    title = _("The planned launch of “%(title)s” did not happen") % {"title": competition}
+    _tell(competition, title, _("It is still a draft.") + "\n\n" + "\n".join(missing))
+
+
+def _tell(competition: Competition, title: str, text: str) -> None:
+    page = reverse("host_competition", kwargs={"slug": competition.slug})
+    hosts = competition.hosts.filter(is_active=True)
+    key = f"launch:{competition.pk}:{competition.launches_at}"
+    telling.tell(hosts, kind=Kind.LAUNCH, competition=competition, title=title, text=text, link=page, key=key)

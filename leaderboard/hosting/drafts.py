@@ -44,13 +44,15 @@ def draft_truth(
     group_column: str = "",
     secondary: Iterable[Asked] = (),
     wants_fits: bool = False,
+    draws_anew: bool = False,
 ) -> TruthDraft:
     """Keep an answer file and check it at once; without one, the draft's file or that of the last ground truth.
 
     Without a `metric` the most plausible one is taken, with its defaults. A file without a `Usage` column is split by
     the system: `public_share` of the rows (0–1) are public, rows of one group together; once launched, rows keep the
     part they have in the current ruler. `secondary` metrics are shown beside the score. All findings are in
-    the draft's `report`, and with `wants_fits` which metrics fit. Raises `metrics.ParameterError` for parameters,
+    the draft's `report`, and with `wants_fits` which metrics fit. `draws_anew` forgets the `Usage` column of a file,
+    until the launch. Raises `metrics.ParameterError` for parameters,
     `CannotHost` without a file and for secondary metrics, `storage.TooLarge`, and `child.ChildFailed` when the check
     itself broke. Then nothing has changed.
     """
@@ -58,10 +60,7 @@ def draft_truth(
     beside = clean_secondary(secondary)
     draft = TruthDraft.objects.filter(competition=competition).first() or TruthDraft(competition=competition)
     earlier = draft.file_key
-    if chunks is not None:
-        draft.file_key, draft.file_name = _store_truth(competition, _plain(chunks)), clean_name(file_name)
-    elif not earlier:
-        draft.file_key, draft.file_name = _copy_of_last(competition)
+    _take_file(draft, chunks, file_name, draws_anew=draws_anew and competition.launched_at is None)
     draft.id_column, draft.group_column = id_column.strip(), group_column.strip()
     draft.public_share, draft.seed, draft.is_stratified = public_share, seed, is_stratified
     draft.secondary, draft.uploaded_at = beside, timezone.now()
@@ -77,6 +76,24 @@ def draft_truth(
     if earlier and earlier != draft.file_key:
         remove_file(earlier)
     return draft
+
+
+def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str, *, draws_anew: bool) -> None:
+    """The file that came, or the draft's, or that of the last ground truth; each as a file of its own."""
+    competition, held = draft.competition, draft.file_key
+    if chunks is not None:
+        draft.file_key, draft.file_name = _store_truth(competition, _plain(chunks)), clean_name(file_name)
+    elif not draft.file_key:
+        draft.file_key, draft.file_name = _copy_of_last(competition)
+    split = draft.file_key
+    if not draws_anew or "Usage" not in _header(path_of(split)):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "unsplit.csv"
+        child.run("drop_column", truth=str(path_of(split)), column="Usage", target=str(target))
+        draft.file_key = _store_truth(competition, [target.read_bytes()])
+    if split != held:
+        remove_file(split)
 
 
 def discard_draft(*, competition: Competition) -> None:

@@ -33,6 +33,7 @@ class Kind(models.TextChoices):
     REVEALED = "revealed", _("A private board opens")
     GRADE = "grade", _("Grades are released")
     ROLE = "role", _("You get other rights in a competition")
+    LAUNCH = "launch", _("A planned launch of your competition happens, or does not")
     FILE_FAILED = "file_failed", _("A file of your class could not be scored")
     OTHER = "other", _("Everything else")
 
@@ -48,7 +49,7 @@ class Kind(models.TextChoices):
 
     @property
     def is_for_hosts(self) -> bool:
-        return self is Kind.FILE_FAILED
+        return self in (Kind.FILE_FAILED, Kind.LAUNCH)
 
 
 SILENT = {Kind.REMINDER, Kind.OPENED, Kind.PAUSED, Kind.TEAM, Kind.REVEALED, Kind.FILE_FAILED}

@@ -18,6 +18,7 @@ from leaderboard.models import (
     Competition,
     DataFile,
     GroundTruth,
+    Notice,
     Submission,
     Team,
     TruthCheck,
@@ -151,6 +152,20 @@ def test_the_split_is_drawn_again_with_another_seed_without_a_new_upload(hers: C
     assert answer.status_code == 303
     again = TruthDraft.objects.get()
     assert (again.file_key, again.seed, again.report["public_rows"]) == (first.file_key, 4, 30)
+
+
+def test_a_split_that_is_published_is_drawn_again_until_the_launch(hers: Client, pond: Competition) -> None:
+    look(hers)
+    assert "Draw the split anew" not in hers.get("/host/pond/setup/data/").content.decode()
+    choose(hers)
+    assert "Draw the split anew" in hers.get("/host/pond/setup/data/").content.decode()
+    again = {**SPLIT, "public_percent": "50"}
+    hers.post("/host/pond/setup/data/", again)
+    assert TruthDraft.objects.get().report["public_rows"] == 24  # not asked for
+    hers.post("/host/pond/setup/data/", {**again, "draws_anew": "on"})
+    assert TruthDraft.objects.get().report["public_rows"] == 30
+    choose(hers)
+    assert Competition.objects.get().ground_truth.public_rows == 30  # type: ignore[union-attr]
 
 
 def test_another_metric_is_measured_before_it_is_used(hers: Client, pond: Competition) -> None:
@@ -316,10 +331,13 @@ def test_a_planned_launch_happens_by_itself_and_is_in_the_trail(hers: Client, re
     assert launched.launches_at is None
     deeds = list(AuditEntry.objects.order_by("number").values_list("deed", flat=True))
     assert deeds.count("launched") == 1
+    assert [notice.title for notice in Notice.objects.all()] == ["“Pond life” is launched, as planned."]
     assert "launch_scheduled" in deeds
 
 
-def test_a_planned_launch_with_something_missing_leaves_a_draft_that_says_so(hers: Client, ready: Competition) -> None:
+def test_a_planned_launch_with_something_missing_leaves_a_draft_that_says_so(
+    hers: Client, ada: User, ready: Competition
+) -> None:
     planned(hers, ready)
     tasks.launch_due()
     tasks.launch_due()
@@ -328,6 +346,9 @@ def test_a_planned_launch_with_something_missing_leaves_a_draft_that_says_so(her
     assert "The planned launch did not happen" in page
     assert "Missing: You have walked the student's way" in page
     assert AuditEntry.objects.filter(deed="launch_missed").count() == 1
+    told = Notice.objects.get(user=ada)
+    assert told.title == "The planned launch of “Pond life” did not happen"
+    assert "Missing: You have walked" in told.text
 
 
 def test_a_planned_launch_is_taken_back(hers: Client, ready: Competition) -> None:

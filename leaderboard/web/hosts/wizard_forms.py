@@ -60,9 +60,18 @@ class EntryForm(StepForm):
 class AnswersForm(TruthForm):
     """The answer file and its split; the metric is chosen on a page of its own."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    draws_anew = forms.BooleanField(
+        label=_("Draw the split anew"),
+        required=False,
+        help_text=_("Forgets which rows the file has as public and private, and draws them as below."),
+    )
+
+    def __init__(self, *args: Any, has_split: bool = False, **kwargs: Any) -> None:
+        """`has_split`: the file at hand says itself which rows are public."""
         super().__init__(*args, needs_metric=False, **kwargs)
         del self.fields["metric"]
+        if not has_split:
+            del self.fields["draws_anew"]
 
 
 class MetricForm(TruthForm):

@@ -48,9 +48,7 @@ def host_setup_data(request: HttpRequest, visit: Visit) -> HttpResponse:
     """GET shows; POST checks an answer file with its split, or adds a file for students (`action=add`)."""
     if request.method == "POST":
         return _add_file(request, visit) if request.POST.get("action") == "add" else _answers(request, visit)
-    draft = draft_of(visit.competition)
-    form = AnswersForm(initial=initial_split(visit.competition, draft), has_file=file_at_hand(visit.competition, draft))
-    return _data_page(request, visit, form, data_file_form())
+    return _data_page(request, visit, _answers_form(visit.competition), data_file_form())
 
 
 @open_to(Audience.HOSTS)
@@ -69,11 +67,20 @@ def host_setup_metric(request: HttpRequest, visit: Visit) -> HttpResponse:
     return _metric_page(request, visit, MetricForm(initial={"metric": key}), parameters)
 
 
+def _answers_form(competition: Competition, request: HttpRequest | None = None) -> AnswersForm:
+    """As the last look was asked for, or as it is asked for now."""
+    draft = draft_of(competition)
+    has_split = competition.ground_truth_id is not None if draft is None else not draft.report["is_split_by_system"]
+    about_file: dict[str, Any] = {"has_file": file_at_hand(competition, draft), "has_split": has_split}
+    if request is not None:
+        return AnswersForm(request.POST, request.FILES, **about_file)
+    return AnswersForm(initial=initial_split(competition, draft), **about_file)
+
+
 def _answers(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Look at a file; a new one gets the metric that is most usual for its answers, until another is chosen."""
     competition = visit.competition
-    form = AnswersForm(request.POST, request.FILES, has_file=file_at_hand(competition, draft_of(competition)))
-    status = 422
+    form, status = _answers_form(competition, request), 422
     try:
         refuse_too_large(request)
         if form.is_valid():
@@ -103,6 +110,7 @@ def _draft(competition: Competition, form: AnswersForm) -> None:
         group_column=filled["group_column"],
         secondary=_beside(held),
         wants_fits=True,
+        draws_anew=filled.get("draws_anew", False) and not file,
     )
 
 
@@ -113,7 +121,7 @@ def data_file_form(request: HttpRequest | None = None) -> DataFileForm:
 
 
 def _add_file(request: HttpRequest, visit: Visit) -> HttpResponse:
-    competition, draft = visit.competition, draft_of(visit.competition)
+    competition = visit.competition
     form, status = data_file_form(request), 422
     try:
         refuse_too_large(request)
@@ -127,8 +135,7 @@ def _add_file(request: HttpRequest, visit: Visit) -> HttpResponse:
             return see_other("host_setup_data", fragment="#files", slug=competition.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    answers = AnswersForm(initial=initial_split(competition, draft), has_file=file_at_hand(competition, draft))
-    return _data_page(request, visit, answers, form, status=status)
+    return _data_page(request, visit, _answers_form(competition), form, status=status)
 
 
 def _data_page(

@@ -1,0 +1,122 @@
+"""From signing in to a launched competition in a real browser, counted and timed; each page for everybody."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.test import Client
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from leaderboard import hosting, scoring
+from leaderboard.models import Competition, User
+from tests.metrics.answer_files import table
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ANSWERS = table("id,species", lambda i, dice: dice.choice(["newt", "toad", "frog"]), 400)
+MOST_CLICKS, MOST_PAGES = 13, 14
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+STEPS = ("setup/basics", "setup/data", "setup/metric", "setup/limits", "setup/people", "setup/launch", "walk")
+
+
+class Hand:
+    """A hand that counts its clicks and the pages it is shown."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.clicks, self.pages = page, 0, 0
+        page.on("framenavigated", lambda frame: self._turn() if frame == page.main_frame else None)
+
+    def _turn(self) -> None:
+        self.pages += 1
+
+    def press(self, name: str, role: str = "button") -> None:
+        self.clicks += 1
+        self.page.get_by_role(role, name=name).first.click()  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def page(chromium: Browser, ada: User) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": 1180, "height": 900}, timezone_id="Europe/Vienna")
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def sign_in(page: Page, address: str) -> None:
+    page.goto(f"{address}/accounts/login/?next=/host/")
+    page.fill("#id_login", "ada")
+    page.fill("#id_password", "correct horse")
+
+
+def test_ada_launches_with_one_file_in_a_few_clicks(page: Page, live_server: LiveServer) -> None:
+    begun, hand = time.monotonic(), Hand(page)
+    sign_in(page, live_server.url)
+    hand.press("Sign in")
+    hand.press("Create a competition", "link")
+    page.fill("#id_title", "Pond life")
+    page.fill("#id_overview", "Newt, toad or frog?")
+    hand.press("Create the draft")
+    page.set_input_files("#id_file", {"name": "answers.csv", "mimeType": "text/csv", "buffer": ANSWERS})
+    hand.press("Look at the file")
+    hand.press("Continue to the metric", "link")
+    hand.press("Use the chosen metric and continue")
+    hand.press("Save and continue")
+    hand.press("Save and continue")
+    hand.press("Do this", "link")
+    hand.press("Submit the sample for a score")
+    expect(page.locator("#sent")).to_contain_text("waiting for the scorer")
+    scoring.walk(Competition.objects.get().ground_truth_id or 0)
+    hand.press("Continue to the launch", "link")
+    hand.press("Launch now")
+    expect(page.locator("main")).to_contain_text("Live")
+    launched = Competition.objects.get()
+    assert launched.launched_at is not None
+    assert launched.zone == "Europe/Vienna"
+    print(f"{hand.clicks} clicks, {hand.pages} pages, {time.monotonic() - begun:.1f} s")  # noqa: T201
+    assert hand.clicks <= MOST_CLICKS
+    assert hand.pages <= MOST_PAGES
+    assert time.monotonic() - begun < 300
+
+
+@pytest.fixture
+def pond(ada: User) -> Competition:
+    pond = hosting.begin(user=ada, title="Pond life", slug="pond", overview="Newt, toad or **frog**?")
+    hosting.draft_truth(
+        competition=pond, metric="", params={}, file_name="answers.csv", chunks=[ANSWERS], wants_fits=True
+    )
+    hosting.publish(competition=pond, user=ada)
+    hosting.draft_truth(competition=pond, metric="accuracy", params={}, wants_fits=True)
+    hosting.walk(competition=pond, user=ada)
+    scoring.walk(pond.ground_truth_id or 0)
+    return pond
+
+
+def test_every_step_is_for_everybody(page: Page, live_server: LiveServer, ada: User, pond: Competition) -> None:
+    """Axe finds nothing in light and dark, and nothing scrolls sideways at 320 px."""
+    client = Client()
+    client.force_login(ada)
+    cookie = client.cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
+    for step in (*STEPS, "truth/check", "clone"):
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            page.goto(f"{live_server.url}/host/pond/{step}/")
+            found = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}})
+            assert found.response["violations"] == [], (step, scheme, found.generate_report())
+            picture(page, f"{step.replace('/', '-')}-{scheme}")
+        page.set_viewport_size({"width": 320, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), step
+        picture(page, f"{step.replace('/', '-')}-320")
+        page.set_viewport_size({"width": 1180, "height": 900})
+
+
+def picture(page: Page, name: str) -> None:
+    if folder := os.environ.get("PICTURES"):
+        page.screenshot(path=f"{folder}/wizard-{name}.png", full_page=True)
