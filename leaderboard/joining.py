@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from . import telling
 from .models import (
+    AuditEntry,
     Competition,
     DailyAttempts,
+    Deed,
+    Kind,
     Membership,
     RosterEntry,
     Team,
@@ -129,14 +134,17 @@ def by_invitation(*, user: User, invitation: str) -> Membership:
 def obstacle_to(team: Team, held: Membership | None) -> str:
     """Why somebody who holds this membership (or none) cannot move into a team; empty when they can."""
     competition = team.competition
-    if database_now() >= competition.closes_at:
-        return "The deadline of this competition has passed."
+    if reason := competition.why_teams_stay(database_now()):
+        return reason
     if team.memberships.count() >= competition.team_size:
         return f"“{team}” is full: a team has at most {competition.team_size} members here."
     if team.disqualified_at or (held and held.team.disqualified_at):
         return _("A disqualified team takes nobody in, and its members cannot go on in another one.")
     if held and held.team.submissions.exists():
-        return "Your present team has submissions already, so you cannot change to another one."
+        return _(
+            "Your present team has submissions already, so you cannot change to another one. Two teams can become one: "
+            "your captain finds it on your team’s page."
+        )
     return ""
 
 
@@ -166,12 +174,13 @@ def rename(*, membership: Membership, name: str) -> None:
 
 def renew_invitation(*, membership: Membership) -> None:
     """Make the old invitation link stop working."""
+    _refuse_where_teams_stay(membership.competition)
     Team.objects.filter(pk=membership.team_id).update(invitation=new_invitation())
 
 
 def leave(*, membership: Membership) -> Membership:
     """Leave a team for a team of one; the team keeps its submissions. The last member cannot leave them behind."""
-    _refuse_after_the_deadline(membership.competition)
+    _refuse_where_teams_stay(membership.competition)
     with transaction.atomic():
         team = Team.objects.select_for_update().get(pk=membership.team_id)
         if team.disqualified_at is not None:
@@ -194,6 +203,66 @@ def leave(*, membership: Membership) -> Membership:
             heir = team.memberships.order_by("joined_at").first()
             Team.objects.filter(pk=team.pk).update(captain=heir.user_id if heir else None)
     return membership
+
+
+def remove_member(*, captain: Membership, member_id: int) -> Membership:
+    """The captain sends somebody out: as `leave`, for another member, and noted."""
+    with transaction.atomic():
+        team = _led_by(captain)
+        membership = team.memberships.exclude(pk=captain.pk).select_related("competition", "user").filter(pk=member_id)
+        if (found := membership.first()) is None:
+            raise CannotJoin(_("This person is not in your team any more."))
+        name = found.user.get_username()
+        leave(membership=found)
+        words = _(
+            "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
+        )
+        _tell(found.user, found, _("You left a team"), words % {"team": team})
+        _note(Deed.MEMBER_REMOVED, captain, found.user, {"member": name}, {})
+    return found
+
+
+def hand_over(*, captain: Membership, member_id: int) -> None:
+    """Make another member the captain."""
+    with transaction.atomic():
+        team = _led_by(captain)
+        heir = team.memberships.select_related("user").filter(pk=member_id).first()
+        if heir is None:
+            raise CannotJoin(_("This person is not in your team any more."))
+        if heir.user_id == team.captain_id:
+            return
+        before = team.captain.get_username() if team.captain else ""
+        Team.objects.filter(pk=team.pk).update(captain=heir.user)
+        words = _("You lead “%(team)s” now: you may remove members and decide about merging.")
+        _tell(heir.user, captain, _("You are the captain"), words % {"team": team})
+        _note(Deed.CAPTAIN_CHANGED, captain, heir.user, {"captain": before}, {"captain": heir.user.get_username()})
+
+
+def _led_by(captain: Membership) -> Team:
+    """The team, locked, if this member leads it and teams can still change."""
+    _refuse_where_teams_stay(captain.competition)
+    team = Team.objects.select_for_update(of=("self",)).select_related("captain").get(pk=captain.team_id)
+    if not team.is_led_by(captain.user):
+        raise CannotJoin(_("Only the captain of a team can do this."))
+    return team
+
+
+def _tell(user: User, membership: Membership, title: str, words: str) -> None:
+    competition = membership.competition
+    link = reverse("team", kwargs={"slug": competition.slug})
+    telling.tell([user], kind=Kind.TEAM, competition=competition, title=title, text=words, link=link)
+
+
+def _note(deed: Deed, captain: Membership, about: User, before: dict[str, str], after: dict[str, str]) -> None:
+    AuditEntry.append(
+        deed,
+        user=captain.user,
+        competition=captain.competition,
+        account=about,
+        about=captain.team.name,
+        before=before,
+        after=after,
+    )
 
 
 def clean_team_name(name: str) -> str:
@@ -225,6 +294,11 @@ def _link(membership: Membership, entry: RosterEntry | None) -> None:
 def _refuse_after_the_deadline(competition: Competition) -> None:
     if database_now() >= competition.closes_at:
         raise CannotJoin("The deadline has passed; teams stay as they are.")
+
+
+def _refuse_where_teams_stay(competition: Competition) -> None:
+    if reason := competition.why_teams_stay(database_now()):
+        raise CannotJoin(reason)
 
 
 def _move(held: Membership, team: Team) -> Membership:

@@ -101,6 +101,8 @@ def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcom
     mine = Submission.objects.filter(pk=submission.pk, claim=claim, status=Submission.Status.PENDING)
     if competition is None:
         return "busy"  # it was deleted while its file was measured
+    # Its team may have become part of another meanwhile.
+    submission.team_id = Submission.objects.filter(pk=submission.pk).values_list("team_id", flat=True).first()
     if competition.ground_truth_id != ruler.pk:
         claims.put_back(submission.pk, claim)
         return "stale"

@@ -128,6 +128,19 @@ class BoardRow(Schema):
             "rounded to steps of their own where the score is, empty where it is hidden."
         ),
     ]
+    interval: Annotated[
+        list[float | None] | None,
+        Field(
+            description="Where the score lies in 95 of 100 cases, an end null where its scale has none; null where "
+            "nothing is known, and where the board does not show exact scores."
+        ),
+    ]
+    tied_from: Annotated[
+        int | None,
+        Field(
+            description="The best rank that this one cannot be told apart from; null where the next is clearly better."
+        ),
+    ]
     movement: Annotated[int | None, Field(description="Ranks gained, negative when lost.")]
     submissions: int
     received_at: datetime

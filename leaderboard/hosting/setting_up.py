@@ -45,6 +45,8 @@ EDITABLE = (
     "reveals_itself",
     "board_mode",
     "board_step",
+    "embed_sites",
+    "teams_close_at",
     "daily_attempts",
     "final_count",
     "team_size",

@@ -14,7 +14,7 @@ from .notice import Delivery, Kind, Notice, NoticeChoice
 from .pseudonyms import give_pseudonyms
 from .roster import RosterDraft, RosterEntry, sections_of, slip_digest
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
-from .team import DailyAttempts, Membership, Team
+from .team import DailyAttempts, Membership, MergeOffer, Team
 from .truth import MOST_SECONDARY, GroundTruth, Immutable, Rescoring, RowReport, TruthDraft
 from .user import ApiToken, SetupLink, User, Viewer
 from .walk import TruthCheck, WalkThrough
@@ -44,6 +44,7 @@ __all__ = [
     "Instrument",
     "Kind",
     "Membership",
+    "MergeOffer",
     "Notice",
     "NoticeChoice",
     "Refusal",

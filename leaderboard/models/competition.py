@@ -11,8 +11,10 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from .sites import check_sites
 from .user import User, Viewer
 from .zones import check_zone
 
@@ -144,11 +146,16 @@ class Competition(models.Model):
         "step", null=True, blank=True, validators=[MinValueValidator(1e-15), MaxValueValidator(1e15)]
     )
 
+    # Sites that may show the board within their pages, between spaces; empty: none.
+    embed_sites = models.CharField(_("embedded on"), max_length=500, blank=True, validators=[check_sites])
+
     daily_attempts = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1), MaxValueValidator(1000)])
     final_count = models.PositiveIntegerField(
         "final picks", default=2, validators=[MinValueValidator(1), MaxValueValidator(20)]
     )
     team_size = models.PositiveIntegerField(default=4, validators=[MinValueValidator(1), MaxValueValidator(50)])
+    # Nothing: at the deadline of everybody.
+    teams_close_at = models.DateTimeField(_("teams stay from"), null=True, blank=True)
     max_bytes = models.PositiveBigIntegerField(
         "largest file in bytes", default=50 * 1024 * 1024, validators=[MinValueValidator(1024)]
     )
@@ -277,6 +284,14 @@ class Competition(models.Model):
         if at < self.closes_at:
             return "live"
         return "revealed" if self.is_revealed(at) else "closed"
+
+    def why_teams_stay(self, at: datetime) -> str:
+        """Why nobody can change teams any more; empty while they can."""
+        if at >= self.closes_at:
+            return gettext("The deadline has passed; teams stay as they are.")
+        if self.teams_close_at is not None and at >= self.teams_close_at:
+            return gettext("The host has closed the teams; they stay as they are.")
+        return ""
 
     def touch_board(self) -> None:
         """Make every cached board of this competition stale; part of the transaction that changed a board."""

@@ -63,6 +63,10 @@ class Team(models.Model):
             else self.pseudonym or _("Team {number}").format(number=self.pk)
         )
 
+    def is_led_by(self, user: User) -> bool:
+        """The captain; where their account is gone, every member."""
+        return self.captain_id in (None, user.pk)
+
 
 class Membership(models.Model):
     """A user in a team, and which version of the rules they accepted."""
@@ -85,6 +89,30 @@ class Membership(models.Model):
 
     def has_accepted_rules(self) -> bool:
         return self.rules_version >= self.competition.rules_version
+
+
+class MergeOffer(models.Model):
+    """A team offers another one to become part of it; its captain agrees or declines."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="offers_made")
+    other = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="offers_received")
+    by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["at"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["team", "other"], name="one_offer_between_two_teams"),
+            models.CheckConstraint(name="an_offer_is_for_another_team", condition=~Q(team=F("other"))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.team} to {self.other}"
+
+    @classmethod
+    def between(cls, team: Team) -> models.QuerySet[MergeOffer]:
+        """Those that a team made or received."""
+        return cls.objects.filter(Q(team=team) | Q(other=team))
 
 
 class DailyAttempts(models.Model):

@@ -138,10 +138,11 @@ def _receive(
             submission.save(force_insert=True)
             if not problems:
                 tasks.ring_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
-    except IntegrityError:
+    except (IntegrityError, DailyAttempts.DoesNotExist):
         earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
         if earlier is None:
-            _still_a_member(competition, user)
+            if _still_a_member(competition, user).team_id != membership.team_id:
+                return _receive(competition, user, stored, key, file_name, note)
             raise
         remove(stored.key)
         return earlier

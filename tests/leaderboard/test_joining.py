@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from leaderboard import joining, submitting
 from leaderboard.joining import CannotJoin
-from leaderboard.models import Competition, Membership, Team, User
+from leaderboard.models import AuditEntry, Competition, Deed, Membership, Notice, Team, User
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 
@@ -139,3 +139,53 @@ def test_the_database_refuses_a_second_team_for_one_person(pets: Competition, bo
     other = Team.objects.create(competition=pets, name="other")
     with pytest.raises(IntegrityError), transaction.atomic():
         Membership.objects.create(team=other, competition=pets, user=bo)
+
+
+def test_the_captain_removes_a_member_who_takes_the_days_attempts_along(pets: Competition, bo: User, cy: User) -> None:
+    captain = enter(pets, bo)
+    member = joining.by_invitation(user=cy, invitation=captain.team.invitation)
+    hand_in(pets, bo, answers())
+    gone = joining.remove_member(captain=captain, member_id=member.pk)
+    assert gone.team.name == "cy"
+    assert submitting.allowance(gone, timezone.now()).left == 4
+    assert AuditEntry.objects.filter(deed=Deed.MEMBER_REMOVED, account=cy.pk).exists()
+    assert "removed you" in Notice.objects.get(user=cy).text
+
+
+def test_a_captain_hands_over_and_is_none_any_more(pets: Competition, bo: User, cy: User) -> None:
+    captain = enter(pets, bo)
+    member = joining.by_invitation(user=cy, invitation=captain.team.invitation)
+    joining.hand_over(captain=captain, member_id=member.pk)
+    assert Team.objects.get().captain == cy
+    for verb in (joining.hand_over, joining.remove_member):
+        with pytest.raises(CannotJoin, match="Only the captain"):
+            verb(captain=captain, member_id=member.pk)
+
+
+def test_a_captain_decides_about_the_own_team_alone(pets: Competition, bo: User, cy: User) -> None:
+    captain, stranger = enter(pets, bo), enter(pets, cy)
+    for verb in (joining.hand_over, joining.remove_member):
+        with pytest.raises(CannotJoin, match="not in your team"):
+            verb(captain=captain, member_id=stranger.pk)
+    with pytest.raises(CannotJoin, match="not in your team"):
+        joining.remove_member(captain=captain, member_id=captain.pk)
+
+
+def test_once_the_host_has_closed_the_teams_nobody_moves_but_newcomers_enter(
+    pets: Competition, bo: User, cy: User, dee: User
+) -> None:
+    captain = enter(pets, bo)
+    member = joining.by_invitation(user=cy, invitation=captain.team.invitation)
+    Competition.objects.update(teams_close_at=timezone.now())
+    captain = Membership.objects.select_related("competition", "team", "user").get(pk=captain.pk)
+    member = Membership.objects.select_related("competition", "team", "user").get(pk=member.pk)
+    for verb in (
+        lambda: joining.leave(membership=member),
+        lambda: joining.remove_member(captain=captain, member_id=member.pk),
+        lambda: joining.hand_over(captain=captain, member_id=member.pk),
+        lambda: joining.renew_invitation(membership=captain),
+        lambda: joining.by_invitation(user=dee, invitation=captain.team.invitation),
+    ):
+        with pytest.raises(CannotJoin, match="host has closed the teams"):
+            verb()
+    assert enter(pets, dee).team.name == "dee"

@@ -91,3 +91,56 @@ def test_my_teams_are_mine_alone(pets: Competition, ada: User, bo: User, cy: Use
     make_competition(ada, slug="birds", title="Birds")
     assert "You are in no competition yet" in signed_in(cy).get("/teams/").content.decode()
     assert "Birds" not in signed_in(bo).get("/teams/").content.decode()
+
+
+def test_the_captain_hands_over_and_removes_on_the_page(pets: Competition, bo: User, cy: User, dee: User) -> None:
+    team = pair(pets, bo, cy)
+    joining.accept_rules(membership=joining.by_invitation(user=dee, invitation=team.invitation))
+    client, numbers = signed_in(bo), {m.user.username: m.pk for m in team.memberships.select_related("user")}
+    assert "Remove from the team" in client.get(TEAM).content.decode()
+    assert "Remove from the team" not in signed_in(cy).get(TEAM).content.decode()
+    client.post(TEAM, {"action": "remove", "number": numbers["dee"]})
+    assert Membership.objects.get(user=dee).team != team
+    client.post(TEAM, {"action": "hand_over", "number": numbers["cy"]})
+    team.refresh_from_db()
+    assert team.captain == cy
+    text = client.post(TEAM, {"action": "remove", "number": numbers["cy"]}, follow=True).content.decode()
+    assert "Only the captain" in text
+
+
+def test_two_captains_merge_their_teams_on_the_page(pets: Competition, bo: User, cy: User) -> None:
+    mine, theirs = enter(pets, bo).team, enter(pets, cy).team
+    hand_in(pets, bo, answers())
+    link = f"http://testserver/invitation/{theirs.invitation}/"
+    client, other = signed_in(bo), signed_in(cy)
+    assert client.post(TEAM, {"action": "offer", "invitation": link}).status_code == 303
+    assert "Offered to <strong>cy</strong>" in client.get(TEAM).content.decode()
+    page = other.get(TEAM).content.decode()
+    assert "<strong>bo</strong> offers that your teams become one" in page
+    assert "Yours has used <strong>0</strong> of 10" in page
+    number = page.split('name="number" value="')[1].split('"')[0]
+    assert (
+        "You are part of “bo” now"
+        in other.post(TEAM, {"action": "accept", "number": number}, follow=True).content.decode()
+    )
+    assert Membership.objects.get(user=cy).team == mine
+
+
+def test_a_refused_offer_says_why_beside_what_was_typed(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    response = signed_in(bo).post(TEAM, {"action": "offer", "invitation": "http://testserver/invitation/<wrong>/"})
+    assert response.status_code == 422
+    assert "No team of this competition has this invitation link" in response.content.decode()
+    assert "&lt;wrong&gt;" in response.content.decode()
+    for number in ("", "x", "9" * 40, "²"):
+        assert signed_in(bo).post(TEAM, {"action": "accept", "number": number}).status_code == 303
+
+
+def test_a_page_whose_teams_the_host_has_closed_has_no_buttons_for_them(pets: Competition, bo: User, cy: User) -> None:
+    pair(pets, bo, cy)
+    Competition.objects.update(teams_close_at=pets.opens_at)
+    page = signed_in(bo).get(TEAM).content.decode()
+    assert "The host has closed the teams" in page
+    for word in ("Leave the team", "Remove from", "Offer to merge", "Copy the link"):
+        assert word not in page
+    assert "Rename the team" in page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .announcements import host_announcement, host_announcements
 from .beat import host_pulse
+from .board import host_board
 from .bundle import host_submissions_zip
 from .grades import host_grade_release, host_grade_rules, host_grades
 from .hard_rows import host_rows
@@ -40,6 +41,7 @@ __all__ = [
     "host_announcements",
     "host_audit",
     "host_baselines",
+    "host_board",
     "host_board_csv",
     "host_candidate",
     "host_clone",

@@ -88,6 +88,17 @@ class NoteForm(forms.Form):
     )
 
 
+class MergeForm(forms.Form):
+    """Which team to become one with: its captain hands out the link."""
+
+    invitation = forms.CharField(
+        label=_("Invitation link of the other team"),
+        max_length=300,
+        help_text=_("Its captain finds it on their team’s page."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+
 class TeamNameForm(forms.Form):
     name = forms.CharField(label="Team name", max_length=60, help_text="Everybody sees it on the leaderboard.")
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
-from ... import joining
-from ...models import Membership
+from ... import joining, merging
+from ...models import Membership, MergeOffer
 from ..access import Audience, Visit, open_to
 from ..answers import see_other
-from .forms import TeamNameForm
+from .forms import MergeForm, TeamNameForm
 
 
 @open_to(Audience.MEMBERS)
@@ -20,42 +24,81 @@ def team(request: HttpRequest, visit: Visit) -> HttpResponse:
     if membership is None:
         messages.info(request, "You host this competition and are in no team of it.")
         return redirect("overview", slug=visit.competition.slug)
-    form = TeamNameForm(initial={"name": membership.team.name})
+    action = request.POST.get("action", "")
+    name = TeamNameForm(request.POST if action == "rename" else None, initial={"name": membership.team.name})
+    offer = MergeForm(request.POST if action == "offer" else None)
     if request.method == "POST":
-        form = TeamNameForm(request.POST if request.POST.get("action") == "rename" else None)
         try:
-            if words := _change(request.POST.get("action", ""), membership, form):
+            if words := _change(request, membership, name, offer):
                 messages.success(request, words)
                 return see_other("team", slug=visit.competition.slug)
-        except joining.CannotJoin as error:
-            if form.is_bound:
-                form.add_error("name", str(error))
-            else:
+        except (joining.CannotJoin, merging.CannotMerge) as error:
+            if (field := _field_of(action, name, offer)) is None:
                 messages.error(request, str(error))
                 return see_other("team", slug=visit.competition.slug)
-    members = list(membership.team.memberships.select_related("user"))
-    link = reverse("invitation", args=[membership.team.invitation])
-    context = {
+            field[0].add_error(field[1], str(error))
+    context = _context(request, visit, membership) | {"form": name, "offer_form": offer}
+    return render(request, "students/team.html", context, status=422 if name.errors or offer.errors else 200)
+
+
+def _field_of(action: str, name: TeamNameForm, offer: MergeForm) -> tuple[Form, str] | None:
+    """Where a refusal belongs: beside what was typed, if anything was."""
+    return {"rename": (name, "name"), "offer": (offer, "invitation")}.get(action)
+
+
+def _context(request: HttpRequest, visit: Visit, membership: Membership) -> dict[str, Any]:
+    competition, own = visit.competition, membership.team
+    members = list(own.memberships.select_related("user"))
+    offers = list(MergeOffer.between(own).select_related("team__competition", "other__competition"))
+    stays = competition.why_teams_stay(visit.at)
+    context: dict[str, Any] = {
         "visit": visit,
-        "team": membership.team,
+        "team": own,
         "members": members,
-        "invitation_link": request.build_absolute_uri(link),
-        "form": form,
-        "is_locked": visit.at >= visit.competition.closes_at,
-        "is_full": len(members) >= visit.competition.team_size,
+        "invitation_link": request.build_absolute_uri(reverse("invitation", args=[own.invitation])),
+        "stays": stays,
+        "names_stay": visit.at >= competition.closes_at,
+        "is_full": len(members) >= competition.team_size,
+        "is_captain": own.is_led_by(membership.user),
+        "made": [one for one in offers if one.team_id == own.pk],
+        "received": [one for one in offers if one.other_id == own.pk],
     }
-    return render(request, "students/team.html", context, status=422 if form.errors else 200)
+    if not stays and competition.team_size > 1:
+        context["balance"] = merging.balance(competition, [own], visit.at)
+    return context
 
 
-def _change(action: str, membership: Membership, form: TeamNameForm) -> str:
-    """Do what the form's button says; the words for it, empty when the name is not acceptable."""
-    if action == "rename" and form.is_valid():
-        joining.rename(membership=membership, name=form.cleaned_data["name"])
+def _change(request: HttpRequest, membership: Membership, name: TeamNameForm, offer: MergeForm) -> str:
+    """Do what the form's button says; the words for it, empty when there is no such button or a field is wrong."""
+    posted, action = request.POST, request.POST.get("action", "")
+    number = int(text) if (text := posted.get("number", "")).isdecimal() and text.isascii() and len(text) < 16 else 0
+    if action == "rename" and name.is_valid():
+        joining.rename(membership=membership, name=name.cleaned_data["name"])
         return "Your team has its new name."
+    if action == "offer" and offer.is_valid():
+        made = merging.offer(membership=membership, invitation=offer.cleaned_data["invitation"])
+        return _("Your offer is with “%(team)s”. Its captain decides.") % {"team": made.other.shown_name}
+    return _press(action, membership, number)
+
+
+def _press(action: str, membership: Membership, number: int) -> str:
+    """A button without a field; `number` is the member's or the offer's."""
     if action == "renew":
         joining.renew_invitation(membership=membership)
         return "The old invitation link stopped working; this is the new one."
     if action == "leave":
         joining.leave(membership=membership)
         return "You left the team and are now a team of your own."
+    if action == "remove":
+        gone = joining.remove_member(captain=membership, member_id=number)
+        return _("%(name)s is not in your team any more.") % {"name": gone.user.get_username()}
+    if action == "hand_over":
+        joining.hand_over(captain=membership, member_id=number)
+        return _("Your team has its new captain.")
+    if action == "accept":
+        united = merging.accept(membership=membership, offer_id=number)
+        return _("You are part of “%(team)s” now. Look at your final picks.") % {"team": united}
+    if action == "end_offer":
+        merging.withdraw(membership=membership, offer_id=number)
+        return _("The offer is gone.")
     return ""

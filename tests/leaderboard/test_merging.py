@@ -1,0 +1,245 @@
+"""Two teams become one, by Kaggle's attempt rule and with both captains' word."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from leaderboard import invariants, joining, measuring, merging, ranking, scoring, submitting
+from leaderboard.merging import CannotMerge
+from leaderboard.models import (
+    AuditEntry,
+    Competition,
+    DailyAttempts,
+    Deed,
+    Grant,
+    GroundTruth,
+    Membership,
+    MergeOffer,
+    Notice,
+    Score,
+    Standing,
+    Submission,
+    Team,
+    User,
+)
+from tests.conftest import answers, close, enter, hand_in
+
+
+@pytest.fixture
+def two(pets: Competition, bo: User, cy: User) -> tuple[Membership, Membership]:
+    """Bo's team and Cy's; the competition is in its second day."""
+    return enter(pets, bo), enter(pets, cy)
+
+
+def united(bo: Membership, cy: Membership) -> Team:
+    """Bo offers, Cy accepts."""
+    made = merging.offer(membership=bo, invitation=cy.team.invitation)
+    return merging.accept(membership=cy, offer_id=made.pk)
+
+
+def promises_hold() -> None:
+    verdicts = invariants.verdicts(seed=1, only={1, 3, 6, 7, 8})
+    assert [(verdict.number, verdict.examples) for verdict in verdicts if not verdict.holds] == []
+
+
+def test_everything_of_both_belongs_to_the_one_that_offered(
+    two: tuple[Membership, Membership], pets: Competition, bo: User, cy: User
+) -> None:
+    hand_in(pets, bo, answers(public=2))
+    best = hand_in(pets, cy, answers(public=1))
+    team = united(*two)
+    assert team.captain == bo
+    assert sorted(team.memberships.values_list("user__username", flat=True)) == ["bo", "cy"]
+    assert Team.objects.count() == 1
+    assert Submission.objects.filter(team=team).count() == 2
+    standing = Standing.objects.get()
+    assert (standing.team, standing.submission) == (team, best)
+    assert ranking.differences(GroundTruth.objects.select_related("competition").get()) == []
+    assert submitting.allowance(Membership.objects.get(user=cy), timezone.now()).left == 3
+    promises_hold()
+
+
+def test_it_is_in_the_trail_and_both_are_told(two: tuple[Membership, Membership], cy: User, bo: User) -> None:
+    united(*two)
+    entry = AuditEntry.objects.get(deed=Deed.TEAMS_MERGED)
+    assert (entry.by, entry.about) == (cy.pk, "bo")
+    assert ("teams", ["bo", "cy"], None) in entry.changes
+    assert set(Notice.objects.values_list("user__username", flat=True)) == {"bo", "cy"}
+
+
+def test_a_full_day_of_both_stays_countable_and_leaves_nothing_for_today(
+    two: tuple[Membership, Membership], pets: Competition, bo: User, cy: User
+) -> None:
+    """Two days of five are ten; five and five today use them up."""
+    for who in (bo, cy):
+        for _ in range(5):
+            hand_in(pets, who, answers(public=1))
+    team = united(*two)
+    count = DailyAttempts.objects.get(team=team)
+    assert (count.used, count.limit) == (10, 10)
+    assert submitting.allowance(Membership.objects.get(user=cy), timezone.now()).left == 0
+    promises_hold()
+
+
+def test_more_than_one_team_could_have_used_is_refused_until_days_have_passed(
+    two: tuple[Membership, Membership], pets: Competition, bo: User, cy: User
+) -> None:
+    Competition.objects.update(opens_at=timezone.now() - timedelta(seconds=1))
+    for who, number in ((bo, 3), (cy, 3)):
+        for _ in range(number):
+            hand_in(pets, who, answers())
+    with pytest.raises(CannotMerge, match=r"handed in 6 files that count.* have handed in 5 by"):
+        merging.offer(membership=two[0], invitation=two[1].team.invitation)
+    Competition.objects.update(opens_at=timezone.now() - timedelta(days=1))
+    assert united(*two).submissions.count() == 6
+
+
+def test_invalid_files_count_for_nobody(
+    two: tuple[Membership, Membership], pets: Competition, bo: User, cy: User
+) -> None:
+    Competition.objects.update(opens_at=timezone.now() - timedelta(seconds=1))
+    for who in (bo, cy):
+        hand_in(pets, who, b"nonsense\n")
+    assert merging.balance(pets, [two[0].team, two[1].team], timezone.now()).used == 0
+    united(*two)
+    assert DailyAttempts.objects.get().refused == 2
+
+
+def test_the_rule_is_asked_again_when_the_other_accepts(
+    two: tuple[Membership, Membership], pets: Competition, bo: User
+) -> None:
+    Competition.objects.update(opens_at=timezone.now() - timedelta(seconds=1), daily_attempts=2)
+    made = merging.offer(membership=two[0], invitation=two[1].team.invitation)
+    for user in (bo, two[1].user):
+        for _ in range(2):
+            hand_in(pets, user, answers())
+    with pytest.raises(CannotMerge, match="4 files that count"):
+        merging.accept(membership=two[1], offer_id=made.pk)
+    assert Team.objects.count() == 2
+
+
+def test_only_captains_decide(two: tuple[Membership, Membership], pets: Competition, dee: User) -> None:
+    mate = joining.by_invitation(user=dee, invitation=two[1].team.invitation)
+    made = merging.offer(membership=two[0], invitation=two[1].team.invitation)
+    for verb in (
+        lambda: merging.accept(membership=mate, offer_id=made.pk),
+        lambda: merging.withdraw(membership=mate, offer_id=made.pk),
+        lambda: merging.offer(membership=mate, invitation=two[0].team.invitation),
+    ):
+        with pytest.raises(CannotMerge, match="Only the captain"):
+            verb()
+    assert MergeOffer.objects.count() == 1
+
+
+def test_nobody_accepts_the_own_offer_or_somebody_elses(
+    two: tuple[Membership, Membership], pets: Competition, dee: User
+) -> None:
+    stranger = enter(pets, dee)
+    made = merging.offer(membership=two[0], invitation=two[1].team.invitation)
+    for who in (two[0], stranger):
+        with pytest.raises(CannotMerge, match="not there any more"):
+            merging.accept(membership=who, offer_id=made.pk)
+    merging.withdraw(membership=stranger, offer_id=made.pk)
+    assert MergeOffer.objects.count() == 1
+    merging.withdraw(membership=two[1], offer_id=made.pk)
+    assert MergeOffer.objects.count() == 0
+    assert Notice.objects.filter(user=two[0].user, title__contains="declined").exists()
+
+
+def test_a_team_too_large_the_own_link_and_a_wrong_one_are_refused(two: tuple[Membership, Membership]) -> None:
+    bo, cy = two
+    Competition.objects.update(team_size=1)
+    with pytest.raises(CannotMerge, match="you would be 2; a team has at most 1"):
+        merging.offer(membership=bo, invitation=cy.team.invitation)
+    with pytest.raises(CannotMerge, match="your own team"):
+        merging.offer(membership=bo, invitation=f"http://x/invitation/{bo.team.invitation}/")
+    for wrong in ("", "/", "nonsense"):
+        with pytest.raises(CannotMerge, match="No team of this competition"):
+            merging.offer(membership=bo, invitation=wrong)
+
+
+@pytest.mark.parametrize("why", ["deadline", "host", "disqualified"])
+def test_teams_that_stay_as_they_are_do_not_become_one(
+    two: tuple[Membership, Membership], pets: Competition, why: str
+) -> None:
+    made = merging.offer(membership=two[0], invitation=two[1].team.invitation)
+    if why == "deadline":
+        close(pets)
+    elif why == "host":
+        Competition.objects.update(teams_close_at=timezone.now())
+    else:
+        Team.objects.filter(pk=two[0].team_id).update(disqualified_at=timezone.now(), disqualified_reason="Copied")
+    with pytest.raises(CannotMerge):
+        merging.accept(membership=two[1], offer_id=made.pk)
+    assert Team.objects.count() == 2
+
+
+def test_too_many_picks_are_given_up_and_few_stay(
+    two: tuple[Membership, Membership], pets: Competition, bo: User, cy: User
+) -> None:
+    for who in (bo, cy):
+        chosen = [str(hand_in(pets, who, answers(public=wrong)).pk) for wrong in (0, 1)]
+        submitting.select_finals(competition=pets, user=who, submission_ids=chosen, at=timezone.now())
+    united(*two)
+    assert not Submission.objects.filter(is_selected=True).exists()
+
+
+def test_picks_that_fit_stay(two: tuple[Membership, Membership], pets: Competition, bo: User, cy: User) -> None:
+    for who in (bo, cy):
+        chosen = [str(hand_in(pets, who, answers()).pk)]
+        submitting.select_finals(competition=pets, user=who, submission_ids=chosen, at=timezone.now())
+    united(*two)
+    assert Submission.objects.filter(is_selected=True).count() == 2
+
+
+def test_of_grants_the_kinder_stays_and_they_do_not_add_up(
+    two: tuple[Membership, Membership], pets: Competition
+) -> None:
+    bo, cy = two
+    late = pets.closes_at + timedelta(days=1)
+    Grant.objects.create(team=bo.team, extra_attempts=1, reason="ill")
+    Grant.objects.create(team=bo.team, closes_at=late, reason="ill too")
+    Grant.objects.create(team=cy.team, extra_attempts=3, closes_at=late - timedelta(hours=1), reason="a broken laptop")
+    team = united(*two)
+    live = Grant.objects.live().filter(team=team)
+    assert sum(one.extra_attempts for one in live) == 3
+    assert max(one.closes_at for one in live if one.closes_at) == late
+    assert submitting.allowance(Membership.objects.get(user=cy.user), timezone.now()).limit == 8
+
+
+def test_a_file_that_is_being_measured_meanwhile_stands_for_the_united_team(
+    two: tuple[Membership, Membership], pets: Competition, cy: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = submitting.submit(competition=pets, user=cy, file_name="a.csv", chunks=[answers()])
+    real = measuring.measure
+
+    def measure(*given: object) -> object:
+        united(*two)
+        return real(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(scoring, "measure", measure)
+    assert scoring.score(waiting.pk) == "scored"
+    assert Score.objects.filter(submission=waiting).count() == 2
+    assert Standing.objects.get().team == two[0].team
+    promises_hold()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_on_its_way_meanwhile_arrives_in_the_united_team(
+    two: tuple[Membership, Membership], pets: Competition, cy: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, done = submitting.check_beginning, list[int]()
+
+    def check_beginning(*given: object) -> object:
+        if not done:
+            done.append(1)
+            united(*two)
+        return real(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(submitting, "check_beginning", check_beginning)
+    arrived = submitting.submit(competition=pets, user=cy, file_name="a.csv", chunks=[answers()])
+    assert arrived.team == two[0].team
+    promises_hold()
