@@ -9,9 +9,9 @@ from django.db.models.functions import Now
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, scoring, submitting
+from leaderboard import hosting, ranking, scoring, submitting
 from leaderboard.models import Competition, Submission, Team, User, Worker
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_host import signed_in, text_of
 
 POLL = {"HX-Request": "true"}
@@ -44,6 +44,28 @@ def test_the_dashboard_counts_who_needs_help_and_why_files_were_invalid(
     assert "Below “Guess”" in page
     assert "Missing ids" in page
     assert "The oldest file has waited for" in page
+
+
+@pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
+def test_who_is_below_a_baseline_is_told_exactly_whatever_the_board_shows(
+    ada: User, bo: User, cy: User, mode: str
+) -> None:
+    pets = make_competition(ada, board_mode=mode, board_step=0.4 if mode == "steady" else None)
+    enter(pets, bo)
+    enter(pets, cy)
+    baseline = hosting.add_baseline(
+        competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=2)]
+    )
+    scoring.score(baseline.pk)
+    hand_in(pets, bo, answers(public=2))
+    hand_in(pets, cy, answers(public=4))
+    hand_in(pets, cy, answers(public=3))
+    team = Team.objects.get(name="cy")
+    for _ in range(2):
+        assert hosting.best_public(pets) == {Team.objects.get(name="bo").pk: 4 / 6, team.pk: 0.5}
+        assert [one.teams for one in hosting.below_baselines(pets)] == [frozenset({team.pk})]
+        close(pets)
+        ranking.reveal(pets, timezone.now())
 
 
 def test_files_are_counted_by_the_hours_of_the_clock(pets: Competition, bo: User) -> None:
