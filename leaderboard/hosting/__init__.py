@@ -25,6 +25,7 @@ from .hard_rows import TOP_TEAMS, correct_truth, find_hard_rows
 from .launches import cancel_launch, launch, schedule_launch, walk
 from .lookout import HOURS, Below, Pulse, TeamLine, below_baselines, best_public, pulse, team_lines, without_valid_file
 from .people import Person, chosen, people_of
+from .rescoring import Move, Preview, apply_candidate, discard_candidate, preview
 from .roles import Role, add_host, give_role, remove_host, take_role
 from .roster import (
     RosterPreview,

@@ -1,10 +1,9 @@
-"""Ground truths: a draft is checked, published as a numbered ruler, exchanged by rescoring."""
+"""Ground truths: a draft is checked and published as a numbered ruler."""
 
 from __future__ import annotations
 
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,12 @@ from django.db.models import Max
 
 import metrics
 
-from .. import child, outside, ranking, scoring, tasks
+from .. import child, outside, tasks
 from ..models import (
     AuditEntry,
     Competition,
     Deed,
     GroundTruth,
-    Refusal,
-    Score,
-    Split,
-    Submission,
-    Team,
     TruthCheck,
     TruthDraft,
     User,
@@ -33,42 +27,6 @@ from ..storage import remove as remove_file
 from .drafts import check_draft, final_file
 from .secondary import published
 from .setting_up import CannotHost
-
-
-@dataclass(frozen=True)
-class Move:
-    """A team under the current ground truth and under the candidate."""
-
-    team: Team
-    rank_now: int | None
-    rank_then: int | None
-    value_now: float | None
-    value_then: float | None
-
-    @property
-    def gained(self) -> int:
-        """Ranks won, negative when lost; 0 for a team that is on one of the two boards alone."""
-        return self.rank_now - self.rank_then if self.rank_now and self.rank_then else 0
-
-    @property
-    def lost(self) -> int:
-        return -self.gained
-
-
-@dataclass(frozen=True)
-class Preview:
-    """Who would move if the candidate became current. `invalid` files are not measured with it."""
-
-    ground_truth: GroundTruth
-    invalid: int
-    measured: int
-    waiting: int
-    refusals: list[Refusal]
-    moves: list[Move]
-
-    @property
-    def is_complete(self) -> bool:
-        return self.waiting == 0
 
 
 def publish(*, competition: Competition, user: User | None, note: str = "", is_confirmed: bool = False) -> GroundTruth:
@@ -145,12 +103,12 @@ def _number(
         TruthCheck.objects.create(ground_truth=ruler, report=report)
         _put_in_place(held, ruler)
         draft.delete()
-        after = {**_facts(ruler), "becomes": "candidate" if held.candidate_id else "current"}
-        _note(Deed.TRUTH_PUBLISHED, held, user, ruler, after=after)
+        after = {**facts(ruler), "becomes": "candidate" if held.candidate_id else "current"}
+        write_down(Deed.TRUTH_PUBLISHED, held, user, ruler, after=after)
     return ruler
 
 
-def _facts(ruler: GroundTruth | None) -> dict[str, Any]:
+def facts(ruler: GroundTruth | None) -> dict[str, Any]:
     """What the audit trail tells of a ruler: its fingerprint and how it measures, no answer."""
     if ruler is None:
         return {}
@@ -158,7 +116,7 @@ def _facts(ruler: GroundTruth | None) -> dict[str, Any]:
     return {name: getattr(ruler, name) for name in (*names, "public_rows", "private_rows", "ignored_rows", "note")}
 
 
-def _note(
+def write_down(
     deed: Deed,
     competition: Competition,
     user: User | None,
@@ -174,67 +132,6 @@ def _note(
 def _one_digit(number: float | None) -> float | None:
     """A step that people can say: 0.0287 becomes 0.03."""
     return float(f"{number:.0e}") if number else None
-
-
-def preview(competition: Competition) -> Preview | None:
-    """Who would move under the candidate; None without one."""
-    candidate = competition.candidate
-    current = competition.ground_truth
-    if candidate is None or current is None:
-        return None
-    now = {best.team_id: best for best in ranking.expected(current)}
-    then = {best.team_id: best for best in ranking.expected(candidate)}
-    ranks_now, ranks_then = ranking.ranks_of(now.values()), ranking.ranks_of(then.values())
-    moves = [
-        Move(
-            team,
-            ranks_now.get(team.pk),
-            ranks_then.get(team.pk),
-            now[team.pk].value if team.pk in now else None,
-            then[team.pk].value if team.pk in then else None,
-        )
-        for team in Team.objects.filter(competition=competition, pk__in=now.keys() | then.keys())
-    ]
-    moves.sort(key=lambda move: (move.rank_then or 10**9, move.team.name))
-    return Preview(
-        ground_truth=candidate,
-        invalid=competition.submissions.filter(status=Submission.Status.INVALID).count(),
-        measured=Score.objects.filter(ground_truth=candidate, split=Split.PUBLIC).count(),
-        waiting=scoring.unmeasured(candidate).count(),
-        refusals=list(Refusal.objects.filter(ground_truth=candidate).select_related("submission__team")),
-        moves=moves,
-    )
-
-
-def apply_candidate(*, competition: Competition, user: User | None = None) -> None:
-    """Switch to the candidate in one transaction; raises `CannotHost` while something is still unmeasured."""
-    with transaction.atomic():
-        held = Competition.objects.select_for_update().get(pk=competition.pk)
-        candidate = held.candidate
-        if candidate is None:
-            raise CannotHost("No ground truth is waiting to be applied.")
-        if scoring.unmeasured(candidate).exists():
-            tasks.ring_after_commit(tasks.rescore, candidate.pk)
-            raise CannotHost("Some submissions are still being measured with it; try again in a moment.")
-        before = _facts(held.ground_truth)
-        held.ground_truth, held.candidate = candidate, None
-        held.save(update_fields=["ground_truth", "candidate"])
-        candidate.competition = held
-        ranking.rebuild(candidate)
-        for pk in held.submissions.filter(status=Submission.Status.PENDING).values_list("pk", flat=True):
-            tasks.ring_after_commit(tasks.score_submission, pk, candidate.pk)
-        _note(Deed.TRUTH_APPLIED, held, user, candidate, before=before, after=_facts(candidate))
-    competition.refresh_from_db()
-
-
-def discard_candidate(*, competition: Competition, user: User | None = None) -> None:
-    """Stay with the current ground truth; the candidate keeps its number in the history."""
-    with transaction.atomic():
-        held = Competition.objects.select_for_update().get(pk=competition.pk)
-        if held.candidate is not None:
-            _note(Deed.TRUTH_DISCARDED, held, user, held.candidate, before=_facts(held.candidate))
-        Competition.objects.filter(pk=competition.pk).update(candidate=None)
-    competition.refresh_from_db()
 
 
 def sample_of(ruler: GroundTruth) -> bytes:

@@ -62,6 +62,7 @@ urlpatterns = [
         students.submission_receipt,
         name="submission_receipt",
     ),
+    path("c/<slug:slug>/rescored/", students.rescored, name="rescored"),
     path("c/<slug:slug>/finals/", students.finals, name="finals"),
     path("c/<slug:slug>/grade/", students.grade, name="grade"),
     path("c/<slug:slug>/team/", students.team, name="team"),

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.utils.html import escape
+from django.utils.translation import gettext_lazy as _
 
 from ... import outside
 
@@ -64,3 +65,21 @@ class PublishForm(forms.Form):
         label="Note", required=False, max_length=300, help_text="What is new, for you and the other hosts."
     )
     is_confirmed = forms.BooleanField(label="I want this all the same", required=False)
+
+
+class ApplyForm(forms.Form):
+    """What those affected are told when a board goes over to a new ground truth."""
+
+    tells = forms.BooleanField(
+        label=_("Tell those whose scores or ranks change"),
+        required=False,
+        initial=True,
+        help_text=_("On their page and by mail, as each of them chose. They see every score before and after."),
+    )
+    words = forms.CharField(
+        label=_("In your words"),
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("What was wrong and what you corrected; never an answer of the ground truth."),
+    )

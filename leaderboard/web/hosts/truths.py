@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 
@@ -32,9 +33,9 @@ from .truth_at_hand import (
     proposed_form,
 )
 from .truth_choice import fits_of
-from .truth_forms import PublishForm, TruthForm
+from .truth_forms import ApplyForm, PublishForm, TruthForm
 
-MOVES_SHOWN = 200
+MOVES_PER_PAGE = 50
 
 
 @open_to(Audience.HOSTS)
@@ -74,15 +75,12 @@ def host_candidate(request: HttpRequest, visit: Visit) -> HttpResponse:
     preview, current = hosting.preview(visit.competition), visit.competition.ground_truth
     if preview is None or current is None:
         return redirect("host_truth", slug=visit.competition.slug)
-    moved = [move for move in preview.moves if move.rank_now != move.rank_then]
     context = {
         "visit": visit,
         "preview": preview,
         "current": current,
-        "total": preview.measured + len(preview.refusals) + preview.waiting,
-        "done": preview.measured + len(preview.refusals),
-        "moved": len(moved),
-        "moves": [*moved, *(move for move in preview.moves if move.rank_now == move.rank_then)][:MOVES_SHOWN],
+        "page": Paginator(preview.moves, MOVES_PER_PAGE).get_page(request.GET.get("page")),
+        "form": ApplyForm(),
         "metric_now": metric_or_none(current.metric),
         "metric_then": metric_or_none(preview.ground_truth.metric),
     }
@@ -190,9 +188,10 @@ def _decide(request: HttpRequest, visit: Visit) -> HttpResponse:
     action = request.POST.get("action")
     number = competition.candidate.number if competition.candidate else None
     try:
-        if action == "apply":
-            hosting.apply_candidate(competition=competition, user=person(visit.user))
-            messages.success(request, f"The board stands on ground truth {number} now.")
+        form = ApplyForm(request.POST)
+        if action == "apply" and form.is_valid():
+            told = hosting.apply_candidate(competition=competition, user=person(visit.user), **form.cleaned_data)
+            messages.success(request, f"The board stands on ground truth {number} now. People told: {told}.")
         elif action == "discard":
             hosting.discard_candidate(competition=competition, user=person(visit.user))
             messages.info(request, f"Ground truth {number} is discarded; the board stays as it is.")

@@ -10,6 +10,7 @@ from .history import finals, submission, submission_file, submission_problems, s
 from .leaving import delete_account, my_data
 from .mine import my_teams
 from .notices import notice, notifications, preferences, stop_mail
+from .rescored import rescored
 from .teams import team
 from .uploading import submission_progress, submit
 
@@ -30,6 +31,7 @@ __all__ = [
     "notice",
     "notifications",
     "preferences",
+    "rescored",
     "slip",
     "stop_mail",
     "submission",
