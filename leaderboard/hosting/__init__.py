@@ -25,6 +25,7 @@ from .hard_rows import TOP_TEAMS, correct_truth, find_hard_rows
 from .launches import cancel_launch, launch, schedule_launch, walk
 from .lookout import HOURS, Below, Pulse, TeamLine, below_baselines, best_public, pulse, team_lines, without_valid_file
 from .people import Person, chosen, people_of
+from .report import Report, class_report, report_csv
 from .rescoring import Move, Preview, apply_candidate, discard_candidate, preview
 from .roles import Role, add_host, give_role, remove_host, take_role
 from .roster import (
@@ -36,15 +37,7 @@ from .roster import (
     preview_roster,
     take_over_roster,
 )
-from .rulers import (
-    Move,
-    Preview,
-    apply_candidate,
-    discard_candidate,
-    preview,
-    publish,
-    sample_of,
-)
+from .rulers import publish, sample_of
 from .secondary import Asked, clean_secondary
 from .setting_up import (
     EDITABLE,
@@ -72,6 +65,7 @@ __all__ = [
     "Person",
     "Preview",
     "Pulse",
+    "Report",
     "Role",
     "RosterPreview",
     "Student",
@@ -92,6 +86,7 @@ __all__ = [
     "check_again",
     "check_draft",
     "chosen",
+    "class_report",
     "clean_secondary",
     "clone",
     "columns_at_hand",
@@ -133,6 +128,7 @@ __all__ = [
     "remove_baseline",
     "remove_data_file",
     "remove_host",
+    "report_csv",
     "resume",
     "reveal",
     "revoke_grant",

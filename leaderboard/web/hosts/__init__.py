@@ -10,6 +10,7 @@ from .grades import host_grade_release, host_grade_rules, host_grades
 from .hard_rows import host_rows
 from .launches import host_clone, host_launch, host_setup_launch, host_walk
 from .people import host_admission, host_people, host_roles
+from .report import host_report, host_report_csv
 from .roster import host_left, host_roster, host_slips
 from .running import (
     host_baselines,
@@ -57,6 +58,8 @@ __all__ = [
     "host_pause",
     "host_people",
     "host_pulse",
+    "host_report",
+    "host_report_csv",
     "host_reveal",
     "host_roles",
     "host_roster",

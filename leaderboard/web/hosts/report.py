@@ -1,0 +1,63 @@
+"""The report about a class: charts with their tables, to read, print and export."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from ... import hosting
+from .. import plots
+from ..access import Audience, Visit, open_to
+from ..board_cache import shelf
+from ..charts import number_text
+
+
+@open_to(Audience.HOSTS)
+def host_report(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """At most a minute old: it is made of every score."""
+    competition = visit.competition
+    minute = visit.at.strftime("%Y%m%d%H%M")
+    key = ("report", competition.pk, competition.ground_truth_id, competition.board_version, minute)
+    report = shelf.get(key, lambda: hosting.class_report(competition))
+    return render(request, "hosts/host_report.html", {"visit": visit, "report": report, **_drawn(report)})
+
+
+@open_to(Audience.HOSTS)
+def host_report_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
+    response = HttpResponse(hosting.report_csv(visit.competition), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{visit.competition.slug}-report.csv"'
+    return response
+
+
+def _drawn(report: hosting.Report) -> dict[str, Any]:
+    ranked = report.ranked
+    below = _("the table has the numbers")
+    return {
+        "scores": plots.bars(
+            [one.teams for one in report.scores], f"{_('Teams by private score')}; {below}", marks=_marks(report)
+        ),
+        "days": plots.bars([one.files for one in report.days], f"{_('Files by day')}; {below}"),
+        "attempts": plots.bars([one.teams for one in report.attempts], f"{_('Teams by number of files')}; {below}"),
+        "gaps": plots.dots(
+            [(team.scored, team.gap) for team in ranked if team.gap is not None],
+            f"{_('How much better the public score is, by number of scored files')}; {below}",
+        ),
+        "gap_ends": _ends([team.gap for team in ranked if team.gap is not None]),
+        "most_scored": max((team.scored for team in ranked), default=0),
+    }
+
+
+def _marks(report: hosting.Report) -> list[float]:
+    """Where baselines stand among the bars, as shares of their width; those outside are in the table alone."""
+    if len(report.scores) < 2:
+        return []
+    low, high = report.scores[0].low, report.scores[-1].high
+    return [(value - low) / (high - low) for _name, value in report.baselines if low <= value <= high]
+
+
+def _ends(gaps: list[float]) -> tuple[str, str]:
+    """What the lowest and the highest dot stand for; 0 always lies between."""
+    return number_text(min([0.0, *gaps])), number_text(max([0.0, *gaps]))

@@ -1,0 +1,127 @@
+"""The class report: scores against baselines, who took part when, and whether many files fitted the public rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from leaderboard import hosting
+from leaderboard.hosting.report import bins, rank_correlation
+from leaderboard.models import Competition, Submission, User
+from leaderboard.web import plots
+from tests.conftest import answers, close, enter, hand_in
+from tests.web.test_host import signed_in, text_of
+
+PAGE = "/host/pets/report/"
+
+
+@pytest.fixture
+def taught(pets: Competition, ada: User, bo: User, cy: User, dee: User, work: Callable[[], int]) -> Competition:
+    """Bo promised 1 and kept 0.5, Cy promised 0.5 and kept 0.83333, Dee handed in nothing; a baseline has 0.66667."""
+    for user in (bo, cy, dee):
+        enter(pets, user)
+    hand_in(pets, bo, answers(private=3))
+    hand_in(pets, bo, b"nonsense")
+    hand_in(pets, cy, answers(public=3, private=1))
+    hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(private=2)])
+    work()
+    return pets
+
+
+def test_ada_reads_how_her_class_did(taught: Competition, ada: User) -> None:
+    text = text_of(signed_in(ada).get(PAGE))
+    assert "By the files that would decide now" in text
+    assert "Guess 0.66667 1 / 2" in text
+    assert "cy 1 1 0 0.50000 0.83333 -0.33333" in text
+    assert "bo 2 1 1 1.00000 0.50000 0.50000" in text
+    assert "dee 0 0 0 – – –" in text
+    assert text.index("cy 1 1") < text.index("bo 2 1") < text.index("dee 0 0")
+    assert "too few teams" in text
+    close(taught)
+    hosting.reveal(competition=taught)
+    assert "By the files that decided" in text_of(signed_in(ada).get(PAGE))
+
+
+def test_days_are_those_of_the_competitions_zone(taught: Competition) -> None:
+    Competition.objects.update(zone="Pacific/Auckland")
+    Submission.objects.update(received_at=datetime(2026, 3, 1, 12, 30, tzinfo=UTC))
+    taught.refresh_from_db()
+    days = hosting.class_report(taught).days
+    assert [(str(day.day), day.files, day.teams) for day in days] == [("2026-03-02", 3, 2)]
+
+
+def test_before_the_first_score_the_page_says_so(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    assert "Nobody has a score yet" in text_of(signed_in(ada).get(PAGE))
+    pets.refresh_from_db()
+    assert len(hosting.report_csv(pets).splitlines()) == 2
+
+
+def test_the_csv_has_every_team_and_no_formula(taught: Competition, ada: User, bo: User) -> None:
+    bo.memberships.get().team.__class__.objects.filter(name="bo").update(name="=1+1")
+    response = signed_in(ada).get("/host/pets/report.csv")
+    assert response["Content-Disposition"] == 'attachment; filename="pets-report.csv"'
+    lines = {line["team"]: line for line in csv.DictReader(io.StringIO(response.content.decode()))}
+    assert set(lines) == {"cy", "'=1+1", "dee"}
+    assert lines["'=1+1"] | {"first_received": "", "last_received": ""} == {
+        "team": "'=1+1", "files": "2", "scored": "1", "invalid": "1", "first_received": "", "last_received": "",
+        "public": "1.0", "private": "0.5", "public_better_by": "0.5",
+    }  # fmt: skip
+    assert lines["dee"]["private"] == ""
+
+
+@pytest.mark.parametrize("path", [PAGE, "/host/pets/report.csv"])
+def test_no_student_reads_it(taught: Competition, bo: User, path: str) -> None:
+    assert signed_in(bo).get(path).status_code == 404
+
+
+def test_the_page_is_cheap_and_shared_for_a_minute(taught: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    for most in (20, 12):
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(PAGE).status_code == 200
+        assert len(queries) <= most
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ([1, 2, 3, 4, 5], [1, 4, 9, 16, 25], 1.0),
+        ([1, 2, 3, 4, 5], [5, 4, 3, 2, 1], -1.0),
+        ([1, 1, 2, 2, 3], [1, 1, 2, 2, 3], 1.0),
+        ([1, 2, 3, 4], [1, 2, 3, 4], None),
+        ([1, 1, 1, 1, 1], [1, 2, 3, 4, 5], None),
+    ],
+)
+def test_the_correlation_is_of_ranks(first: list[float], second: list[float], expected: float | None) -> None:
+    assert rank_correlation(first, second) == (None if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    "values", [[1.0], [0.5, 0.5], [0.0, 1.0], [x / 7 for x in range(500)], [-1e300, 1e300], [3.0, 3.0, 4.0]]
+)
+def test_every_value_is_in_one_bin(values: list[float]) -> None:
+    for whole in (False, True):
+        found = bins([round(value) for value in values] if whole else values, whole=whole)
+        assert sum(one.teams for one in found) == len(values)
+        assert len(found) <= 21
+        assert all(one.low <= one.high for one in found)
+
+
+def test_nothing_makes_no_bins() -> None:
+    assert bins([]) == []
+
+
+def test_charts_stand_whatever_the_numbers() -> None:
+    assert plots.bars([], "x").count("<rect") == 0
+    assert plots.bars([0, 2, 1], "x", marks=[0.5]).count("<rect") == 2
+    for points in ([], [(0.0, 0.0)], [(1.0, 1e308), (2.0, -1e308)]):
+        drawn = plots.dots(points, "x")
+        assert "nan" not in drawn
+        assert "inf" not in drawn
