@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .announcing import announce, edit_announcement, readers, withdraw_announcement
+from .announcing import announce, edit_announcement, readers, section_sizes, withdraw_announcement
 from .boards import add_baseline, board_csv, remove_baseline, reveal
 from .bundles import submissions_zip
 from .checks import check_again
@@ -134,6 +134,7 @@ __all__ = [
     "revoke_grant",
     "sample_of",
     "schedule_launch",
+    "section_sizes",
     "set_grade_rules",
     "show_submission",
     "submissions_zip",

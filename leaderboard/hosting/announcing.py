@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -16,6 +16,7 @@ from ..models import (
     Kind,
     Membership,
     Notice,
+    RosterEntry,
     Split,
     Standing,
     Submission,
@@ -26,7 +27,7 @@ from ..models.clock import database_now
 from .setting_up import CannotHost
 
 
-def readers(competition: Competition, audience: str) -> QuerySet[User]:
+def readers(competition: Competition, audience: str, section: str = "") -> QuerySet[User]:
     """The members whom an announcement reaches now. Nobody learns more from being among them than the board shows."""
     members = Membership.objects.filter(competition=competition)
     if audience == Announcement.Audience.NO_VALID_FILE:
@@ -34,7 +35,17 @@ def readers(competition: Competition, audience: str) -> QuerySet[User]:
         members = members.filter(~Exists(valid), team__disqualified_at=None)
     elif audience == Announcement.Audience.BELOW_BASELINE:
         members = members.filter(team__in=_below_baseline(competition))
+    elif audience == Announcement.Audience.SECTION:
+        there = RosterEntry.objects.filter(competition=competition, section=section, left_at=None)
+        members = members.filter(user__in=there.exclude(section="").values("user"))
     return User.objects.filter(is_active=True, pk__in=members.values("user"))
+
+
+def section_sizes(competition: Competition) -> dict[str, int]:
+    """How many people an announcement to each section reaches, by the section's name; one query."""
+    members = Membership.objects.filter(competition=competition, user__is_active=True).values("user")
+    there = RosterEntry.objects.filter(competition=competition, left_at=None, user__in=members).exclude(section="")
+    return dict(there.order_by("section").values_list("section").annotate(Count("user", distinct=True)))
 
 
 def _below_baseline(competition: Competition) -> QuerySet[Standing, int]:
@@ -56,15 +67,16 @@ def announce(
     title: str,
     text: str,
     audience: str = Announcement.Audience.ALL,
+    section: str = "",
     is_pinned: bool = False,
     key: str = "",
 ) -> Announcement:
     """Write to the class. The same `key` again gives the first announcement. Raises `CannotHost`."""
     key = key or Announcement.new_key()
-    people = list(readers(competition, audience))
+    people = list(readers(competition, audience, section))
     if not people and audience != Announcement.Audience.ALL:
         raise CannotHost(_("Nobody is meant by this choice at present, so nothing was sent."))
-    fields = {"title": title, "text": text, "audience": audience, "is_pinned": is_pinned}
+    fields = {"title": title, "text": text, "audience": audience, "section": section, "is_pinned": is_pinned}
     try:
         with transaction.atomic():
             sent = Announcement(competition=competition, by=user, key=key, reached=len(people), **fields)

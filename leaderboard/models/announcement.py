@@ -32,6 +32,7 @@ class Announcement(models.Model):
 
         ALL = "all", _("Everybody in the competition")
         NO_VALID_FILE = "no_valid_file", _("Who has no valid file yet")
+        SECTION = "section", _("One section")
         BELOW_BASELINE = "below_baseline", _("Who is below the best baseline on the public board")
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="announcements")

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard import hosting, scoring, telling
-from leaderboard.models import Announcement, AuditEntry, Competition, Notice, User
+from leaderboard.models import Announcement, AuditEntry, Competition, Notice, RosterEntry, User
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
 
@@ -106,6 +106,20 @@ def test_a_hidden_board_tells_nobody_who_is_below(ada: User, bo: User) -> None:
     assert not hosting.readers(pets, "below_baseline").exists()
 
 
+def test_one_section_is_written_to_alone(pets: Competition, ada: User, bo: User, cy: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    for user, section in ((bo, "Monday"), (cy, "Friday: late")):
+        RosterEntry.objects.filter(competition=pets, user=user).delete()
+        RosterEntry.objects.create(competition=pets, user=user, name=user.username, section=section)
+    page = " ".join(signed_in(ada).get(PAGE).content.decode().split())
+    assert "Section “Monday” (1 person)" in page
+    write(ada, title="Room 5", audience="section:Friday: late")
+    assert (telling.unread(bo), telling.unread(cy)) == (0, 1)
+    assert "Room 5" in overview(cy)
+    assert "Room 5" not in overview(bo)
+    assert write(ada, audience="section:Sunday").status_code == 422
+
+
 def test_a_double_click_sends_once(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     key = re.search(r"announcement:[0-9a-f]{32}", signed_in(ada).get(PAGE).content.decode())
@@ -175,6 +189,8 @@ def test_the_page_costs_few_queries_however_long_the_list(pets: Competition, ada
     enter(pets, bo)
     for number in range(30):
         hosting.announce(competition=pets, user=ada, title=f"No. {number}", text="Text")
+    for number in range(8):
+        RosterEntry.objects.create(competition=pets, name=f"N {number}", section=f"Section {number}")
     client, student = signed_in(ada), signed_in(bo)
     with CaptureQueriesContext(connection) as queries:
         client.get(PAGE)

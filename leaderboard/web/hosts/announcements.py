@@ -47,11 +47,23 @@ class AnnouncementForm(WordsForm):
     def __init__(self, competition: Competition, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial["key"] = Announcement.new_key()
-        counts = {option: hosting.readers(competition, option).count() for option in OPTIONS}
+        counts = [
+            (option.value, str(option.label), hosting.readers(competition, option).count())
+            for option in OPTIONS
+            if option != OPTIONS.SECTION
+        ]
+        for name, number in hosting.section_sizes(competition).items():
+            counts.append((f"section:{name}", _("Section “%(name)s”") % {"name": name}, number))
         self.fields["audience"].choices = [  # type: ignore[attr-defined]
-            (option.value, f"{option.label} ({_people(number)})") for option, number in counts.items()
+            (value, f"{label} ({_people(number)})") for value, label, number in counts
         ]
         self.order_fields(["title", "text", "audience", "is_pinned", "key"])
+
+    @property
+    def for_verb(self) -> dict[str, Any]:
+        """What `hosting.announce` takes."""
+        audience, _separator, section = self.cleaned_data["audience"].partition(":")
+        return {**self.cleaned_data, "audience": audience, "section": section}
 
 
 def _people(number: int) -> str:
@@ -67,7 +79,7 @@ def host_announcements(request: HttpRequest, visit: Visit) -> HttpResponse:
         status = 422
         if form.is_valid():
             try:
-                sent = hosting.announce(competition=competition, user=person(visit.user), **form.cleaned_data)
+                sent = hosting.announce(competition=competition, user=person(visit.user), **form.for_verb)
                 messages.success(request, _("Sent to %(people)s.") % {"people": _people(sent.reached)})
                 return see_other("host_announcements", slug=competition.slug)
             except hosting.CannotHost as error:
