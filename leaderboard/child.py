@@ -18,6 +18,7 @@ from typing import Any
 
 import metrics
 
+from . import simulated
 from .scorer import clean_environment, confine, too_much_memory
 from .slow_clients import waiting
 
@@ -138,6 +139,22 @@ def sample_submission(
     return {}
 
 
+def simulate(
+    metric: str,
+    truth: str,
+    params: dict[str, Any],
+    id_column: str | None,
+    skills: list[float | None],
+    seed: int,
+    target: str,
+    secondary: Asked = (),
+) -> dict[str, Any]:
+    """Write submissions as a class might make them to `target`, as a list in JSON: `simulated.files`."""
+    perfect = _prepared(metric, truth, params, id_column, secondary).perfect_submission()
+    Path(target).write_text(json.dumps(simulated.files(perfect, skills, seed)), encoding="utf-8")
+    return {}
+
+
 def _prepared(
     metric: str, truth: str, params: dict[str, Any], id_column: str | None, secondary: Asked
 ) -> metrics.Truth:
@@ -229,6 +246,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         drop_column,
         check_submission,
         sample_submission,
+        simulate,
         hardest_rows,
         agreement,
         correct_rows,

@@ -25,7 +25,8 @@ class NotReady(Exception):
 
 @dataclass(frozen=True)
 class Need:
-    """One thing that a launch needs. `key` is `truth`, `overview`, `deadline`, `step`, `candidate` or `walk`."""
+    """One thing that a launch needs. `key` is `truth`, `overview`, `deadline`, `step`, `candidate`,
+    `rehearsal` or `walk`."""
 
     key: str
     text: str
@@ -45,6 +46,8 @@ def checklist(competition: Competition) -> list[Need]:
         needs.append(Need("step", text, ranking.step_of(competition, ruler) != ranking.NO_RUNGS))
     if competition.candidate_id is not None:
         needs.append(Need("candidate", _("The ground truth that waits is applied or discarded"), False))
+    if competition.rehearsed_at is not None:
+        needs.append(Need("rehearsal", _("The rehearsal is wiped; its teams are made up"), False))
     text = _("You have walked the student's way with the sample submission")
     return [*needs, Need("walk", text, _is_walked(competition))]
 
@@ -65,7 +68,7 @@ def launch(*, competition: Competition, user: User | None = None, after_walk: bo
         raise NotReady(missing)
     with transaction.atomic():
         now = timezone.now()
-        drafts = Competition.objects.filter(pk=competition.pk, launched_at=None)
+        drafts = Competition.objects.filter(pk=competition.pk, launched_at=None, rehearsed_at=None)
         if drafts.update(launched_at=now, launches_at=None, launch_asked_by=None, launch_trouble=[]):
             AuditEntry.append(Deed.LAUNCHED, user=user, competition=competition, after=plain({"launched_at": now}))
     competition.refresh_from_db()

@@ -10,6 +10,7 @@ from .copies import begin, clone
 from .data_files import add_data_file, remove_data_file
 from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth, proposed
 from .folders import export_folder, import_folder
+from .grade_files import Filling, choose_column, filling_of, forget_gradebook, grade_file, keep_gradebook
 from .grade_releases import obstacles_to_release, release_grades, withdraw_grades
 from .grades import (
     GradeRow,
@@ -25,6 +26,7 @@ from .hard_rows import TOP_TEAMS, correct_truth, find_hard_rows
 from .launches import cancel_launch, launch, schedule_launch, walk
 from .lookout import HOURS, Below, Pulse, TeamLine, below_baselines, best_public, pulse, team_lines, without_valid_file
 from .people import Person, chosen, people_of
+from .rehearsing import rehearse, wipe_rehearsal
 from .report import Report, class_report, report_csv
 from .rescoring import Move, Preview, apply_candidate, discard_candidate, preview
 from .roles import Role, add_host, give_role, remove_host, take_role
@@ -59,6 +61,7 @@ __all__ = [
     "Asked",
     "Below",
     "CannotHost",
+    "Filling",
     "GradeRow",
     "GradeSheet",
     "Move",
@@ -85,6 +88,7 @@ __all__ = [
     "change",
     "check_again",
     "check_draft",
+    "choose_column",
     "chosen",
     "class_report",
     "clean_secondary",
@@ -101,14 +105,18 @@ __all__ = [
     "draft_truth",
     "edit_announcement",
     "export_folder",
+    "filling_of",
     "find_hard_rows",
+    "forget_gradebook",
     "forgive_files",
     "give_role",
+    "grade_file",
     "grade_rules",
     "grade_sheet",
     "grant",
     "hide_submission",
     "import_folder",
+    "keep_gradebook",
     "launch",
     "make_board_plain",
     "make_slips",
@@ -123,6 +131,7 @@ __all__ = [
     "pulse",
     "readers",
     "readmit",
+    "rehearse",
     "release_grades",
     "remove",
     "remove_baseline",
@@ -142,6 +151,7 @@ __all__ = [
     "take_role",
     "team_lines",
     "walk",
+    "wipe_rehearsal",
     "withdraw_announcement",
     "withdraw_grades",
     "without_valid_file",

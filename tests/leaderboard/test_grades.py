@@ -10,7 +10,19 @@ import pytest
 from django.utils import timezone
 
 from leaderboard import hosting, joining, scoring
-from leaderboard.models import AuditEntry, Competition, Deed, Grade, GradeRelease, GradeRules, Notice, Submission, User
+from leaderboard.hosting.grade_files import graded_people
+from leaderboard.models import (
+    AuditEntry,
+    Competition,
+    Deed,
+    Grade,
+    GradeRelease,
+    GradeRules,
+    Notice,
+    RosterEntry,
+    Submission,
+    User,
+)
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 RULES: dict[str, Any] = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 1.0}], "title": "Pets"}
@@ -313,3 +325,22 @@ def test_days_late_are_counted_from_the_deadline_that_the_team_was_given(
     hosting.grant(team=team, user=ada, closes_at=pets.closes_at + timedelta(hours=48), reason="Ill.")
     late(file, pets, hours=50)
     assert grades(pets) == {"bo": 90}
+
+
+def test_the_roster_names_people_and_whoever_never_joined_is_graded_too(pets: Competition, bo: User, dee: User) -> None:
+    set_rules(pets, none_is_zero=True)
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    facts = {"student_id": "1001", "sis_user_id": "s-1", "login": "bbello", "section": "A"}
+    RosterEntry.objects.create(competition=pets, user=bo, name="Bello, Bo", email="bo@uni.example", **facts)
+    RosterEntry.objects.create(competition=pets, name="Zed Zimmer", student_id="1009")
+    RosterEntry.objects.create(competition=pets, name="Gone Long", left_at=timezone.now())
+    close(pets)
+    first, second = sheet_of(pets).rows
+    assert (first.student.name, first.student.email, first.mark.points) == ("Bello, Bo", "bo@uni.example", 100)
+    assert {name: getattr(first.student, name) for name in facts} == facts
+    assert (second.student.name, second.mark.words) == ("Zed Zimmer", "Never joined; No scored file → 0")
+    person, absent = graded_people(sheet_of(pets))
+    assert (person.first_name, person.last_name, person.is_listed) == ("Bo", "Bello", True)
+    assert (absent.student_id, absent.points) == ("1009", "0.0")
+    assert (absent.first_name, absent.last_name) == ("Zed", "Zimmer")

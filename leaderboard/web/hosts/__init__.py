@@ -6,10 +6,12 @@ from .announcements import host_announcement, host_announcements
 from .beat import host_pulse
 from .board import host_board
 from .bundle import host_submissions_zip
+from .grade_files import host_grade_canvas, host_grade_file
 from .grades import host_grade_release, host_grade_rules, host_grades
 from .hard_rows import host_rows
 from .launches import host_clone, host_launch, host_setup_launch, host_walk
 from .people import host_admission, host_people, host_roles
+from .rehearsal import host_rehearsal
 from .report import host_report, host_report_csv
 from .roster import host_left, host_roster, host_slips
 from .running import (
@@ -49,6 +51,8 @@ __all__ = [
     "host_competition",
     "host_data",
     "host_delete",
+    "host_grade_canvas",
+    "host_grade_file",
     "host_grade_release",
     "host_grade_rules",
     "host_grades",
@@ -58,6 +62,7 @@ __all__ = [
     "host_pause",
     "host_people",
     "host_pulse",
+    "host_rehearsal",
     "host_report",
     "host_report_csv",
     "host_reveal",

@@ -16,6 +16,7 @@ WHERE = {
     "deadline": "host_setup_limits",
     "step": "host_setup_limits",
     "candidate": "host_candidate",
+    "rehearsal": "host_rehearsal",
     "walk": "host_walk",
 }
 

@@ -1,0 +1,26 @@
+"""Somebody with a grade, as files know them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody with a grade, by all names that a platform may know; `points` is as written, None for no grade.
+
+    `is_listed` tells that the names are the teacher's own, from the roster; others were chosen by the person.
+    """
+
+    name: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    student_id: str = ""
+    sis_user_id: str = ""
+    login: str = ""
+    section: str = ""
+    team: str = ""
+    points: str | None = None
+    reasons: str = ""
+    is_listed: bool = False

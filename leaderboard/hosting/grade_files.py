@@ -1,0 +1,149 @@
+"""Grades as files for learning platforms. What was released is what a file says; before that, what would be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from .. import gradebooks, grading
+from ..models import Competition, Gradebook, User
+from ..models.clock import database_now
+from ..storage import clean_name
+from .grades import GradeRow, GradeSheet, Student
+from .setting_up import CannotHost
+
+
+@dataclass(frozen=True)
+class Filling:
+    """A file of Canvas that a host uploaded, and who in it was found."""
+
+    held: Gradebook
+    book: gradebooks.Gradebook
+    matching: gradebooks.Matching
+    column: str
+    most: float
+
+    @property
+    def possible(self) -> str:
+        """What Canvas says the chosen column is out of."""
+        return self.book.possible(self.column) if self.column else ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether Canvas says that the chosen column is out of something else than the rules give."""
+        try:
+            return bool(self.possible) and float(self.possible.replace(",", ".")) != self.most
+        except ValueError:
+            return False
+
+    @property
+    def lines(self) -> list[str]:
+        """The people of Canvas whom nobody here is."""
+        names = (gradebooks.STUDENT, gradebooks.ID, gradebooks.SIS_LOGIN)
+        found = ([record.value(self.book.place(name)) for name in names] for record in self.matching.records)
+        return [" · ".join(value for value in values if value) for values in found]
+
+    @property
+    def computed(self) -> int:
+        return self.book.computed()
+
+
+def graded_people(sheet: GradeSheet) -> list[gradebooks.Person]:
+    """Everybody of a sheet as files know them."""
+    return [_person(row, sheet.rules.decimals) for row in sheet.rows]
+
+
+def _person(row: GradeRow, decimals: int) -> gradebooks.Person:
+    student, mark = row.student, row.final
+    first, last = _halves(student)
+    return gradebooks.Person(
+        name=student.name,
+        first_name=first,
+        last_name=last,
+        email=student.email,
+        student_id=student.student_id,
+        sis_user_id=student.sis_user_id,
+        login=student.login or student.username,
+        section=student.section,
+        team=student.team,
+        points=None if mark.points is None else grading.points_text(mark.points, decimals),
+        reasons=mark.words,
+        is_listed=student.is_listed,
+    )
+
+
+def _halves(student: Student) -> tuple[str, str]:
+    """First and last name, as far as one can tell."""
+    if student.first_name or student.last_name:
+        return student.first_name, student.last_name
+    last, comma, first = student.name.partition(",")
+    if comma:
+        return first.strip(), last.strip()
+    first, _space, last = student.name.rpartition(" ")
+    return (first, last) if first else (last, "")
+
+
+def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
+    """A file of grades: `canvas` (the host's own, filled), `moodle`, `brightspace` or `plain`. Raises `CannotHost`."""
+    if not sheet.is_ready:
+        raise CannotHost(_("Save the grade rules first."), sheet.faults)
+    title = sheet.rules.title or competition.title
+    if kind != "canvas":
+        # The mark at the beginning tells Excel that these are not the letters of the last century.
+        return b"\xef\xbb\xbf" + gradebooks.OWN[kind](graded_people(sheet), title).encode()
+    filling = filling_of(competition, sheet)
+    if filling is None:
+        raise CannotHost(_("Upload the gradebook that Canvas exports first."))
+    most = grading.number_text(sheet.rules.max_points)
+    return gradebooks.filled(filling.book, filling.matching, column=filling.column, title=title, most=most)
+
+
+def filling_of(competition: Competition, sheet: GradeSheet) -> Filling | None:
+    """What the uploaded gradebook would be filled with; None without one."""
+    held = Gradebook.objects.filter(competition=competition).first()
+    if held is None:
+        return None
+    book = gradebooks.read(bytes(held.data))
+    column = held.column if held.column in book.columns else ""
+    return Filling(held, book, gradebooks.match(book, graded_people(sheet)), column, sheet.rules.max_points)
+
+
+def keep_gradebook(*, competition: Competition, user: User | None, file_name: str, data: bytes) -> Gradebook:
+    """Keep a gradebook of Canvas until it is filled; a newer one replaces it. Raises `CannotHost`."""
+    try:
+        book = gradebooks.read(data)
+    except gradebooks.BadGradebook as error:
+        raise CannotHost(str(error)) from error
+    facts = {
+        "file_name": clean_name(file_name),
+        "data": data,
+        "column": _likely(book.columns, competition),
+        "uploaded_at": database_now(),
+        "uploaded_by": user,
+    }
+    with transaction.atomic():
+        return Gradebook.objects.update_or_create(competition=competition, defaults=facts)[0]
+
+
+def _likely(columns: Iterable[str], competition: Competition) -> str:
+    """The column that is called like the competition; otherwise the host chooses, and until then it is a new one."""
+    wanted = competition.title.casefold()
+    return next((name for name in columns if name.casefold().startswith(wanted)), "")
+
+
+def choose_column(*, competition: Competition, column: str) -> None:
+    """Which column is filled; empty for a new one. Raises `CannotHost` for one that the file does not have."""
+    held = Gradebook.objects.filter(competition=competition).first()
+    if held is None:
+        raise CannotHost(_("Upload the gradebook that Canvas exports first."))
+    if column and column not in gradebooks.read(bytes(held.data)).columns:
+        raise CannotHost(_("The file has no assignment “%(column)s”.") % {"column": column[:80]})
+    Gradebook.objects.filter(pk=held.pk).update(column=column)
+
+
+def forget_gradebook(*, competition: Competition) -> None:
+    """Delete the uploaded file; it has the names and marks of a class."""
+    Gradebook.objects.filter(competition=competition).delete()

@@ -1,0 +1,202 @@
+"""A file of Canvas comes back as it came but for one column, and no file of ours is computed by a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard import gradebooks
+from leaderboard.gradebooks import BadGradebook, Person
+
+# As Canvas writes it: a line about posting, one about points, a test student, columns that it computes.
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,Homework (101),Pets (102),Current Score\r\n"
+    ",,,,,Manual Posting,,\r\n"
+    "    Points Possible,,,,,10,100,(read only)\r\n"
+    '"Bello, Bo",1001,s-1,bo@uni.example,"Stat 451, ""A""",9.5,,95\r\n'
+    '"Costa, Cy",1002,s-2,cy@uni.example,B,8,EX,80\r\n'
+    '"Ngo, Dee",1003,s-3,dee@uni.example,B,7,55,70\r\n'
+    '"Student, Test",9999,,abc,B,,,\r\n'
+)
+PETS = "Pets (102)"
+BO = Person("Bo Bello", student_id="1001", points="81.3", is_listed=True)
+CY = Person("Cy Costa", sis_user_id="S-2", points="70.0", is_listed=True)
+DEE = Person("Dee N.", login="DEE@uni.example", points=None, is_listed=True)
+
+
+def fill(data: bytes, people: list[Person], column: str = PETS) -> bytes:
+    book = gradebooks.read(data)
+    return gradebooks.filled(book, gradebooks.match(book, people), column=column, title="Pets", most="100")
+
+
+def by(people: list[Person], text: str = CANVAS) -> dict[str, str]:
+    """Whom we found, and by which column."""
+    return {match.person.name: match.by for match in gradebooks.match(gradebooks.read(text.encode()), people).matches}
+
+
+def test_only_the_cells_of_one_column_change() -> None:
+    assert fill(CANVAS.encode(), [BO, CY, DEE]).decode() == CANVAS.replace('"A""",9.5,,95', '"A""",9.5,81.3,95')
+
+
+def test_people_are_found_by_id_then_sis_id_then_login_then_name() -> None:
+    eva = Person("Eva Ruiz", points="1", is_listed=True)
+    text = CANVAS + '"RUIZ,  Eva",1004,,,B,,,\r\n'
+    assert by([BO, CY, DEE, eva], text) == {
+        "Bo Bello": "ID",
+        "Cy Costa": "SIS User ID",
+        "Dee N.": "SIS Login ID",
+        "Eva Ruiz": "Student",
+    }
+
+
+def test_the_id_counts_more_than_a_name_that_somebody_else_has_too() -> None:
+    impostor = Person("Bo Bello", login="x", points="100")
+    assert by([BO, impostor]) == {"Bo Bello": "ID"}
+
+
+def test_two_people_of_one_name_are_not_guessed() -> None:
+    text = CANVAS + '"Bello, Bo",1005,,bo2,B,,,\r\n'
+    nameless = replace(BO, student_id="")
+    found = gradebooks.match(gradebooks.read(text.encode()), [nameless])
+    assert found.matches == []
+    assert found.people == [nameless]
+    assert len(found.records) == 4
+
+
+def test_an_id_that_a_student_could_have_chosen_does_not_count() -> None:
+    liar = Person("Somebody", student_id="1001", sis_user_id="s-1", points="100")
+    assert by([liar]) == {}
+    chosen = Person("Bo Bello", points="100")
+    (match,) = gradebooks.match(gradebooks.read(CANVAS.encode()), [chosen]).doubtful
+    assert match.by == "Student"
+
+
+def test_a_new_column_stands_after_the_section_with_its_points() -> None:
+    lines = fill(CANVAS.encode(), [BO], column="").decode().split("\r\n")
+    assert lines[0] == "Student,ID,SIS User ID,SIS Login ID,Section,Pets,Homework (101),Pets (102),Current Score"
+    assert lines[2] == "    Points Possible,,,,,100,10,100,(read only)"
+    assert lines[3].endswith('"Stat 451, ""A""",81.3,9.5,,95')
+    assert lines[4].endswith("B,,8,EX,80")
+
+
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", ["\r\n", "\n", "\r"])
+def test_the_mark_at_the_beginning_and_the_line_ends_stay(bom: bytes, end: str) -> None:
+    data = bom + CANVAS.replace("\r\n", end).encode()
+    assert fill(data, []) == data
+
+
+@pytest.mark.parametrize(
+    ("encoding", "bom"), [("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff"), ("latin-1", b"")]
+)
+def test_other_encodings_come_back_as_they_were(encoding: str, bom: bytes) -> None:
+    text = CANVAS.replace("Bello", "Bellö")
+    data = bom + text.encode(encoding)
+    assert fill(data, []) == data
+    assert fill(data, [replace(BO, student_id="", name="Bo Bellö")]) == bom + text.replace(
+        '"A""",9.5,', '"A""",9.5,81.3'
+    ).encode(encoding)
+
+
+def test_where_canvas_writes_commas_so_do_we() -> None:
+    text = "Student;ID;Pets (102)\n    Points Possible;;100,00\nBo;1001;\n"
+    assert fill(text.encode(), [BO]).decode().endswith("Bo;1001;81,3\n")
+
+
+def test_a_name_that_begins_like_a_formula_is_found_and_is_none_any_more() -> None:
+    text = 'Student,ID,Pets (102)\r\n"=HYPERLINK(""http://evil"",""Bo"")",1001,\r\n'
+    assert fill(text.encode(), [BO]).decode() == (
+        'Student,ID,Pets (102)\r\n"\'=HYPERLINK(""http://evil"",""Bo"")",1001,81.3\r\n'
+    )
+    assert gradebooks.read(text.encode()).computed() == 1
+
+
+def test_numbers_below_zero_and_dashes_are_no_formulas() -> None:
+    text = "Student,ID,Pets (102),Extra (103)\r\nBo,1001,-5,-\r\n"
+    assert fill(text.encode(), []) == text.encode()
+
+
+def test_a_formula_after_a_closed_quotation_mark_is_one_too() -> None:
+    assert b"'=1+1" in fill(b'Student,ID\r\n"=1"+1,7\r\n', [])
+
+
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters='"'), max_size=8)
+
+
+@given(st.lists(st.lists(CELLS, min_size=1, max_size=5), max_size=6), st.sampled_from([",", ";", "\t"]), st.booleans())
+def test_whatever_is_in_a_file_filling_it_with_nothing_changes_formulas_alone(
+    rows: list[list[str]], delimiter: str, quotes: bool
+) -> None:
+    text = io.StringIO(newline="")
+    lines = [["Student", "ID", PETS], *rows]
+    if quotes:
+        csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(lines)
+    else:
+        csv.writer(text, delimiter=delimiter).writerows(lines)
+    data = text.getvalue().encode()
+    once = fill(data, [])
+    assert fill(once, []) == once
+    assert gradebooks.read(once).computed() == 0
+    if gradebooks.read(data).computed() == 0:
+        assert once == data
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_at_all_make_it_stumble(data: bytes) -> None:
+    try:
+        assert gradebooks.read(b"Student,ID\n" + data).as_bytes() == b"Student,ID\n" + data
+    except BadGradebook:
+        assert b'"' in data
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "no gradebook of Canvas"),
+        (b"name,points\nBo,1\n", "no gradebook of Canvas"),
+        (b"\xff\xfeS", "damaged"),
+        (b'Student,ID\n"Bo,1\n', "never closed"),
+        (b"Student,ID\n" + b"," * (5 * 1024 * 1024), "at most 5 MB"),
+    ],
+)
+def test_what_is_no_gradebook_is_refused_with_what_to_do(data: bytes, words: str) -> None:
+    with pytest.raises(BadGradebook, match=words):
+        gradebooks.read(data)
+
+
+def rows_of(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text)))
+
+
+PEOPLE = [
+    Person("Bo Bello", "Bo", "Bello", "bo@uni.example", "1001", "s-1", "bo", "A", "Owls", "81.3", "private 0.87"),
+    Person("Dee Ngo", "Dee", "Ngo", "dee@uni.example"),
+]
+
+
+def test_moodle_reads_its_columns_with_a_dash_for_no_grade() -> None:
+    assert rows_of(gradebooks.moodle(PEOPLE, "Pets")) == [
+        ["Email address", "ID number", "First name", "Last name", "Pets", "Pets (feedback)"],
+        ["bo@uni.example", "1001", "Bo", "Bello", "81.3", "private 0.87"],
+        ["dee@uni.example", "", "Dee", "Ngo", "-", ""],
+    ]
+
+
+def test_brightspace_reads_its_columns_and_whom_it_cannot_find_is_left_out() -> None:
+    assert rows_of(gradebooks.brightspace(PEOPLE, "Pets")) == [
+        ["OrgDefinedId", "Username", "Pets Points Grade", "End-of-Line Indicator"],
+        ["1001", "bo", "81.3", "#"],
+    ]
+
+
+@pytest.mark.parametrize("kind", sorted(gradebooks.OWN))
+def test_no_cell_of_our_files_is_a_formula(kind: str) -> None:
+    cmd = "=cmd|' /C calc'!A0"
+    evil = Person(cmd, cmd, cmd, cmd, cmd, cmd, cmd, cmd, cmd, points="1.0", reasons="+1")
+    for row in rows_of(gradebooks.OWN[kind]([evil], "@SUM(1)")):
+        assert not [cell for cell in row if cell.startswith(("=", "+", "-", "@"))]
