@@ -177,5 +177,6 @@ def neutral(text: str) -> str:
     """Without what differs at every request, whatever the scores are."""
     text = re.sub(r'(name="(csrfmiddlewaretoken|upload_key)" value=")[^"]+', r"\1", text)
     text = re.sub(r"Request id <code>[0-9a-f]+|'X-Request-ID': '[0-9a-f]+'|csrftoken=\w+|'Expires': '[^']+'", "", text)
+    text = re.sub(r"DTSTAMP:\w+", "", text)  # the moment of asking, which a calendar must tell
     text = re.sub(r"data:image/svg[^\"]+|value=\"[A-Z2-7]{32}\"|alt=\"[A-Z2-7]{32}\"", "", text)
     return re.sub(r"<time.*?</time>|\"\d{4}-\d\d-\d\dT[^\"]+\"", "", text, flags=re.S)
