@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q, Value
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -50,6 +50,16 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
             return self
         mine = Q(pk__in=user.memberships.values("competition")) & Q(launched_at__isnull=False)
         return self.filter(Q(is_listed=True, launched_at__isnull=False) | mine | _run_by(user))
+
+    def seen_by(self, user: Viewer) -> CompetitionQuerySet:
+        """Rows that know the roles of a person as they are now, so that asking for them costs no further query."""
+        if user.is_anonymous:
+            return self
+        return self.annotate(
+            role_of=Value(user.pk),
+            is_own=Exists(Competition.hosts.through.objects.filter(competition=OuterRef("pk"), user=user)),
+            is_helped=Exists(Competition.assistants.through.objects.filter(competition=OuterRef("pk"), user=user)),
+        )
 
     def hosted_by(self, user: Viewer) -> CompetitionQuerySet:
         if user.is_anonymous:
@@ -242,7 +252,11 @@ class Competition(models.Model):
     def is_hosted_by(self, user: Viewer) -> bool:
         if user.is_anonymous or not user.is_active:
             return False
-        return user.is_superuser or self.hosts.filter(pk=user.pk).exists()
+        if user.is_superuser:
+            return True
+        if self._knows(user):
+            return bool(getattr(self, "is_own", False))
+        return self.hosts.filter(pk=user.pk).exists()
 
     def is_run_by(self, user: Viewer) -> bool:
         """Whether a person hosts it or assists; what each of them may do is said in `leaderboard/web/access.py`."""
@@ -250,7 +264,13 @@ class Competition(models.Model):
             return False
         if user.is_superuser:
             return True
+        if self._knows(user):
+            return bool(getattr(self, "is_own", False) or getattr(self, "is_helped", False))
         return Competition.objects.filter(Q(hosts=user) | Q(assistants=user), pk=self.pk).exists()
+
+    def _knows(self, user: User) -> bool:
+        """Whether the row was read with the roles of this person (`seen_by`)."""
+        return getattr(self, "role_of", None) == user.pk
 
     def is_visible_to(self, user: Viewer) -> bool:
         """The rule of `CompetitionQuerySet.visible_to` for one row, without a query where the row alone tells."""

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from .hosts import tell_hosts
 from .letters import is_mail_due, send_due, stopped_by, token_for
-from .notices import choices_of, choose, mark_read, tell, unread
+from .notices import Header, choices_of, choose, header_of, mark_read, tell, unread
 
 __all__ = [
+    "Header",
     "choices_of",
     "choose",
+    "header_of",
     "is_mail_due",
     "mark_read",
     "send_due",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from ..models import Competition, Delivery, Kind, Notice, NoticeChoice, User
@@ -91,6 +94,27 @@ def sends_mail() -> bool:
 def unread(user: User) -> int:
     """How many notices a person has not read, up to a hundred; one query."""
     return Notice.objects.filter(user=user, read_at=None).order_by()[:MOST_COUNTED].count()
+
+
+@dataclass(frozen=True)
+class Header:
+    """What every page tells a signed-in person beside itself."""
+
+    unread: int
+    runs_any: bool
+    """Whether the person hosts or assists anywhere, also without the right to open competitions."""
+
+
+def header_of(user: User) -> Header:
+    """One query."""
+    waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None).order_by().values("user")
+    found = User.objects.filter(pk=user.pk).values_list(
+        Coalesce(Subquery(waiting.annotate(number=Count("pk")).values("number")), 0),
+        Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk"))),
+        Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk"))),
+    )
+    number, hosts, assists = found.first() or (0, False, False)
+    return Header(unread=number, runs_any=hosts or assists)
 
 
 def mark_read(*, user: User, number: int | None = None) -> int:

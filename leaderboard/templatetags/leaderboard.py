@@ -21,7 +21,8 @@ import metrics
 
 from .. import grading, ranking, telling
 from ..models import Baseline, Competition, GradeRelease, GroundTruth, Submission, Team, Uncertainty, User
-from ..web import charts, prose
+from ..web import charts, navigation, prose
+from ..web.access import Visit
 
 register = template.Library()
 
@@ -234,10 +235,17 @@ def next_here(context: Context) -> str:
     return "?" + urlencode({"next": here}) if here else ""
 
 
+@register.inclusion_tag("hosts/manage_nav.html", takes_context=True)
+def host_nav(context: Context, visit: Visit) -> dict[str, Any]:
+    """The links over a host's page about one competition."""
+    match = getattr(context.get("request"), "resolver_match", None)
+    return {"groups": navigation.groups_of(visit, match.url_name or "" if match else "")}
+
+
 @register.simple_tag
-def unread_notices(user: User) -> int:
-    """How many notices a signed-in person has not read; one query."""
-    return telling.unread(user)
+def header_of(user: User) -> telling.Header:
+    """What the header tells a signed-in person; one query."""
+    return telling.header_of(user)
 
 
 @register.simple_tag

@@ -159,8 +159,9 @@ class Visit:
         return self.membership.has_accepted_rules()
 
 
-def open_to(audience: Audience) -> Callable[[View], View]:
-    """Declare a view's audience and keep everybody else out."""
+def open_to(audience: Audience, *, knows_reader: bool = True) -> Callable[[View], View]:
+    """Declare a view's audience and keep everybody else out. A page that is the same for every reader says so, and
+    nothing around it asks for the session."""
 
     def declare(view: View) -> View:
         @wraps(view)
@@ -176,6 +177,7 @@ def open_to(audience: Audience) -> Callable[[View], View]:
             return view(request, *args, **kwargs)
 
         guarded.audience = audience  # type: ignore[attr-defined]
+        guarded.knows_reader = knows_reader  # type: ignore[attr-defined]
         return guarded
 
     return declare
@@ -185,9 +187,9 @@ def _with_visit(
     view: View, audience: Audience, request: HttpRequest, *args: Any, slug: str, **kwargs: Any
 ) -> HttpResponseBase:
     user: Viewer = request.user
-    competition = Competition.objects.select_related("ground_truth").filter(slug=slug).first()
+    competition = Competition.objects.seen_by(user).select_related("ground_truth").filter(slug=slug).first()
     visit = Visit(competition, user, database_now()) if competition else None
-    if visit is None or not _is_let_in(visit, audience):
+    if visit is None or not is_let_in(visit, audience):
         if user.is_anonymous and audience is not Audience.VISITORS:
             return redirect_to_login(request.get_full_path())
         raise Http404("No competition of this name is open to you.")
@@ -200,7 +202,7 @@ def _with_visit(
     return view(request, visit, *args, **kwargs)
 
 
-def _is_let_in(visit: Visit, audience: Audience) -> bool:
+def is_let_in(visit: Visit, audience: Audience) -> bool:
     """Whether the competition exists for the viewer, as far as a page for this audience tells."""
     if audience is Audience.HOSTS:
         return visit.is_host

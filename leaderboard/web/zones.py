@@ -43,5 +43,5 @@ class ZoneMiddleware:
             timezone.deactivate()
 
     def process_view(self, request: HttpRequest, view: object, *_: object) -> None:
-        if hasattr(view, "audience") and (zone := chosen_zone(request)):
+        if getattr(view, "knows_reader", False) and (zone := chosen_zone(request)):
             timezone.activate(ZoneInfo(zone))

@@ -61,6 +61,7 @@ def test_it_knows_nobody_sets_no_cookie_and_may_be_kept(shared: Competition, bo:
     for response in (mine, anybodys):
         assert not response.cookies
         assert response["Cache-Control"] == "public, max-age=15"
+        assert "cookie" not in response.get("Vary", "").lower()
     again = Client().get(EMBED, headers={"If-None-Match": mine["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert MOODLE in again["Content-Security-Policy"]

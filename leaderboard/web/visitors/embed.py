@@ -21,7 +21,7 @@ POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'no
 SECONDS = 15
 
 
-@open_to(Audience.ANYONE)
+@open_to(Audience.ANYONE, knows_reader=False)
 def embed(request: HttpRequest, slug: str) -> HttpResponse:
     """The first page of the board that everybody may see now: the private one after the reveal, else the public one."""
     found = Competition.objects.select_related("ground_truth").filter(slug=slug, launched_at__isnull=False)
