@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from ..web.access import Audience, open_to
-from .operations import api as operations
+from .base import api as operations
 
 ROOT = "/api/v1/"
 Document = dict[str, Any]
@@ -92,7 +92,9 @@ def _operation(found: Document, method: str, path: str, details: Document, site:
 
 
 def _shape_of(answer: Document) -> str:
-    return str(answer["content"]["application/json"]["schema"]["$ref"]).rsplit("/", 1)[-1]
+    """The name of the shape; "" for a file."""
+    content = answer["content"].get("application/json", {})
+    return str(content["schema"]["$ref"]).rsplit("/", 1)[-1] if content else ""
 
 
 def _shape(found: Document, name: str) -> tuple[Field, ...]:

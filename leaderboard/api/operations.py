@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, timedelta
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal, cast
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
-from ninja import File, Form, Header, NinjaAPI, Query, Status
-from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja import File, Form, Header, Query, Status
 from ninja.files import UploadedFile
-from ninja.security import HttpBearer
 
 from .. import ranking, submitting
-from ..models import ApiToken, Competition, Membership, Split, Submission, User
+from ..models import Competition, Membership, Split, Submission, User
 from ..models.clock import database_now
 from ..storage import TooLarge
-from .errors import ApiError, refuse
+from .base import Scope, Token, answers, api, owner
+from .errors import ApiError
 from .reading import (
     competition_of,
     competitions_of,
@@ -37,7 +36,6 @@ from .schemas import (
     CompetitionLine,
     CompetitionOut,
     CompetitionPage,
-    Errors,
     Mode,
     SubmissionOut,
     SubmissionPage,
@@ -51,35 +49,10 @@ HOW_REFUSED = {
     "rules": 403,
     "disqualified": 403,
     "gone": 404,
+    "busy": 503,
 }
 BoardName = Annotated[Literal["public", "private"], Query(description="Public unless asked otherwise.")]
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a page has at most 100 items.")]
-
-
-class Token(HttpBearer):
-    """A token from the account page; sessions and cookies are not looked at, so there is nothing to forge."""
-
-    def authenticate(self, request: HttpRequest, token: str) -> User | None:
-        return ApiToken.owner_of(token)
-
-
-def answers(*others: int, **success: Any) -> dict[int, Any]:
-    """The declared answers: the success, those that every operation may give, and `others`."""
-    good = {int(name.removeprefix("s")): shape for name, shape in success.items()}
-    return good | {status: Errors for status in sorted({401, 500, *others})}
-
-
-api = NinjaAPI(
-    title="Leaderboard API",
-    version="1",
-    description="Read competitions and boards, hand in files and read what they scored.",
-    openapi_url=None,
-    docs_url=None,
-    urls_namespace="api",
-    auth=Token(),
-)
-for kind in (Exception, ApiError, Http404, HttpError, AuthenticationError, ValidationError):
-    api.add_exception_handler(kind, refuse)
 
 
 # --- competitions -----------------------------------------------------------------------------------------------
@@ -94,7 +67,7 @@ for kind in (Exception, ApiError, Http404, HttpError, AuthenticationError, Valid
 def list_competitions(request: HttpRequest, page: PageNumber = 1) -> CompetitionPage:
     """The competitions you may open, newest first."""
     at = database_now()
-    items, pages, total = page_of(competitions_of(_user(request)), page)
+    items, pages, total = page_of(competitions_of(owner(request)), page)
     lines = [CompetitionLine(**line_of(competition, at)) for competition in items]
     return CompetitionPage(page=page, pages=pages, total=total, items=lines)
 
@@ -107,7 +80,7 @@ def list_competitions(request: HttpRequest, page: PageNumber = 1) -> Competition
 )
 def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     """One competition: its texts, times, limits and metric."""
-    user, at = _user(request), database_now()
+    user, at = owner(request), database_now()
     competition = competition_of(user, slug)
     membership = (
         Membership.objects.select_related("competition", "team").filter(competition=competition, user=user).first()
@@ -141,7 +114,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
 )
 def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public", page: PageNumber = 1) -> BoardPage:
     """A page of a board in its order, baselines between the teams. The private board opens with the reveal."""
-    user, at = _user(request), database_now()
+    user, at = owner(request), database_now()
     competition = competition_of(user, slug)
     if board == "private" and not competition.private_is_visible_to(user, at):
         raise ApiError(403, "The private board opens after the deadline, when the host reveals it.")
@@ -182,7 +155,8 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
 
 @api.post(
     "competitions/{slug:slug}/submissions",
-    response=answers(400, 403, 404, 409, 413, 422, 429, s201=SubmissionOut),
+    response=answers(400, 404, 409, 413, 422, s201=SubmissionOut),
+    auth=Token(Scope.SUBMIT),
     operation_id="hand_in",
     url_name="api_submissions",
 )
@@ -202,7 +176,7 @@ def hand_in(
     ] = None,
 ) -> Status[SubmissionOut]:
     """Hand in a file. It is stored and queued; ask for the submission again until its status is no longer “pending”."""
-    user = _user(request)
+    user = owner(request)
     competition = visible_competition(user, slug)
     if len(request.FILES.getlist("file")) > 1:
         raise ApiError(422, "Send one file at a time.")
@@ -216,7 +190,7 @@ def hand_in(
             upload_key=idempotency_key,
         )
     except submitting.Refused as refused:
-        raise _refusal(refused) from refused
+        raise refusal(refused) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
     if idempotency_key and submission.sha256 != _sha256(file):
@@ -237,7 +211,7 @@ def hand_in(
 )
 def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> SubmissionPage:
     """Your team's submissions in a competition, newest first; for its hosts and assistants, everybody's."""
-    user = _user(request)
+    user = owner(request)
     competition = competition_of(user, slug)
     if not (competition.is_member or competition.is_run_by(user)):
         raise Http404("You are not a member of this competition.")
@@ -258,7 +232,7 @@ def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> S
 )
 def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
     """One submission: what became of it, and every problem of a file that was not scored."""
-    user = _user(request)
+    user = owner(request)
     submission = submissions_of(user).filter(pk=submission_id).first()
     if submission is None:
         raise Http404("No submission of this id is open to you.")
@@ -266,10 +240,6 @@ def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------
-
-
-def _user(request: HttpRequest) -> User:
-    return cast(User, request.auth)  # type: ignore[attr-defined]
 
 
 def _step_of(competition: Competition) -> float | None:
@@ -284,7 +254,7 @@ def _shown(submission: Submission, user: User) -> SubmissionOut:
     return submission_out(submission, sees_private=sees_private, shown=shown)
 
 
-def _refusal(refused: submitting.Refused) -> ApiError:
+def refusal(refused: submitting.Refused) -> ApiError:
     """Which status a refusal is: 429 come back tomorrow, 403 not you, 409 not now."""
     status = HOW_REFUSED.get(refused.code, 409)
     headers = {}

@@ -167,3 +167,22 @@ class BoardPage(Page):
     board: Literal["public", "private"]
     ground_truth: int
     items: list[BoardRow]
+
+
+class FileOut(Schema):
+    name: str
+    description: str
+    size: Annotated[int | None, Field(description="In bytes; null for what is made when it is asked for.")]
+    sha256: str | None
+    rows: Annotated[int | None, Field(description="Data rows of a CSV, or null.")]
+
+
+class Files(Schema):
+    items: list[FileOut]
+
+
+class Checked(Schema):
+    """What a check without handing in found."""
+
+    is_valid: bool
+    errors: list[Problem]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, re_path
 
+from . import files, operations  # noqa: F401  (each adds its operations to `api`)
+from .base import api
 from .docs import api as page
 from .docs import nothing, openapi
 from .errors import in_json
-from .operations import api
 
 
 def _operations() -> list[URLPattern]:

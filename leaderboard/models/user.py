@@ -11,6 +11,7 @@ from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from .zones import check_zone
 
@@ -52,8 +53,16 @@ Viewer = User | AnonymousUser
 class ApiToken(models.Model):
     """A key for programs. Only its digest is kept; the token itself is shown once."""
 
+    class Scope(models.TextChoices):
+        """What a program may do with it; each may do what is named before it as well."""
+
+        READ = "read", _("Read only")
+        SUBMIT = "submit", _("Hand in files")
+        HOST = "host", _("Host competitions")
+
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=60)
+    scope = models.CharField(max_length=10, choices=Scope, default=Scope.SUBMIT)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     hint = models.CharField(max_length=12, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -66,22 +75,32 @@ class ApiToken(models.Model):
         return f"{self.name} ({self.hint}…)"
 
     @classmethod
-    def issue(cls, user: User, name: str) -> tuple[ApiToken, str]:
+    def issue(cls, user: User, name: str, scope: str = Scope.SUBMIT) -> tuple[ApiToken, str]:
         """A new token and its secret, which cannot be read again."""
         secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
-        token = cls.objects.create(user=user, name=name, digest=digest_of(secret), hint=secret[:8])
+        token = cls.objects.create(user=user, name=name, scope=scope, digest=digest_of(secret), hint=secret[:8])
         return token, secret
+
+    def may(self, scope: ApiToken.Scope) -> bool:
+        order = self.Scope.values
+        return order.index(self.scope) >= order.index(scope)
 
     @classmethod
     def owner_of(cls, secret: str) -> User | None:
         """The active person a secret belongs to."""
+        token = cls.found(secret)
+        return token.user if token else None
+
+    @classmethod
+    def found(cls, secret: str) -> ApiToken | None:
+        """The token of a secret with its active owner; its use is noted."""
         token = cls.objects.select_related("user").filter(digest=digest_of(secret), user__is_active=True).first()
         if token is None:
             return None
         now = timezone.now()
         if token.last_used_at is None or now - token.last_used_at > USE_IS_NOTED_EVERY:
             cls.objects.filter(pk=token.pk).update(last_used_at=now)
-        return token.user
+        return token
 
 
 class SetupLink(models.Model):

@@ -18,9 +18,9 @@ ROOT = "/api/v1/"
 class Program:
     """Speaks to the API with somebody's token, or with none."""
 
-    def __init__(self, user: User | None) -> None:
+    def __init__(self, user: User | None, scope: str = ApiToken.Scope.SUBMIT) -> None:
         self.client = Client()
-        self.headers = {"Authorization": f"Bearer {ApiToken.issue(user, 'laptop')[1]}"} if user else {}
+        self.headers = {"Authorization": f"Bearer {ApiToken.issue(user, 'laptop', scope)[1]}"} if user else {}
 
     def get(self, path: str, **query: Any) -> tuple[int, Any]:
         response = self.client.get(ROOT + path, query, headers=self.headers)

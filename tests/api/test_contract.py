@@ -39,7 +39,12 @@ OPERATIONS = (
     "hand_in",
     "list_submissions",
     "read_submission",
+    "list_files",
+    "download_file",
+    "add_file",
+    "check_file",
 )
+QUESTIONS = [name for name in OPERATIONS if name.startswith(("list_", "read_", "download_"))]
 
 
 @pytest.fixture(autouse=True)
@@ -79,15 +84,20 @@ def test_no_answer_is_undeclared(name: str, mode: GenerationMode, secret: str, b
     operation = schema.find_operation_by_id(name)
     hold(operation, mode, secret)
     hold(operation, mode, "lb_wrong")
-    known = {"slug": "pets"} if "{slug}" in operation.path else {"submission_id": str(bos.pk)}
+    known = {name: value for name, value in known_to(bos).items() if f"{{{name}}}" in operation.path}
     hold(operation, mode, secret, known if "{" in operation.path else None)
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATIONS if name != "hand_in"])
+def known_to(bos: Submission) -> dict[str, str]:
+    return {"slug": "pets", "submission_id": str(bos.pk), "name": "sample_submission.csv"}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_a_plain_question_is_answered_as_declared(name: str, secret: str, bos: Submission) -> None:
     operation = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", application).find_operation_by_id(name)
-    values = {"slug": "pets", "submission_id": str(bos.pk)}
-    case = operation.Case(path_parameters={key: value for key, value in values.items() if key in operation.path})
+    case = operation.Case(
+        path_parameters={key: value for key, value in known_to(bos).items() if f"{{{key}}}" in operation.path}
+    )
     response = case.call(headers={"Authorization": f"Bearer {secret}"})
     assert response.status_code == 200
     case.validate_response(response, checks=CHECKS)

@@ -99,7 +99,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     for name, user in users.items():
         clients[name] = Client()
         clients[name].force_login(user)
-        tokens[name] = ApiToken.issue(user, "test")[1]
+        tokens[name] = ApiToken.issue(user, "test", ApiToken.Scope.HOST)[1]
     arguments: dict[str, object] = {
         "slug": "secret",
         "key": "accuracy",

@@ -57,6 +57,9 @@ ELSEWHERE = {
     "api_leaderboard": "token",
     "api_submissions": "token",
     "api_submission": "token",
+    "api_files": "members",
+    "api_file": "members",
+    "api_check": "members",
 }
 # What an address says to everybody, whoever they are: nothing behind it, or the form asks for more.
 NOT_A_PAGE = (400, 404, 405, 409, 410, 415, 422)

@@ -52,6 +52,16 @@ def test_cy_cannot_revoke_bos_token(bo: User, cy: User) -> None:
     assert "bos laptop" not in client.get("/account/").content.decode()
 
 
+def test_a_token_may_what_was_chosen_and_hosting_is_for_hosts(bo: User, ada: User) -> None:
+    for person, chosen, status in ((bo, "read", 201), (ada, "host", 201), (bo, "host", 422), (bo, "root", 422)):
+        response = signed_in(person).post("/account/", {"name": f"for {chosen}", "scope": chosen})
+        assert response.status_code == status, (person, chosen)
+    signed_in(bo).post("/account/", {"name": "plain"})
+    assert set(bo.api_tokens.values_list("name", "scope")) == {("for read", "read"), ("plain", "submit")}
+    assert ada.api_tokens.get().may(ApiToken.Scope.SUBMIT)
+    assert not bo.api_tokens.get(name="for read").may(ApiToken.Scope.SUBMIT)
+
+
 def test_a_token_needs_a_name_and_there_is_a_limit(bo: User) -> None:
     client = signed_in(bo)
     assert client.post("/account/", {"name": ""}).status_code == 422

@@ -20,13 +20,13 @@ MOST_TOKENS = 20
 def account(request: HttpRequest) -> HttpResponse:
     """A new token's secret is in the answer to the POST and nowhere else: not in the session, not in a message."""
     user = person(request.user)
-    form, secret = TokenForm(), ""
+    form, secret = TokenForm(user), ""
     if request.method == "POST":
         if request.POST.get("action") == "revoke":
             return _revoke(request, user)
-        form = TokenForm(request.POST)
+        form = TokenForm(user, request.POST)
         if secret := _issue(user, form):
-            form = TokenForm()
+            form = TokenForm(user)
     status = 422 if form.errors else 201 if secret else 200
     context = {"form": form, "tokens": user.api_tokens.all(), "secret": secret}
     response = render(request, "students/account.html", context, status=status)
@@ -51,7 +51,7 @@ def _issue(user: User, form: TokenForm) -> str:
         words = _("You have a token “%(name)s” already; shown when it was made. Revoke it or choose another name.")
         form.add_error("name", words % {"name": name})
     else:
-        return ApiToken.issue(user, name)[1]
+        return ApiToken.issue(user, name, form.cleaned_data["scope"])[1]
     return ""
 
 

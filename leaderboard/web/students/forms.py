@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from ... import telling
-from ...models import Delivery, Kind, User
+from ...models import ApiToken, Delivery, Kind, User
 from ...models.zones import zones
 
 
@@ -137,6 +137,20 @@ class TokenForm(forms.Form):
         max_length=60,
         help_text="Where you will use it, for example “laptop” or “training notebook”.",
     )
+    scope = forms.ChoiceField(label=_("What it may do"), required=False, initial=ApiToken.Scope.SUBMIT)
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        may_host = user.is_host or hosts_something(user)
+        self.fields["scope"].choices = [  # type: ignore[attr-defined]
+            (value, label) for value, label in ApiToken.Scope.choices if may_host or value != ApiToken.Scope.HOST
+        ]
+        if may_host:
+            words = _("Each may do what stands before it as well. Take the least that is enough.")
+            self.fields["scope"].help_text = words
+
+    def clean_scope(self) -> str:
+        return self.cleaned_data["scope"] or ApiToken.Scope.SUBMIT
 
 
 class PreferencesForm(forms.Form):

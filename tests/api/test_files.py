@@ -1,0 +1,111 @@
+"""Data files and checks for programs, and what a token may do."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import pytest
+
+from leaderboard import hosting, joining
+from leaderboard.api import base
+from leaderboard.models import ApiToken, Competition, DataFile, Submission, User
+from tests.conftest import answers, enter, make_competition
+
+from .conftest import ROOT, Program
+
+TRAIN = b"id,x\n100,1\n101,2\n"
+
+
+@pytest.fixture
+def train(pets: Competition) -> DataFile:
+    return hosting.add_data_file(competition=pets, file_name="train é.csv", chunks=[TRAIN], description="To learn from")
+
+
+@pytest.fixture
+def bos_program(pets: Competition, bo: User) -> Program:
+    enter(pets, bo)
+    return Program(bo)
+
+
+def test_bo_lists_the_files_and_takes_them_byte_by_byte(bos_program: Program, train: DataFile) -> None:
+    status, said = bos_program.get("competitions/pets/files")
+    assert (status, [item["name"] for item in said["items"]]) == (200, ["sample_submission.csv", "train é.csv"])
+    assert said["items"][1]["sha256"] == hashlib.sha256(TRAIN).hexdigest()
+    response = bos_program.client.get(ROOT + "competitions/pets/files/train é.csv", headers=bos_program.headers)
+    assert response.getvalue() == TRAIN
+    sample = bos_program.client.get(
+        ROOT + "competitions/pets/files/sample_submission.csv", headers=bos_program.headers
+    ).content
+    assert bos_program.hand_in(sample)[1]["status"] == "pending"
+
+
+@pytest.mark.parametrize("name", ["truth.csv", "../truth.csv", "..%2f..%2ftruth.csv", "%00"])
+def test_no_other_file_comes_out(bos_program: Program, train: DataFile, name: str) -> None:
+    assert bos_program.get(f"competitions/pets/files/{name}")[0] == 404
+
+
+def test_files_are_for_who_accepted_the_rules_once_it_has_opened(pets: Competition, train: DataFile, bo: User) -> None:
+    Competition.objects.update(is_listed=True)
+    program = Program(bo)
+    assert program.get("competitions/pets/files")[1]["errors"][0]["code"] == "not_joined"
+    joining.enter(user=bo, competition=pets)
+    for path in ("competitions/pets/files", "competitions/pets/files/train é.csv"):
+        status, said = program.get(path)
+        assert (status, said["errors"][0]["code"]) == (403, "rules")
+
+
+def test_a_check_finds_every_problem_and_spends_and_keeps_nothing(bos_program: Program) -> None:
+    status, said = bos_program.post("competitions/pets/check", answers())
+    assert (status, said) == (200, {"is_valid": True, "errors": []})
+    status, said = bos_program.post("competitions/pets/check", answers().replace(b"3,dog\n", b""))
+    assert (status, said["is_valid"]) == (200, False)
+    assert said["errors"][0]["code"] == "missing_ids"
+    assert bos_program.get("competitions/pets")[1]["attempts_left"] == 5
+    assert not Submission.objects.exists()
+
+
+def test_who_may_not_hand_in_may_not_check(pets: Competition, dee: User, ada: User) -> None:
+    Competition.objects.update(is_listed=True)
+    assert Program(dee).post("competitions/pets/check", answers())[0] == 403
+    assert Program(ada).post("competitions/pets/check", answers())[0] == 403
+
+
+def test_a_token_does_what_it_was_made_for_and_no_more(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    reads = Program(bo, ApiToken.Scope.READ)
+    assert reads.get("competitions/pets")[0] == 200
+    for path in ("competitions/pets/submissions", "competitions/pets/check"):
+        status, said = reads.post(path, answers())
+        assert (status, said["errors"][0]["code"]) == (403, "scope")
+        assert "hand in files" in said["detail"]
+    assert Program(ada).post("competitions/pets/files", TRAIN)[1]["errors"][0]["code"] == "scope"
+    status, said = Program(ada, ApiToken.Scope.HOST).post("competitions/pets/files", TRAIN, name="train.csv")
+    assert (status, said["name"], said["rows"]) == (201, "train.csv", 2)
+
+
+def test_a_file_with_the_answers_is_not_given_to_students(pets: Competition, ada: User) -> None:
+    program = Program(ada, ApiToken.Scope.HOST)
+    status, said = program.post("competitions/pets/files", answers(), name="oops.csv")
+    assert status == 409
+    assert "students would download the answers" in said["detail"]
+    assert not DataFile.objects.exists()
+
+
+def test_another_host_gives_pets_no_files(pets: Competition, otto: User, bo: User) -> None:
+    enter(pets, bo)
+    make_competition(otto, slug="birds", title="Birds")
+    for user in (otto, bo):
+        assert Program(user, ApiToken.Scope.HOST).post("competitions/pets/files", TRAIN)[0] == 404
+
+
+def test_a_program_that_asks_without_end_is_told_to_wait(
+    bos_program: Program, monkeypatch: pytest.MonkeyPatch, work: Callable[[], int], cy: User
+) -> None:
+    monkeypatch.setitem(base.PER_MINUTE, ApiToken.Scope.READ, 3)
+    for _ in range(3):
+        assert bos_program.get("competitions")[0] == 200
+    response = bos_program.client.get(ROOT + "competitions", headers=bos_program.headers)
+    assert (response.status_code, response["Retry-After"]) == (429, "60")
+    assert Program(cy).get("competitions")[0] == 200
+    assert bos_program.hand_in(answers())[0] == 201
