@@ -88,22 +88,23 @@ TURN = ("pk", "competition_id", "team_id", "competition__ground_truth", "competi
 
 # The competition that this process served last: each process goes round by itself, so all together do.
 _served = {"last": 0}
-# The team whose file each competition had measured last.
-_team_served: dict[int, int | None] = {}
+# The teams of each competition that had a turn in the present round.
+_had_a_turn: dict[int, set[int]] = {}
 
 
 def next_in_turn() -> Turn | None:
     """The oldest waiting file of the competition whose turn it is; None when nothing waits.
 
-    No team is served twice in a row while another one of the competition waits: hundreds of files of one team make the
-    way of everybody else's twice as long at most.
+    Within a competition teams are served in rounds, so however many files some of them have waiting, nobody's first
+    one waits for more than a file of each.
     """
     rows = waiting()
     healthy = rows.filter(Q(deaths=0) | Q(received_at__lt=Now() - STEPS_BACK_FOR))
     turn = _oldest(healthy) or _oldest(rows)
     if turn is not None:
         _served["last"] = turn.competition_id
-        _team_served[turn.competition_id] = turn.team_id
+        if turn.team_id is not None:
+            _had_a_turn.setdefault(turn.competition_id, set()).add(turn.team_id)
     return turn
 
 
@@ -114,11 +115,14 @@ def _oldest(rows: QuerySet[Submission]) -> Turn | None:
     if found is None:
         return None
     turn = Turn(*found)
-    if turn.team_id is None or turn.team_id != _team_served.get(turn.competition_id):
+    served = _had_a_turn.get(turn.competition_id, set())
+    if turn.team_id is None or turn.team_id not in served:
         return turn
-    others = in_order.filter(competition=turn.competition_id).exclude(team=turn.team_id)
-    found = others.values_list(*TURN).first()
-    return Turn(*found) if found else turn
+    others = in_order.filter(competition=turn.competition_id).exclude(team__in=served)
+    if found := others.values_list(*TURN).first():
+        return Turn(*found)
+    served.clear()  # everybody who waits had a turn: the next round begins
+    return turn
 
 
 def more_of(turn: Turn) -> Turn | None:

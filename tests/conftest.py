@@ -77,7 +77,7 @@ def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     """Every test has its own files, and passwords that cost no time."""
     settings.FILES_DIR = tmp_path / "files"
     boards._earlier.clear()
-    claims._team_served.clear()
+    claims._had_a_turn.clear()
     board_cache.clear()
     # Counted in this process alone: a site that runs on this machine must not count along.
     memory = "django.core.cache.backends.locmem.LocMemCache"

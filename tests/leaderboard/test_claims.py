@@ -18,7 +18,7 @@ from django.utils import timezone
 from leaderboard import claims, hosting, scoring, submitting, tasks, telling
 from leaderboard.management import supervisor
 from leaderboard.models import Competition, DailyAttempts, Score, Submission, User
-from tests.conftest import answers, enter, hand_in, make_competition
+from tests.conftest import answers, enter, hand_in, make_competition, person
 
 
 def upload(competition: Competition, user: User) -> Submission:
@@ -71,6 +71,29 @@ def test_competitions_take_turns_and_each_serves_its_oldest_first(ada: User, bo:
         scoring.score(turn.submission_id)
         served.append(turn.submission_id)
     assert served == [others[0].pk, burst[0].pk, others[1].pk, burst[1].pk, burst[2].pk, burst[3].pk]
+
+
+@pytest.mark.parametrize("greedy", [1, 2, 3])
+def test_however_many_files_others_have_waiting_cys_waits_for_one_of_each(
+    pets: Competition, ada: User, cy: User, greedy: int
+) -> None:
+    """Also where several teams agree to fill the queue, and one of their files came last."""
+    Competition.objects.update(daily_attempts=100)
+    pets.refresh_from_db()
+    teams = [person(f"greedy-{number}") for number in range(greedy)]
+    for one in teams:
+        enter(pets, one)
+    enter(pets, cy)
+    ask = [upload(pets, one) for _ in range(10) for one in teams]
+    ask.append(upload(pets, cy))
+    order = []
+    while turn := claims.next_in_turn():
+        order.append(turn.submission_id)
+        Submission.objects.filter(pk=turn.submission_id).update(
+            status=Submission.Status.INVALID, finished_at=timezone.now()
+        )
+    assert set(order) == {one.pk for one in ask}
+    assert order.index(ask[-1].pk) <= greedy
 
 
 def test_a_team_has_at_most_one_file_in_work_and_the_next_is_rung_for_at_its_end(
