@@ -11,6 +11,7 @@ from .data_files import add_data_file, remove_data_file
 from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth, proposed
 from .folders import export_folder, import_folder
 from .grade_files import Filling, choose_column, filling_of, forget_gradebook, grade_file, keep_gradebook
+from .grade_moves import GradeMove, TouchedGrades, touched_grades
 from .grade_releases import obstacles_to_release, release_grades, withdraw_grades
 from .grades import (
     GradeRow,
@@ -62,6 +63,7 @@ __all__ = [
     "Below",
     "CannotHost",
     "Filling",
+    "GradeMove",
     "GradeRow",
     "GradeSheet",
     "Move",
@@ -73,6 +75,7 @@ __all__ = [
     "RosterPreview",
     "Student",
     "TeamLine",
+    "TouchedGrades",
     "add_baseline",
     "add_data_file",
     "add_host",
@@ -150,6 +153,7 @@ __all__ = [
     "take_over_roster",
     "take_role",
     "team_lines",
+    "touched_grades",
     "walk",
     "wipe_rehearsal",
     "withdraw_announcement",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -173,21 +173,37 @@ def deciding_split(competition: Competition, at: datetime) -> Split:
 
 def grade_sheet(competition: Competition, *, at: datetime, ground_truth: GroundTruth | None = None) -> GradeSheet:
     """Everybody's mark as it would be now. With `ground_truth`, as it would be under another one. For hosts alone."""
+    return grade_sheets(competition, [ground_truth or competition.ground_truth], at=at)[0]
+
+
+def grade_sheets(
+    competition: Competition, rulers: Sequence[GroundTruth | None], *, at: datetime
+) -> tuple[GradeSheet, ...]:
+    """One sheet per ruler, of the same students by the same rules, each in the same order."""
     rules, is_saved = grade_rules(competition)
-    split = deciding_split(competition, at)
     release, told = _told(competition)
-    sheet = GradeSheet(rules, is_saved, split, release=release)
-    ruler = ground_truth or competition.ground_truth
+    sheet = GradeSheet(rules, is_saved, deciding_split(competition, at), release=release)
+    people = students(competition, with_valid=rules.participation_points > 0)
+    return tuple(_under(ruler, sheet, competition, people, told) for ruler in rulers)
+
+
+def _under(
+    ruler: GroundTruth | None,
+    sheet: GradeSheet,
+    competition: Competition,
+    people: Sequence[Student],
+    told: Mapping[int, grading.Mark],
+) -> GradeSheet:
     if ruler is None:
         return replace(sheet, faults=(_("Publish a ground truth first; grades follow from scores."),))
     ruler.competition = competition
     try:
-        field, files = _field_and_files(competition, ruler, rules, split)
+        field, files = _field_and_files(competition, ruler, sheet.rules, sheet.split)
     except grading.BadRules as error:
         return replace(sheet, faults=tuple(error.faults))
     rows = [
-        GradeRow(student, _mark(rules, field, student, files), told.get(student.user_id or 0))
-        for student in students(competition, with_valid=rules.participation_points > 0)
+        GradeRow(student, _mark(sheet.rules, field, student, files), told.get(student.user_id or 0))
+        for student in people
     ]
     return replace(sheet, rows=tuple(rows))
 

@@ -19,6 +19,7 @@ from ..storage import reading
 
 RIGHTS = ("is_active", "can_host", "is_staff", "is_superuser")
 ROSTER = ("name", "email", "student_id", "sis_user_id", "login", "section", "invited_at", "joined_at", "left_at")
+GRADES = ("release__competition__slug", "release__number", "release__released_at", "points", "reasons")
 NAMELESS = "Former participant"
 NAMELESS_FILE = "submission.csv"
 
@@ -61,6 +62,7 @@ def export(*, account: User, target: IO[bytes], at: datetime) -> None:
         "rosters": list(account.roster_entries.values("competition__slug", *ROSTER)),
         "tokens": list(account.api_tokens.values("name", "hint", "created_at", "last_used_at")),
         "what_you_did_as_a_host": list(_deeds(account)),
+        "grades": list(account.grades.filter(release__withdrawn_at=None).values(*GRADES)),
         "notices": list(account.notices.values("kind", "title", "text", "created_at", "read_at", "mailed_at")),
     }
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:

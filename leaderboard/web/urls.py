@@ -95,6 +95,7 @@ urlpatterns = [
     path("host/<slug:slug>/report.csv", hosts.host_report_csv, name="host_report_csv"),
     path("host/<slug:slug>/rows/", hosts.host_rows, name="host_rows"),
     path("host/<slug:slug>/candidate/", hosts.host_candidate, name="host_candidate"),
+    path("host/<slug:slug>/candidate/grades/", hosts.host_candidate_grades, name="host_candidate_grades"),
     path("host/<slug:slug>/data/", hosts.host_data, name="host_data"),
     path("host/<slug:slug>/submissions/", hosts.host_submissions, name="host_submissions"),
     path(

@@ -13,6 +13,7 @@ from django.test import Client
 from leaderboard import hosting, joining
 from leaderboard.models import ApiToken, AuditEntry, Competition, Deed, Split, Submission, Team, User
 from tests.conftest import answers, close, enter, hand_in, person
+from tests.leaderboard.test_grades import set_rules
 from tests.web.test_join import signed_in
 
 PASSWORD = {"password": "correct horse"}
@@ -74,6 +75,22 @@ def test_team_mates_files_go_along_without_their_words(pets: Competition, bo: Us
     (row,) = loaded(files, "submissions")
     assert (row["handed_in_by_you"], row["note"]) == (False, "")
     assert f"submissions/{theirs.pk}/mine.csv" in files
+
+
+def test_released_grades_go_along_with_their_reasons_and_nobody_elses(pets: Competition, bo: User, cy: User) -> None:
+    set_rules(pets)
+    for user, wrong in ((bo, 0), (cy, 3)):
+        enter(pets, user)
+        hand_in(pets, user, answers(private=wrong))
+    close(pets)
+    hosting.reveal(competition=pets)
+    assert loaded(taken_along(bo), "grades") == []
+    hosting.release_grades(competition=pets, user=None)
+    (grade,) = loaded(taken_along(bo), "grades")
+    assert (grade["release__competition__slug"], grade["points"]) == ("pets", 100)
+    assert grade["reasons"] == ["private 1, reaches 1 = 100"]
+    hosting.withdraw_grades(competition=pets, user=None)
+    assert loaded(taken_along(bo), "grades") == []
 
 
 def test_copies_are_limited_and_nobody_gets_anothers(pets: Competition, bo: User, client: Client) -> None:

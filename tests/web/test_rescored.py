@@ -9,10 +9,12 @@ from django.test.utils import CaptureQueriesContext
 from leaderboard import hosting, scoring
 from leaderboard.models import AuditEntry, Competition, Notice, Rescoring, Team, User
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.leaderboard.test_grades import set_rules
 from tests.web.test_host import signed_in, text_of
 
 PAGE = "/c/pets/rescored/"
 CANDIDATE = "/host/pets/candidate/"
+GRADES = "/host/pets/candidate/grades/"
 
 
 def correct(competition: Competition, ada: User, truth: str = TRUTH.replace("3,dog", "3,bird")) -> None:
@@ -41,6 +43,39 @@ def test_the_host_reads_what_would_change(waiting: Competition, ada: User) -> No
     assert "2 of 2 teams would change rank" in text
     assert "Teams affected 2 Rise 1 Fall 1 Files unreadable 0" in text
     assert "Another first place: bo now, cy then." in text
+
+
+def test_the_host_reads_whose_grades_it_would_touch(waiting: Competition, ada: User) -> None:
+    set_rules(waiting)
+    client = signed_in(ada)
+    assert f'hx-get="{GRADES}"' in client.get(CANDIDATE).content.decode()
+    with CaptureQueriesContext(connection) as queries:
+        text = text_of(client.get(GRADES))
+    assert "Grades touched 2 of 3 Better 1 Worse 1" in text
+    assert "bo bo 83.3 66.7 public 0.666667" in text
+    assert "cy cy 66.7 83.3 public 0.833333" in text
+    assert len(queries) <= 12 + 3  # three of them look who asks
+
+
+def test_private_answers_touch_no_grade_before_the_deadline_and_do_after_it(
+    pets: Competition, ada: User, bo: User
+) -> None:
+    set_rules(pets)
+    enter(pets, bo)
+    hand_in(pets, bo, answers(private=1))
+    correct(pets, ada, TRUTH.replace("\n2,cat", "\n2,bird"))
+    client = signed_in(ada)
+    assert "Grades touched 0 of 1" in text_of(client.get(GRADES))
+    assert "Nobody's points change" in text_of(client.get(GRADES)).replace("’", "'")
+    close(pets)
+    assert "Grades touched 1 of 1" in text_of(client.get(GRADES))
+
+
+def test_without_saved_rules_no_grade_is_made_up(waiting: Competition, ada: User, bo: User) -> None:
+    assert "No grade rules yet" in text_of(signed_in(ada).get(GRADES))
+    assert signed_in(bo).get(GRADES).status_code in (403, 404)
+    hosting.discard_candidate(competition=waiting)
+    assert signed_in(ada).get(GRADES).status_code == 302
 
 
 def test_those_affected_are_told_in_the_hosts_words(waiting: Competition, ada: User, bo: User, dee: User) -> None:

@@ -7,6 +7,7 @@ from .beat import host_pulse
 from .board import host_board
 from .bundle import host_submissions_zip
 from .grade_files import host_grade_canvas, host_grade_file
+from .grade_moves import host_candidate_grades
 from .grades import host_grade_release, host_grade_rules, host_grades
 from .hard_rows import host_rows
 from .launches import host_clone, host_launch, host_setup_launch, host_walk
@@ -47,6 +48,7 @@ __all__ = [
     "host_board",
     "host_board_csv",
     "host_candidate",
+    "host_candidate_grades",
     "host_clone",
     "host_competition",
     "host_data",
