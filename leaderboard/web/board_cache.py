@@ -6,6 +6,7 @@ asks for any more falls off the end.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -14,11 +15,25 @@ from typing import Any, TypeVar, cast
 T = TypeVar("T")
 
 
+# What facts about the teams of a page are taken to weigh, beside the texts that come with them.
+FACTS = 10_000
+
+
+def weight_of(made: object) -> int:
+    """In bytes. A text with one letter beyond Latin takes two or four for each."""
+    if isinstance(made, (str, bytes)):
+        return sys.getsizeof(made)
+    parts = made if isinstance(made, tuple) else getattr(made, "__dict__", {}).values()
+    return FACTS + sum(sys.getsizeof(part) for part in parts if isinstance(part, (str, bytes)))
+
+
 class Shelf:
-    """A bounded store, oldest use first out. Of many who miss the same key at once one makes it, the rest wait."""
+    """A store of so many bytes, oldest use first out. Of many who miss the same key at once one makes it, the rest
+    wait."""
 
     def __init__(self, size: int) -> None:
         self.size = size
+        self.weight = 0
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
         self._flights: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
@@ -48,19 +63,22 @@ class Shelf:
         return made
 
     def _keep(self, key: Hashable, made: object) -> None:
+        """The newest is kept however much it weighs."""
         with self._lock:
             self._kept[key] = made
-            while len(self._kept) > self.size:
-                self._kept.popitem(last=False)
+            self.weight += weight_of(made)
+            while self.weight > self.size and len(self._kept) > 1:
+                self.weight -= weight_of(self._kept.popitem(last=False)[1])
 
     def clear(self) -> None:
         with self._lock:
             self._kept.clear()
+            self.weight = 0
 
 
-# Tables and places are small; whole pages of 100 rows weigh about 100 kB each.
-shelf = Shelf(400)
-pages = Shelf(48)
+# A table of 100 rows weighs up to 400 kB, a page of them a little more; whoever hands in a file makes new ones.
+shelf = Shelf(10_000_000)
+pages = Shelf(6_000_000)
 
 
 def clear() -> None:

@@ -16,6 +16,7 @@ from leaderboard.models import Competition, Score, Standing, Submission, User
 from leaderboard.web.board_cache import Shelf
 from leaderboard.web.board_lines import initials, movement
 from leaderboard.web.charts import number_text, sparkline
+from leaderboard.web.visitors.boards import Table
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 
 BOARD = "/c/pets/leaderboard/"
@@ -251,7 +252,7 @@ def test_the_csv_has_all_digits_and_no_formula(client: Client, board: Competitio
 
 
 def test_of_many_readers_one_makes_the_table() -> None:
-    shelf, made, gate = Shelf(2), [], threading.Event()
+    shelf, made, gate = Shelf(100_000), [], threading.Event()
 
     def make() -> int:
         gate.wait(5)
@@ -268,14 +269,18 @@ def test_of_many_readers_one_makes_the_table() -> None:
     assert (made, found) == ([1], [7] * 8)
 
 
-def test_the_shelf_is_bounded_and_keeps_no_failure() -> None:
-    shelf = Shelf(2)
+def test_a_shelf_holds_so_many_bytes_and_keeps_no_failure() -> None:
+    shelf = Shelf(30_000)
     with pytest.raises(ZeroDivisionError):
         shelf.get("a", lambda: 1 // 0)
-    assert shelf.get("a", lambda: 1) == 1
+    assert shelf.get("a", lambda: "a" * 10_000) == "a" * 10_000
     for key in "bc":
-        shelf.get(key, lambda: 2)
-    assert shelf.get("a", lambda: 3) == 3
+        assert shelf.get(key, lambda: "≈" * 6_000) == "≈" * 6_000
+    assert [key for key in "abc" if shelf.find(key)] == ["b", "c"]
+    assert shelf.get("a", lambda: Table("x" * 25_000, 1, 1, 1)).page == 1
+    assert [key for key in "abc" if shelf.find(key)] == ["a"]
+    assert shelf.get("d", lambda: "x" * 50_000) == "x" * 50_000
+    assert [key for key in "abcd" if shelf.find(key)] == ["d"]
 
 
 def test_small_words_and_pictures() -> None:
