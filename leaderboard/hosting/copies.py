@@ -32,7 +32,7 @@ def begin(*, user: User, **fields: Any) -> Competition:
     """
     now = timezone.now()
     proposed = {
-        "opens_at": now,
+        "opens_at": now.replace(second=0, microsecond=0),
         "closes_at": end_of_day(now + USUAL_LENGTH, fields.get("zone", "UTC")),
         "board_mode": Competition.BoardMode.STEADY,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 from django.test import Client
@@ -33,6 +34,14 @@ def test_a_private_competition_is_not_there_for_a_stranger(client: Client, pets:
     assert client.get("/c/pets/").status_code == 404
     client.force_login(dee)
     assert client.get("/c/pets/").status_code == 404
+
+
+def test_every_tab_is_there_once(client: Client, pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    client.force_login(bo)
+    page = client.get("/c/pets/").content.decode()
+    tabs = re.findall(r"<a [^>]*>([^<]+)</a>", page.partition('class="tabs"')[2].partition("</nav>")[0])
+    assert tabs == ["Overview", "Data", "Rules", "Submit", "My submissions", "Leaderboard", "Team"]
 
 
 def test_before_it_opens_submitting_is_disabled_with_the_reason(client: Client, ada: User, bo: User) -> None:

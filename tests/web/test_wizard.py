@@ -186,6 +186,36 @@ def test_a_metric_that_cannot_score_the_answers_is_not_used_and_says_why(hers: C
     assert "are no plain number" in page
 
 
+@pytest.mark.parametrize("text", [ANSWERS.replace(",", ";"), ANSWERS + "1,cat\n"], ids=["semicolons", "an id twice"])
+def test_a_file_that_no_metric_can_score_is_to_be_replaced_and_no_step_is_done(
+    hers: Client, pond: Competition, text: str
+) -> None:
+    look(hers, text)
+    page = text_of(hers.get("/host/pond/setup/data/"))
+    assert "Something blocks" in page
+    assert "Correct the file and choose it again below." in page
+    assert "Continue to the metric" not in page
+    assert "Data and truth (done)" not in page
+    assert "Choose another file" in text_of(hers.get("/host/pond/setup/metric/"))
+    assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/data/"
+    look(hers)
+    page = text_of(hers.get("/host/pond/setup/data/"))
+    assert "Continue to the metric" in page
+    assert "Data and truth (done)" in page
+
+
+def test_a_metric_that_does_not_fit_is_no_fault_of_the_file(hers: Client, pond: Competition) -> None:
+    look(hers)
+    choose(hers, "rmse")
+    page = text_of(hers.get("/host/pond/setup/data/"))
+    assert "Data and truth (done)" in page
+    assert "Choose another file" not in text_of(hers.get("/host/pond/setup/metric/"))
+
+
+def test_a_draft_proposes_whole_minutes(pond: Competition) -> None:
+    assert (pond.opens_at.second, pond.opens_at.microsecond) == (0, 0)
+
+
 def test_parameters_are_looked_at_before_a_metric_is_used(hers: Client, pond: Competition) -> None:
     look(hers)
     answer = choose(hers, "fbeta", parameters_of="accuracy")

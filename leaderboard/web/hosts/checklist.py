@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from ... import launching
 from ...models import Competition
-from .truth_at_hand import draft_of
+from .truth_at_hand import draft_of, needs_other_file
 
 WHERE = {
     "truth": "host_setup_metric",
@@ -33,7 +33,7 @@ class Item:
 def checklist_of(competition: Competition) -> list[Item]:
     """As `launching.checklist`; before there is an answer file, that comes first."""
     needs = launching.checklist(competition)
-    has_file = competition.ground_truth_id is not None or draft_of(competition) is not None
+    has_file = _has_file(competition)
     places = WHERE if has_file else {**WHERE, "truth": "host_setup_data"}
     return [Item(need.text, need.is_there, places[need.key]) for need in needs]
 
@@ -66,12 +66,17 @@ def steps_of(competition: Competition | None) -> list[Step]:
     return [Step(key, title, after, done.get(key, False)) for key, title, after in titles]
 
 
+def _has_file(competition: Competition) -> bool:
+    """Answers that some metric can score; the file looked at last is the one that counts."""
+    draft = draft_of(competition)
+    return competition.ground_truth_id is not None if draft is None else not needs_other_file(draft)
+
+
 def _done(competition: Competition) -> dict[str, bool]:
     needs = {need.key: need.is_there for need in launching.checklist(competition)}
-    has_file = needs["truth"] or draft_of(competition) is not None
     return {
         "basics": needs["overview"],
-        "data": has_file,
+        "data": _has_file(competition),
         "metric": needs["truth"] and needs.get("candidate", True),
         "limits": needs["deadline"] and needs.get("step", True) and needs["truth"],
         "people": needs["truth"],

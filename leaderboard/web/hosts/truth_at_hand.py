@@ -21,6 +21,15 @@ def draft_of(competition: Competition) -> TruthDraft | None:
     return draft
 
 
+def needs_other_file(draft: TruthDraft) -> bool:
+    """Whether no choice of a metric helps: nothing can score the file, or the metric that fits is not what blocks."""
+    if draft.report["ok"]:
+        return False
+    fits = draft.report.get("fits", ())
+    possible = {fit["key"] for fit in fits if fit["fits"] or fit.get("is_nearly")}
+    return not possible or draft.metric in possible
+
+
 def file_at_hand(competition: Competition, draft: TruthDraft | None) -> str:
     """The name of the file that a check without upload would take."""
     last = draft or competition.ground_truths.order_by("number").last()

@@ -31,6 +31,7 @@ from .truth_at_hand import (
     initial_split,
     known_parameters,
     metric_or_none,
+    needs_other_file,
     parameters_in,
     question_about,
 )
@@ -243,7 +244,13 @@ def _report(competition: Competition) -> dict[str, Any]:
     """What the last check found: of the draft, or of the ruler that is published."""
     draft, ruler = draft_of(competition), competition.ground_truth
     if draft is not None:
-        return {"draft": draft, "report": draft.report, "drafted": metric_or_none(draft.metric), "checked": draft}
+        return {
+            "draft": draft,
+            "report": draft.report,
+            "drafted": metric_or_none(draft.metric),
+            "checked": draft,
+            "needs_other_file": needs_other_file(draft),
+        }
     check = TruthCheck.objects.filter(ground_truth=ruler).first() if ruler else None
     found = check.report if check else None
     return {
