@@ -304,6 +304,9 @@ PROMETHEUS_TOKEN = env.str("PROMETHEUS_TOKEN", default="")
 if PROMETHEUS_TOKEN and len(PROMETHEUS_TOKEN) < 16:
     raise ImproperlyConfigured("PROMETHEUS_TOKEN has at least 16 characters or is not set.")
 
+# Hosts beside Slack, Discord and Teams that messages to a chat may go to.
+WEBHOOK_HOSTS = env.list("WEBHOOK_HOSTS", default=[])
+
 # Readable lines, or one JSON object per line for programs that collect logs.
 LOG_FORMAT = env.str("LOG_FORMAT", default="text")
 if LOG_FORMAT not in ("text", "json"):

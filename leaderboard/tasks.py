@@ -21,7 +21,20 @@ from celery.worker.state import active_requests
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
 
-from . import claims, counting, launching, lifeline, logs, ranking, reminding, scorer, scoring, telling, watching
+from . import (
+    claims,
+    counting,
+    launching,
+    lifeline,
+    logs,
+    ranking,
+    reminding,
+    scorer,
+    scoring,
+    telling,
+    watching,
+    webhooks,
+)
 from .celery import app
 from .models.clock import database_now
 
@@ -182,6 +195,7 @@ def sweep() -> None:
     watching.report_worker(swept=True)
     watching.alarm()
     bells: list[tuple[Any, tuple[object, ...]]] = [(mail_due, ())] if telling.is_mail_due() else []
+    bells += [(post_due, ())] if webhooks.is_due() else []
     bells += [(score_submission, pair) for pair in waiting] + [(rescore, (ruler,)) for ruler in rulers]
     bells += [(walk, (ruler,)) for ruler in scoring.unfinished_walks()]
     for task, ids in bells:
@@ -196,10 +210,18 @@ def mail_due(self: Any) -> None:
         ring(mail_due, expires=SWEPT_FOR)
 
 
+@app.task(name="leaderboard.tasks.post_due", bind=True)
+def post_due(self: Any) -> None:
+    """Post what channels shall hear, a few seconds per message, so that files are scored in between."""
+    if is_understood(self) and webhooks.send_due():
+        ring(post_due, expires=SWEPT_FOR)
+
+
 @app.task(name="leaderboard.tasks.tell_due")
 def tell_due() -> None:
-    """Tell people what the clock alone makes worth saying."""
+    """Tell people what the clock alone makes worth saying, and channels what is new."""
     reminding.tell_due(database_now())
+    webhooks.note_due(database_now())
 
 
 @app.task(name="leaderboard.tasks.reveal_due")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .announcing import announce, edit_announcement, readers, section_sizes, withdraw_announcement
 from .boards import add_baseline, board_csv, remove_baseline, reveal
 from .bundles import submissions_zip
+from .chats import remove_webhook, send_test, set_webhook
 from .checks import check_again
 from .copies import begin, clone
 from .data_files import add_data_file, remove_data_file
@@ -140,6 +141,7 @@ __all__ = [
     "remove_baseline",
     "remove_data_file",
     "remove_host",
+    "remove_webhook",
     "report_csv",
     "resume",
     "reveal",
@@ -147,7 +149,9 @@ __all__ = [
     "sample_of",
     "schedule_launch",
     "section_sizes",
+    "send_test",
     "set_grade_rules",
+    "set_webhook",
     "show_submission",
     "submissions_zip",
     "take_over_roster",

@@ -19,6 +19,7 @@ from .truth import MOST_SECONDARY, GroundTruth, Immutable, Rescoring, RowReport,
 from .user import ApiToken, SetupLink, User, Viewer
 from .walk import TruthCheck, WalkThrough
 from .watching import CageTest, Inspection, Worker
+from .webhook import ChatEvent, Webhook, WebhookMessage
 
 __all__ = [
     "MOST_SECONDARY",
@@ -28,6 +29,7 @@ __all__ = [
     "Baseline",
     "CageTest",
     "CalendarAddress",
+    "ChatEvent",
     "Competition",
     "DailyAttempts",
     "DataFile",
@@ -65,6 +67,8 @@ __all__ = [
     "User",
     "Viewer",
     "WalkThrough",
+    "Webhook",
+    "WebhookMessage",
     "Worker",
     "broken_links",
     "entry_of",

@@ -68,6 +68,8 @@ class Deed(models.TextChoices):
     TEAMS_MERGED = "teams_merged", "Two teams became one"
     MEMBER_REMOVED = "member_removed", "Member removed by the captain"
     CAPTAIN_CHANGED = "captain_changed", "Captain changed"
+    WEBHOOK_SET = "webhook_set", "Messages to a chat set up"
+    WEBHOOK_REMOVED = "webhook_removed", "Messages to a chat removed"
     RIGHTS_CHANGED = "rights_changed", "Rights of an account changed"
     ACCOUNT_EXPORTED = "account_exported", "Data of an account exported"
     ACCOUNT_DELETED = "account_deleted", "Account deleted"

@@ -79,6 +79,7 @@ urlpatterns = [
     path("host/<slug:slug>/walk/", hosts.host_walk, name="host_walk"),
     path("host/<slug:slug>/clone/", hosts.host_clone, name="host_clone"),
     path("host/<slug:slug>/settings/", hosts.host_settings, name="host_settings"),
+    path("host/<slug:slug>/settings/chat/", hosts.host_chat, name="host_chat"),
     path("host/<slug:slug>/people/", hosts.host_people, name="host_people"),
     path("host/<slug:slug>/announcements/", hosts.host_announcements, name="host_announcements"),
     path("host/<slug:slug>/announcements/<int:number>/", hosts.host_announcement, name="host_announcement"),

@@ -6,6 +6,7 @@ from .announcements import host_announcement, host_announcements
 from .beat import host_pulse
 from .board import host_board
 from .bundle import host_submissions_zip
+from .chats import host_chat
 from .grade_files import host_grade_canvas, host_grade_file
 from .grade_moves import host_candidate_grades
 from .grades import host_grade_release, host_grade_rules, host_grades
@@ -49,6 +50,7 @@ __all__ = [
     "host_board_csv",
     "host_candidate",
     "host_candidate_grades",
+    "host_chat",
     "host_clone",
     "host_competition",
     "host_data",

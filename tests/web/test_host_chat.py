@@ -1,0 +1,147 @@
+"""Ada connects a channel, tries it, reads what became of it, and nobody else sees its address."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from leaderboard import hosting, webhooks
+from leaderboard.models import AuditEntry, Competition, User, Webhook, WebhookMessage
+from leaderboard.webhooks import sending
+from tests.web.test_join import signed_in
+
+PAGE = "/host/pets/settings/chat/"
+SECRET = "abcdefghijklmnopqrstuvwx"
+SLACK = f"https://hooks.slack.com/services/T1AAAAAAA/B1AAAAAAA/{SECRET}"
+
+
+def save(host: User, **fields: Any) -> Any:
+    given = {"action": "save", "address": SLACK, "events": ["launched", "first"], "is_on": "on", **fields}
+    return signed_in(host).post(PAGE, given, follow=True)
+
+
+def press(host: User, action: str) -> Any:
+    return signed_in(host).post(PAGE, {"action": action}, follow=True)
+
+
+def test_ada_connects_a_channel_and_never_reads_its_address_again(ada: User, pets: Competition) -> None:
+    page = save(ada).content.decode()
+    assert "Saved." in page
+    assert "Slack …uvwx" in page
+    assert SECRET not in page
+    hook = Webhook.objects.get()
+    assert (hook.address, hook.events, hook.is_on) == (SLACK, ["launched", "first"], True)
+    entry = AuditEntry.objects.get(deed="webhook_set")
+    assert SECRET not in entry.before + entry.after
+    assert '"address":"changed"' in entry.after
+
+
+def test_an_empty_address_keeps_the_channel(ada: User, pets: Competition) -> None:
+    save(ada)
+    save(ada, address="", events=["revealed"], is_on="")
+    hook = Webhook.objects.get()
+    assert (hook.address, hook.events, hook.is_on) == (SLACK, ["revealed"], False)
+    assert '"address":"kept"' in AuditEntry.objects.filter(deed="webhook_set").latest("number").after
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "word"),
+    [
+        ({"address": ""}, 409, "Paste the address of the channel."),
+        ({"address": "https://127.0.0.1/hooks/x"}, 409, "Messages go to Slack, Discord and Teams alone"),
+        ({"address": SLACK.replace("https", "http")}, 409, "begin with https://"),
+        ({"address": "x" * 700}, 422, "600"),
+        ({"events": []}, 422, "This field is required"),
+        ({"events": ["private"]}, 422, "Select a valid choice"),
+    ],
+)
+def test_what_cannot_be_saved_is_said_and_nothing_is_lost(
+    ada: User, pets: Competition, fields: dict[str, Any], status: int, word: str
+) -> None:
+    answer = save(ada, **fields)
+    assert answer.status_code == status
+    page = answer.content.decode()
+    assert word in page
+    assert 'value="launched"' in page
+    assert not Webhook.objects.exists()
+
+
+def test_a_test_waits_is_sent_and_its_result_is_shown(
+    ada: User, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(ada)
+    page = press(ada, "test").content.decode()
+    assert "On its way" in page
+    assert 'hx-trigger="every 2s"' in page
+    press(ada, "test")
+    assert WebhookMessage.objects.count() == 1
+    monkeypatch.setattr(sending, "post", lambda *_: "status 404")
+    webhooks.send_due()
+    page = signed_in(ada).get(PAGE, headers={"HX-Request": "true"}).content.decode()
+    assert "Not sent" in page
+    assert "no longer knows this address (404)" in page
+    assert "<html" not in page
+    assert "hx-trigger" not in page
+    monkeypatch.setattr(sending, "post", lambda *_: "")
+    press(ada, "test")
+    webhooks.send_due()
+    assert '<span class="badge success">Sent</span>' in signed_in(ada).get(PAGE).content.decode()
+
+
+def test_a_test_needs_a_channel(ada: User, pets: Competition) -> None:
+    answer = press(ada, "test")
+    assert answer.status_code == 409
+    assert "Save the address of the channel first." in answer.content.decode()
+
+
+def test_a_test_is_sent_also_while_messages_are_off(
+    ada: User, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(ada, is_on="")
+    press(ada, "test")
+    monkeypatch.setattr(sending, "post", lambda *_: "")
+    webhooks.send_due()
+    assert WebhookMessage.objects.get().state == "sent"
+
+
+def test_ada_forgets_the_channel(ada: User, pets: Competition) -> None:
+    save(ada)
+    press(ada, "test")
+    assert "forgotten" in press(ada, "remove").content.decode()
+    assert not Webhook.objects.exists()
+    assert not WebhookMessage.objects.exists()
+    assert AuditEntry.objects.filter(deed="webhook_removed").count() == 1
+    press(ada, "remove")
+    assert AuditEntry.objects.filter(deed="webhook_removed").count() == 1
+
+
+def test_an_assistant_and_a_student_find_no_such_page(ada: User, bo: User, cy: User, pets: Competition) -> None:
+    pets.assistants.add(bo)
+    assert [signed_in(user).get(PAGE).status_code for user in (bo, cy)] == [404, 404]
+
+
+def test_the_page_costs_few_queries_however_much_was_sent(ada: User, pets: Competition) -> None:
+    save(ada)
+    hook = Webhook.objects.get()
+    for number in range(30):
+        webhooks.write(hook, "announced", webhooks.News(f"n{number}", f"News {number}"))
+    client = signed_in(ada)
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        page = client.get(PAGE).content.decode()
+    assert len(queries) <= 12
+    assert page.count('<th scope="row"') == 10
+
+
+def test_looking_for_news_costs_channels_and_not_competitions(ada: User, pets: Competition) -> None:
+    hosting.set_webhook(competition=pets, user=ada, address=SLACK, events=["launched", "first", "deadline"])
+    webhooks.note_due(timezone.now())
+    with CaptureQueriesContext(connection) as queries:
+        webhooks.note_due(timezone.now() + timedelta(seconds=1))
+    assert len(queries) <= 5
