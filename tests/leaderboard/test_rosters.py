@@ -74,6 +74,7 @@ def test_a_bad_line_says_which_and_why(cells: str, reason: str) -> None:
         ("", "empty"),
         ("Name,Email\n", "empty"),
         ("Points,Grade\n1,2\n", "names no column"),
+        ("id,species\n0001,oak\n", "names no column"),
         ("PK\x03\x04rest", "no text"),
         ("Name\n" + "Bo\n" * (rosters.MOST_ROWS + 1), "more than 5,000"),
     ],
@@ -81,6 +82,10 @@ def test_a_bad_line_says_which_and_why(cells: str, reason: str) -> None:
 def test_what_is_no_class_list_is_refused_with_a_way_out(text: str, reason: str) -> None:
     with pytest.raises(rosters.UnreadableRoster, match=reason):
         rosters.read(text)
+
+
+def test_numbers_alone_are_a_class_list_where_the_header_says_whose() -> None:
+    assert [line.values["student_id"] for line in rosters.read("Student ID\n007\n008\n").lines] == ["007", "008"]
 
 
 def test_a_file_that_is_too_large_is_not_read() -> None:

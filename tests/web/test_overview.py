@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import ranking
+from leaderboard import hosting, ranking
 from leaderboard.models import Competition, User
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
@@ -42,6 +42,18 @@ def test_every_tab_is_there_once(client: Client, pets: Competition, bo: User) ->
     page = client.get("/c/pets/").content.decode()
     tabs = re.findall(r"<a [^>]*>([^<]+)</a>", page.partition('class="tabs"')[2].partition("</nav>")[0])
     assert tabs == ["Overview", "Data", "Rules", "Submit", "My submissions", "Leaderboard", "Team"]
+
+
+def test_a_team_with_more_time_reads_its_own_deadline_beside_that_of_all(
+    client: Client, pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    later = pets.closes_at + timedelta(days=3)
+    hosting.grant(team=enter(pets, bo).team, user=ada, reason="Ill", closes_at=later)
+    enter(pets, cy)
+    client.force_login(bo)
+    assert page(client).count("For your team") == 1
+    client.force_login(cy)
+    assert "For your team" not in page(client)
 
 
 def test_before_it_opens_submitting_is_disabled_with_the_reason(client: Client, ada: User, bo: User) -> None:

@@ -130,11 +130,25 @@ def test_a_new_slip_ends_the_one_before_and_an_old_one_ends_by_itself(
     assert client.get(f"/slip/{anew}/").status_code == 404
 
 
+def test_slips_without_a_tick_are_for_the_list_that_is_shown(hers: Client, pets: Competition) -> None:
+    read(hers)
+    page = hers.get("/host/pets/people/?section=Lab+2").content.decode()
+    assert "those of this list who are not invited yet" in text_of(hers.get("/host/pets/people/?section=Lab+2"))
+    sent = dict(re.findall(r'<input type="hidden" name="(section|state|q)" value="([^"]*)"', page))
+    assert sent == {"section": "Lab 2", "state": "", "q": ""}
+    assert len(slips_of(hers, **sent)) == 1
+    assert [entry.name for entry in RosterEntry.objects.exclude(invited_at=None)] == ["Cy Clay"]
+    assert slips_of(hers, q="nobody of this name") == []
+    assert RosterEntry.objects.get(name="Bo Berg").invited_at is None
+
+
 def test_a_slip_is_a_way_to_an_account(hers: Client, pets: Competition, client: Client) -> None:
     assert client.get("/accounts/signup/").content.decode().count("password1") == 0
     read(hers)
     code = slips_of(hers)[0]
-    assert "Create account" in text_of(client.get(f"/slip/{code}/"))
+    asked = text_of(client.get(f"/slip/{code}/"))
+    assert "Join “Cats or dogs”" in asked
+    assert "Create account" in asked
     assert "password1" in client.get("/accounts/signup/").content.decode()
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
@@ -27,10 +28,8 @@ ANY, NONE = "", "-"
 def host_people(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Everybody on the roster and in a team, by section, state or words."""
     people = hosting.people_of(visit.competition)
-    section, state = request.GET.get("section", ANY), request.GET.get("state", "")
-    text = request.GET.get("q", "").strip()[:60]
-    wanted = None if section == ANY else "" if section == NONE else section
-    shown = hosting.chosen(people, section=wanted, state=state, text=text, only_guests=state == "guest")
+    section, state, text = filter_in(request.GET)
+    shown = filtered(people, section, state, text)
     page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
     states = Counter(person.state for person in people)
     context = {
@@ -47,6 +46,16 @@ def host_people(request: HttpRequest, visit: Visit) -> HttpResponse:
         "is_filtered": bool(section or state or text),
     }
     return render(request, "hosts/host_people.html", context)
+
+
+def filter_in(given: QueryDict) -> tuple[str, str, str]:
+    """Section, state and words, as the page of people or a form on it sends them."""
+    return given.get("section", ANY), given.get("state", ""), given.get("q", "").strip()[:60]
+
+
+def filtered(people: Sequence[hosting.Person], section: str, state: str, text: str) -> list[hosting.Person]:
+    wanted = None if section == ANY else "" if section == NONE else section
+    return hosting.chosen(people, section=wanted, state=state, text=text, only_guests=state == "guest")
 
 
 @open_to(Audience.HOSTS)

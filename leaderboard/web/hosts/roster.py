@@ -13,11 +13,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from ... import hosting, rosters
-from ...models import RosterDraft
+from ...models import RosterDraft, RosterEntry
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ._answers import add_refusal, posted, refuse_too_large
+from .people import filter_in, filtered
 from .people_forms import RosterForm
 
 # Of each kind; the numbers are always of all.
@@ -75,11 +76,12 @@ def _decide(request: HttpRequest, visit: Visit, action: str) -> HttpResponse:
 
 @open_to(Audience.HOSTS)
 def host_slips(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Print join slips for the chosen people, or for all who have no invitation. The codes are in this answer alone."""
+    """Print join slips for the ticked people, or for those of the list shown who have no invitation. The codes are in
+    this answer alone."""
     if request.method != "POST":
         return redirect("host_people", slug=visit.competition.slug)
     try:
-        chosen = _chosen(request) or _uninvited(visit)
+        chosen = _chosen(request) or _uninvited(request, visit)
         slips = hosting.make_slips(competition=visit.competition, entries=chosen, user=person(visit.user))
     except hosting.CannotHost as error:
         messages.error(request, error.message)
@@ -118,9 +120,10 @@ def _chosen(request: HttpRequest) -> list[int]:
     return [int(number) for number in given if number.isascii() and number.isdecimal() and len(number) < 16]
 
 
-def _uninvited(visit: Visit) -> list[int]:
-    waiting = visit.competition.roster.filter(user=None, left_at=None, invited_at=None)
-    return list(waiting.values_list("pk", flat=True))
+def _uninvited(request: HttpRequest, visit: Visit) -> list[int]:
+    """Of the people whom the page showed, by its filter and on all its pages."""
+    shown = filtered(hosting.people_of(visit.competition), *filter_in(request.POST))
+    return [one.entry.pk for one in shown if one.entry and one.entry.state == RosterEntry.State.NEW]
 
 
 def _link(request: HttpRequest, code: str) -> str:
