@@ -236,6 +236,17 @@ def test_the_board_stays_until_ada_applies(moved: Competition, ada: User) -> Non
     assert Competition.objects.get().candidate_id is None
 
 
+@pytest.mark.parametrize(("mode", "is_said"), [("plain", False), ("hidden", True)])
+def test_the_look_ahead_says_where_students_see_other_ranks(
+    moved: Competition, ada: User, mode: str, is_said: bool
+) -> None:
+    Competition.objects.update(board_mode=mode)
+    assert moved.candidate is not None
+    scoring.rescore(moved.candidate.pk)
+    page = text_of(signed_in(ada).get("/host/pets/candidate/"))
+    assert ("Ranks and scores are exact here." in page) is is_said
+
+
 def test_the_page_asks_until_all_is_measured_and_then_stops(moved: Competition, ada: User) -> None:
     client = signed_in(ada)
     asked = {"HX-Request": "true"}
