@@ -17,7 +17,7 @@ from django.utils import timezone
 from leaderboard import hosting, scoring
 from leaderboard.models import Competition, DataFile, Membership, User
 from leaderboard.web.urls import urlpatterns
-from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
+from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 
 FILLED = {
     "title": "Pond life",
@@ -164,6 +164,17 @@ def test_a_deadline_does_not_move_once_the_private_board_is_open(hers: Client, p
     response = hers.post("/host/pets/settings/", {**FILLED, "slug": "pets"})
     assert response.status_code == 422
     assert "cannot move into the future" in text_of(response)
+
+
+def test_the_dashboard_leads_to_joining_while_it_runs_and_to_grades_afterwards(hers: Client, pets: Competition) -> None:
+    running = hers.get("/host/pets/").content.decode()
+    assert pets.join_code in running
+    assert "Make a copy for the next class" not in running
+    close(pets)
+    ended = hers.get("/host/pets/").content.decode()
+    assert pets.join_code not in ended
+    assert '<a href="/host/pets/grades/">Grades</a> ' in ended
+    assert '<a href="/host/pets/clone/">Make a copy for the next class</a>' in ended
 
 
 def test_an_incomplete_draft_is_not_launched_and_says_what_is_missing(hers: Client) -> None:
