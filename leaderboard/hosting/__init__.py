@@ -31,6 +31,7 @@ from .people import Person, chosen, people_of
 from .rehearsing import rehearse, wipe_rehearsal
 from .report import Report, class_report, report_csv
 from .rescoring import Move, Preview, apply_candidate, discard_candidate, preview
+from .reviewing import Review, review
 from .roles import Role, add_host, give_role, remove_host, take_role
 from .roster import (
     RosterPreview,
@@ -72,6 +73,7 @@ __all__ = [
     "Preview",
     "Pulse",
     "Report",
+    "Review",
     "Role",
     "RosterPreview",
     "Student",
@@ -145,6 +147,7 @@ __all__ = [
     "report_csv",
     "resume",
     "reveal",
+    "review",
     "revoke_grant",
     "sample_of",
     "schedule_launch",

@@ -26,6 +26,8 @@ HEAD_ROWS = 6
 LARGEST = 500_000_000
 LONGEST_LINE = 1_000_000
 LEAK = 0.9
+# A column of another name is a copy of the answers if all are the same, with this many that are not the commonest.
+FEWEST_TELLING = 3
 # Archives that cannot be read hold nothing for students either.
 BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError)
 
@@ -110,34 +112,44 @@ def leaks_of(competition: Competition, truth: bytes, id_column: str) -> list[dic
     return found
 
 
-def leak_in(offered: bytes, truth: bytes, id_column: str) -> str:
-    """Which answers of `truth` a file gives away, as the rest of a sentence; empty when it gives none."""
+def leak_in(offered: bytes, truth: bytes, id_column: str, group_column: str = "") -> str:
+    """Which answers of `truth` a file gives away, as the rest of a sentence; empty when it gives none.
+
+    The column of groups, if any, only tells how to split, and is no answer.
+    """
     if offered == truth:
         return "is the ground-truth file itself"
     known = _columns(next(_tables_in(truth)), id_column)
+    known.pop(group_column, None)
     for table in _tables_in(offered):
         given = _columns(table, id_column, known)
-        for target in known.keys() & given.keys():
-            number = _given_away(known[target], given[target])
-            if number:
-                return f"holds the answers of {number:,} scored ids in the column “{target}”"
+        for name, cells in given.items():
+            for target, answers in known.items():
+                number = _given_away(answers, cells) if name == target else _copied(answers, cells)
+                if number:
+                    return f"holds the answers of {number:,} scored ids in the column “{name}”"
     return ""
 
 
 def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> None:
     rulers = [
-        (ruler.file_key, ruler.id_column, f"ground truth {ruler.number}")
+        (ruler.file_key, ruler.id_column, "", f"ground truth {ruler.number}")
         for ruler in GroundTruth.objects.filter(competition=competition)
     ]
     rulers += [
-        (draft.file_key, draft.report.get("id_column") or draft.id_column, f"“{draft.file_name}”")
+        (
+            draft.file_key,
+            draft.report.get("id_column") or draft.id_column,
+            draft.group_column,
+            f"“{draft.file_name}”",
+        )
         for draft in TruthDraft.objects.filter(competition=competition)
     ]
     if not rulers:
         return
     offered = path_of(stored.key).read_bytes()
-    for key, id_column, whose in rulers:
-        leak = leak_in(offered, path_of(key).read_bytes(), id_column)
+    for key, id_column, group_column, whose in rulers:
+        leak = leak_in(offered, path_of(key).read_bytes(), id_column, group_column)
         if leak:
             raise CannotHost(
                 f"“{name}” {leak} ({whose}): students would download the answers.",
@@ -160,6 +172,19 @@ def _given_away(truth: dict[str, str], offered: dict[str, str]) -> int:
     return same if telling and same > LEAK * len(shared) and same_telling > LEAK * len(telling) else 0
 
 
+def _copied(truth: dict[str, str], offered: dict[str, str]) -> int:
+    """How many answers a column of another name holds, if it says nothing but answers; else 0. One that merely predicts
+    them well is what a data file is for."""
+    telling = shared = 0
+    commonest = Counter(truth.values()).most_common(1)[0][0] if truth else ""
+    for key, cell in offered.items():
+        if key not in truth or not _is_same(truth[key], cell):
+            return 0
+        shared += 1
+        telling += truth[key] != commonest
+    return shared if telling >= FEWEST_TELLING else 0
+
+
 def _is_same(one: str, other: str) -> bool:
     if one == other:
         return True
@@ -172,7 +197,8 @@ def _is_same(one: str, other: str) -> bool:
 def _columns(lines: Iterator[str], id_column: str, known: Answers | None = None) -> Answers:
     """All columns but the ids and `Usage`; nothing for what is no table with these ids.
 
-    With `known`, its columns and ids alone: a file for students may be far larger than the answers.
+    With `known`, its ids and columns alone, and those that are the same as one of them cell by cell: a file for
+    students may be far larger than the answers.
     """
     columns: Answers = {}
     try:
@@ -183,17 +209,26 @@ def _columns(lines: Iterator[str], id_column: str, known: Answers | None = None)
             return {}
         place = header.index(id_column)
         wanted = {name: at for at, name in enumerate(header) if name not in (id_column, "Usage", "")}
-        columns = {name: {} for name in wanted if known is None or name in known}
+        columns = {name: {} for name in wanted}
         for row in reader:
-            if place >= len(row):
-                continue
-            key = row[place].strip()
-            for name, column in columns.items():
-                if wanted[name] < len(row) and (known is None or key in known[name]):
-                    column[key] = row[wanted[name]].strip()
+            if place < len(row):
+                cells = {name: row[wanted[name]].strip() for name in columns if wanted[name] < len(row)}
+                _take(columns, row[place].strip(), cells, known)
     except (csv.Error, *BROKEN):
         pass  # what came before is there all the same
     return columns
+
+
+def _take(columns: Answers, key: str, cells: dict[str, str], known: Answers | None) -> None:
+    """Add a row. A column that the answers do not name is let go at its first cell that is none of the answers."""
+    for name, cell in cells.items():
+        if known is None or key in known.get(name, ()):
+            columns[name][key] = cell
+        elif name not in known and (answers := [column[key] for column in known.values() if key in column]):
+            if any(_is_same(answer, cell) for answer in answers):
+                columns[name][key] = cell
+            else:
+                del columns[name]
 
 
 def _tables_in(data: bytes) -> Iterator[Iterator[str]]:

@@ -41,6 +41,8 @@ class Shake:
     noise: float | None
     """Standard error of `lost`; None where nobody knows it."""
     reason: Reason
+    real_name: str = ""
+    """What a pseudonym stands for, for those who may know."""
 
     @property
     def gained(self) -> int:
@@ -77,13 +79,14 @@ class ShakeUp:
         return sorted((team for team in self.teams if team.gained < 0), key=lambda team: team.gained)
 
 
-def shake_up(competition: Competition) -> ShakeUp | None:
+def shake_up(competition: Competition, *, sees_names: bool = False) -> ShakeUp | None:
     """Both boards of a revealed competition beside each other; None before the reveal and with nobody on them."""
     ruler = competition.ground_truth
     if ruler is None or competition.revealed_at is None:
         return None
     public = {row.team_id: row for row in lines(competition, Split.PUBLIC)}
-    pairs = [(public[row.team_id], row) for row in lines(competition, Split.PRIVATE) if row.team_id in public]
+    after = lines(competition, Split.PRIVATE, sees_names=sees_names)
+    pairs = [(public[row.team_id], row) for row in after if row.team_id in public]
     if not pairs:
         return None
     sign, noises = sign_of(ruler), _noises(ruler)
@@ -116,6 +119,7 @@ def _shake(before: Row, after: Row, lost: float, usual_loss: float, usual_files:
         beyond=beyond,
         noise=noise,
         reason=_reason(beyond, noise, has_many=after.attempts >= MANY_FILES * usual_files),
+        real_name=after.real_name,
     )
 
 

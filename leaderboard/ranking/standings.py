@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Window
+from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from ..models import GroundTruth, Score, Split, Standing, Submission, Team
 from .ladder import Answer, Ladder, answers, answers_to, ladder_of, ranked_scores, sign_of
+
+IN_ONE_QUERY = 5000
 
 
 @dataclass(frozen=True)
@@ -37,19 +39,7 @@ def bests(ground_truth: GroundTruth, split: Split, *, before: datetime | None = 
     scores = ranked_scores(ground_truth, split)
     if before is not None:
         scores = scores.filter(submission__received_at__lt=before)
-    sign = sign_of(ground_truth)
-    best_first = F("value").asc() if sign > 0 else F("value").desc()
-    # The database sorts: of hundreds of thousands of scores only one per team is read.
-    place = Window(
-        RowNumber(),
-        partition_by=F("submission__team_id"),
-        order_by=[best_first, F("submission__received_at").asc(), F("submission_id").asc()],
-    )
-    rows = scores.annotate(place=place).filter(place=1).order_by()
-    for team_id, submission_id, value, received_at in rows.values_list(
-        "submission__team_id", "submission_id", "value", "submission__received_at"
-    ):
-        yield Best(team_id, submission_id, value, sign * value, received_at)
+    return _read(scores.annotate(place=_place(ground_truth)).filter(place=1).order_by(), ground_truth)
 
 
 def shown_bests(ground_truth: GroundTruth, *, before: datetime | None = None) -> Iterator[Best]:
@@ -72,32 +62,44 @@ def finals(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, 
 
     With `team`, of that team alone.
     """
-    competition = ground_truth.competition
-    sign = sign_of(ground_truth)
     scores = ranked_scores(ground_truth, Split.PUBLIC)
     if team is not None:
         scores = scores.filter(submission__team=team)
-    rows = scores.values_list(
-        "submission__team_id", "submission_id", "value", "submission__received_at", "submission__is_selected"
+    picked: dict[int, list[Best]] = defaultdict(list)
+    for best in _read(scores.filter(submission__is_selected=True), ground_truth):
+        picked[best.team_id].append(best)
+    most = ground_truth.competition.final_count
+    rest = scores.filter(submission__is_selected=False).annotate(place=_place(ground_truth)).filter(place__lte=most)
+    left: dict[int, list[Best]] = defaultdict(list)
+    for best in _read(rest.order_by("place"), ground_truth):
+        left[best.team_id].append(replace(best, is_picked_by_system=True))
+    return {**left, **picked}
+
+
+def _place(ground_truth: GroundTruth) -> Window:
+    """The place of a score among those of its team. The database sorts: of hundreds of thousands of scores only the
+    first few per team are read."""
+    best_first = F("value").asc() if sign_of(ground_truth) > 0 else F("value").desc()
+    return Window(
+        RowNumber(),
+        partition_by=F("submission__team_id"),
+        order_by=[best_first, F("submission__received_at").asc(), F("submission_id").asc()],
     )
-    selected: dict[int, list[Best]] = defaultdict(list)
-    rest: dict[int, list[Best]] = defaultdict(list)
-    for team_id, submission_id, value, received_at, is_selected in rows.iterator(chunk_size=5000):
-        best = Best(team_id, submission_id, value, sign * value, received_at, not is_selected)
-        (selected if is_selected else rest)[team_id].append(best)
-    for team_id in rest.keys() - selected.keys():
-        selected[team_id] = sorted(rest[team_id], key=lambda best: best.order)[: competition.final_count]
-    return dict(selected)
+
+
+def _read(scores: QuerySet[Score], ground_truth: GroundTruth) -> Iterator[Best]:
+    sign = sign_of(ground_truth)
+    for team_id, submission_id, value, received_at in scores.values_list(
+        "submission__team_id", "submission_id", "value", "submission__received_at"
+    ):
+        assert team_id is not None, "baselines are not ranked"
+        yield Best(team_id, submission_id, value, sign * value, received_at)
 
 
 def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
     """After the reveal: one submission per team on both boards, the final with the best private score."""
     sign, picks = sign_of(ground_truth), finals(ground_truth)
-    private = dict(
-        Score.objects.filter(
-            ground_truth=ground_truth, split=Split.PRIVATE, submission__team__isnull=False
-        ).values_list("submission_id", "value")
-    )
+    private = _private_values(ground_truth, [best.submission_id for found in picks.values() for best in found])
     for team_id, candidates in picks.items():
         on_private = [
             Best(team_id, c.submission_id, value, sign * value, c.received_at, c.is_picked_by_system)
@@ -109,6 +111,16 @@ def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
         chosen = min(on_private, key=lambda best: best.order)
         yield Split.PRIVATE, chosen
         yield Split.PUBLIC, next(c for c in candidates if c.submission_id == chosen.submission_id)
+
+
+def _private_values(ground_truth: GroundTruth, submissions: Sequence[UUID]) -> dict[UUID, float]:
+    """The private scores of some submissions, read in parts: a query holds so many parameters and no more."""
+    found: dict[UUID, float] = {}
+    for first in range(0, len(submissions), IN_ONE_QUERY):
+        part = submissions[first : first + IN_ONE_QUERY]
+        scores = Score.objects.filter(ground_truth=ground_truth, split=Split.PRIVATE, submission__in=part)
+        found |= dict(scores.values_list("submission_id", "value"))
+    return found
 
 
 def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:

@@ -22,6 +22,7 @@ from leaderboard.storage import TooLarge, path_of
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
 
 BARE = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")
+LINES = list(enumerate(BARE.replace("label", "kind").splitlines()))
 
 
 def publish_again(competition: Competition, user: User, truth: str) -> None:
@@ -227,6 +228,8 @@ def zipped(**members: str) -> bytes:
         ("test.txt", BARE.encode()),
         ("test.csv.gz", gzip.compress(BARE.encode(), mtime=0)),
         ("all.zip", zipped(train="id,label\n90,cat\n", test=BARE)),
+        ("renamed.csv", BARE.replace("label", "animal").encode()),
+        ("beside.csv", "".join(f"{line.split(',')[0]},{n},{line.split(',')[1]}\n" for n, line in LINES).encode()),
         ("public.csv", "".join(BARE.splitlines(keepends=True)[:7]).encode()),
         ("wide.csv", "\n".join(f"0,{','.join(reversed(line.split(',')))}" for line in BARE.splitlines()).encode()),
     ],
@@ -244,6 +247,8 @@ def test_a_data_file_with_answers_is_refused(pets: Competition, settings: LazySe
         ("test.csv", b"id,x\n1,0.5\n2,0.7\n"),
         ("sample.csv", ("id,label\n" + "".join(f"{i},cat\n" for i in range(1, 13))).encode()),
         ("train.csv", b"id,label\n101,cat\n102,dog\n"),
+        ("telling.csv", BARE.replace("label", "guess").replace("12,dog", "12,cat").encode()),
+        ("commonest.csv", ("id,guess\n" + "".join(f"{i},cat\n" for i in (1, 2, 4, 5, 7, 8))).encode()),
         ("notes.txt", b"id is a number"),
         ("broken.gz", b"\x1f\x8bnonsense"),
         ("broken.zip", b"PK\x03\x04nonsense"),
@@ -253,6 +258,24 @@ def test_a_data_file_with_answers_is_refused(pets: Competition, settings: LazySe
 )
 def test_a_data_file_without_answers_is_taken(pets: Competition, name: str, data: bytes) -> None:
     hosting.add_data_file(competition=pets, file_name=name, chunks=[data])
+
+
+def test_the_column_of_groups_is_no_answer(ada: User) -> None:
+    competition = make_competition(ada, launched=False)
+    grouped = "id,label,farm\n" + "".join(f"{i},{'cat' if i % 5 else 'dog'},{i % 4}\n" for i in range(1, 41))
+    hosting.draft_truth(
+        competition=competition,
+        metric="accuracy",
+        params={},
+        file_name="two.csv",
+        chunks=[grouped.encode()],
+        group_column="farm",
+    )
+    features = "id,farm\n" + "".join(f"{i},{i % 4}\n" for i in range(1, 41))
+    hosting.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
+    leak = grouped.replace("label", "kind")
+    with pytest.raises(hosting.CannotHost, match="answers"):
+        hosting.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])
 
 
 def test_answers_that_students_have_already_are_never_published(ada: User) -> None:

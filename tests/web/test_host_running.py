@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import LazySettings
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from leaderboard import hosting, submitting
 from leaderboard.models import Baseline, Competition, Submission, User
 from leaderboard.storage import path_of
-from tests.conftest import answers, close, enter, hand_in
+from tests.conftest import answers, close, enter, hand_in, person
 from tests.web.test_host import signed_in, text_of, upload
 
 
@@ -147,8 +149,36 @@ def test_the_reveal_waits_for_files_received_in_time(pets: Competition, ada: Use
     submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], note="")
     close(pets)
     client = signed_in(ada)
-    assert "received in time still wait" in text_of(client.get("/host/pets/reveal/"))
+    assert "received in time still waits" in text_of(client.get("/host/pets/reveal/"))
     assert client.post("/host/pets/reveal/", {"confirm": "pets"}).status_code == 409
+
+
+def test_before_the_reveal_ada_reads_what_is_open_and_the_board_that_would_open(
+    pets: Competition, ada: User, bo: User, cy: User, dee: User
+) -> None:
+    eve, client = person("eve"), signed_in(ada)
+    for user in (bo, cy, dee, eve):
+        enter(pets, user)
+    hand_in(pets, bo, answers(public=1))
+    hand_in(pets, cy, answers(public=0, private=2))
+    out = hand_in(pets, dee, answers())
+    assert out.team is not None
+    spare = hand_in(pets, bo, answers(public=0))
+    hosting.disqualify(team=out.team, user=ada, reason="copied")
+    hosting.hide_submission(submission=spare, user=ada, reason="asked for")
+    before = text_of(client.get("/host/pets/reveal/"))
+    assert "Before you open it" not in before
+    close(pets)
+    with CaptureQueriesContext(connection) as queries:
+        text = text_of(client.get("/host/pets/reveal/"))
+    counted = "On the private board 2 Teams without a score 1 Disqualified 1 Hidden files 1 Failed files 0 Late files 0"
+    assert counted in text
+    assert "dee : copied" in text or "dee: copied" in text
+    assert "1 bo 2 ▲1 up 1 rank 1.00000 the system's pick 2 cy 1 ▼1 down 1 rank 0.66667" in text.replace("’", "'")
+    assert len(queries) <= 16, [query["sql"][:90] for query in queries]
+    assert client.post("/host/pets/reveal/", {"confirm": "pets"}).status_code == 303
+    assert board(client, "private")[0].startswith("1,bo")
+    assert "Before you open it" not in text_of(client.get("/host/pets/reveal/"))
 
 
 def test_the_dashboard_counts(pets: Competition, ada: User, bo: User) -> None:

@@ -46,6 +46,18 @@ def test_after_the_reveal_a_stranger_reads_who_rose_and_who_fell(client: Client,
     assert "badge" not in text_of(client.get(PAGE))
 
 
+def test_with_pseudonyms_ada_reads_whose_they_are_and_nobody_else_does(
+    client: Client, ended: Competition, ada: User, cy: User
+) -> None:
+    hosting.reveal(competition=ended)
+    hosting.change(competition=ended, uses_pseudonyms=True)
+    shown = ended.teams.get(name="bo").pseudonym
+    assert f"Rose most {shown} bo ▲1" in text_of(signed_in(ada).get(PAGE))
+    for reader in (client, signed_in(cy)):
+        text = text_of(reader.get(PAGE))
+        assert f"Rose most {shown} ▲1" in text
+
+
 def test_bo_finds_himself(ended: Competition, bo: User) -> None:
     hosting.reveal(competition=ended)
     page = signed_in(bo).get(PAGE).content.decode()

@@ -134,8 +134,8 @@ def host_reveal(request: HttpRequest, visit: Visit) -> HttpResponse:
         else:
             messages.success(request, "The private board is open.")
             return see_other("leaderboard", slug=visit.competition.slug)
-    in_time = visit.competition.submissions.filter(status=Submission.Status.PENDING, is_late=False)
-    context = {"visit": visit, "form": form, "waiting": in_time.count()}
+    has_choice = visit.state == "closed" and visit.last_deadline <= visit.at
+    context = {"visit": visit, "form": form, "review": hosting.review(visit.competition) if has_choice else None}
     return render(request, "hosts/host_reveal.html", context, status=status)
 
 

@@ -37,8 +37,10 @@ class Line:
 def shake_up(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Before the reveal there is nothing to compare: the leaderboard says when there will be."""
     competition = visit.competition
-    key = ("shake-up", competition.pk, competition.ground_truth_id, competition.board_version)
-    found = shelf.get(key, lambda: ranking.shake_up(competition)) if visit.state == "revealed" else None
+    names = competition.uses_pseudonyms and visit.assists
+    key = ("shake-up", competition.pk, competition.ground_truth_id, competition.board_version, names)
+    is_open = visit.state == "revealed"
+    found = shelf.get(key, lambda: ranking.shake_up(competition, sees_names=names)) if is_open else None
     if found is None:
         return redirect("leaderboard", slug=competition.slug)
     context = {
