@@ -19,10 +19,7 @@ from .setting_up import CannotHost
 
 USUAL_LENGTH = timedelta(days=14)
 # What a copy does not take over.
-ITS_OWN = ("slug", "title", "join_code", "opens_at", "closes_at")
-KEPT = tuple(
-    name for name in setting_up.EDITABLE if name not in ("slug", "title", "join_code", "opens_at", "closes_at")
-)
+ITS_OWN = ("slug", "title", "join_code", "opens_at", "closes_at", "teams_close_at")
 
 
 def begin(*, user: User, **fields: Any) -> Competition:
@@ -77,12 +74,16 @@ def free_slug(title: str) -> str:
     return wanted if wanted not in taken else next(slug for slug in numbered if slug not in taken)
 
 
-def _dates(competition: Competition) -> dict[str, datetime]:
-    now = timezone.now()
+def _dates(competition: Competition) -> dict[str, datetime | None]:
+    """Teams stay as they are as long before the deadline as they did."""
+    now, stay = timezone.now(), competition.teams_close_at
     if competition.opens_at > now:
-        return {"opens_at": competition.opens_at, "closes_at": competition.closes_at}
+        return {"opens_at": competition.opens_at, "closes_at": competition.closes_at, "teams_close_at": stay}
     length = max(competition.closes_at - competition.opens_at, timedelta(days=1))
-    return {"opens_at": now, "closes_at": end_of_day(now + length, competition.zone)}
+    closes_at = end_of_day(now + length, competition.zone)
+    moved = None if stay is None else closes_at - (competition.closes_at - stay)
+    is_ahead = moved is not None and moved > now
+    return {"opens_at": now, "closes_at": closes_at, "teams_close_at": moved if is_ahead else None}
 
 
 def _copy_files(source: Competition, copy: Competition, user: User) -> None:

@@ -9,9 +9,11 @@ from enum import StrEnum
 
 from django.db import transaction
 from django.db.models import Q
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from ..models import AuditEntry, Competition, Deed, User
+from .. import telling
+from ..models import AuditEntry, Competition, Deed, Kind, User
 from .setting_up import CannotHost
 
 
@@ -58,6 +60,7 @@ def give_role(*, competition: Competition, name: str, role: Role, user: User | N
             AuditEntry.append(Deed.ASSISTANT_REMOVED, user=user, competition=held, account=found)
         _people_of(held, role).add(found)
         AuditEntry.append(_ADDED[role], user=user, competition=held, account=found)
+        _tell_given(found, role, held)
     return found
 
 
@@ -70,6 +73,28 @@ def take_role(*, competition: Competition, name: str, role: Role, user: User | N
         for found in _people_of(held, role).filter(username=name):
             _people_of(held, role).remove(found)
             AuditEntry.append(_REMOVED[role], user=user, competition=held, account=found)
+            _tell_taken(found, role, held)
+
+
+def _tell_given(person: User, role: Role, competition: Competition) -> None:
+    """Nobody hears of rights only from what a page suddenly shows, or no longer does."""
+    what = {"title": competition.title}
+    title = _("You host “%(title)s”") if role is Role.HOST else _("You assist in “%(title)s”")
+    text = (
+        _("You can do everything there that its other hosts can, and see the answers and the private scores.")
+        if role is Role.HOST
+        else _("You help its hosts, see names and private scores, and decide nothing that counts.")
+    )
+    link = reverse("host_competition", kwargs={"slug": competition.slug})
+    telling.tell([person], kind=Kind.ROLE, competition=competition, title=title % what, text=text, link=link)
+
+
+def _tell_taken(person: User, role: Role, competition: Competition) -> None:
+    what = {"title": competition.title}
+    title = _("You host “%(title)s” no longer") if role is Role.HOST else _("You assist in “%(title)s” no longer")
+    text = _("Its pages for hosts and assistants are closed to you.")
+    link = reverse("competitions")
+    telling.tell([person], kind=Kind.ROLE, competition=competition, title=title % what, text=text, link=link)
 
 
 def _find(name: str) -> User:

@@ -13,7 +13,19 @@ from typing import IO, Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from ..models import AuditEntry, Competition, Deed, Membership, RosterEntry, Score, Split, Submission, Team, User
+from ..models import (
+    AuditEntry,
+    Competition,
+    Deed,
+    Membership,
+    MergeOffer,
+    RosterEntry,
+    Score,
+    Split,
+    Submission,
+    Team,
+    User,
+)
 from ..models.team import new_invitation
 from ..storage import reading
 
@@ -207,6 +219,8 @@ def _leave_nameless(membership: Membership) -> None:
             team.name = _nameless(membership.competition)
         if heir is None:
             team.invitation = new_invitation()
+            # Nobody is left to become one team with.
+            MergeOffer.between(team).delete()
         if team.captain_id == membership.user_id:
             team.captain = heir.user if heir else None
         team.save(update_fields=["name", "invitation", "captain"])

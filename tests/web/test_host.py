@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard import hosting, scoring
-from leaderboard.models import Competition, DataFile, Membership, User
+from leaderboard.models import Competition, DataFile, Membership, Notice, User
 from leaderboard.web.urls import urlpatterns
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 
@@ -288,6 +288,18 @@ def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, b
         assert client.post(address, {"confirm": "pets", "action": "remove", "name": "ada"}).status_code == 404
     assert Client().get(address)["Location"].startswith("/accounts/login/")
     assert list(pets.hosts.values_list("username", flat=True)) == ["ada"]
+
+
+def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: User) -> None:
+    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT, user=ada)
+    hosting.add_host(competition=pets, name="cy", user=ada)
+    hosting.remove_host(competition=pets, name="cy", user=ada)
+    told = [(notice.user, notice.kind, notice.title) for notice in Notice.objects.order_by("pk")]
+    assert told == [
+        (cy, "role", "You assist in “Cats or dogs”"),
+        (cy, "role", "You host “Cats or dogs”"),
+        (cy, "role", "You host “Cats or dogs” no longer"),
+    ]
 
 
 def test_a_co_host_finds_their_competition_and_cannot_open_new_ones(pets: Competition, dee: User) -> None:

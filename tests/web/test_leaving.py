@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard import hosting, joining
-from leaderboard.models import ApiToken, AuditEntry, Competition, Deed, Split, Submission, Team, User
+from leaderboard import hosting, joining, merging
+from leaderboard.keeping.accounts import delete_account
+from leaderboard.models import ApiToken, AuditEntry, Competition, Deed, MergeOffer, Split, Submission, Team, User
 from tests.conftest import answers, close, enter, hand_in, person
 from tests.leaderboard.test_grades import set_rules
 from tests.web.test_join import signed_in
@@ -91,6 +92,15 @@ def test_released_grades_go_along_with_their_reasons_and_nobody_elses(pets: Comp
     assert grade["reasons"] == ["private 1, reaches 1 = 100"]
     hosting.withdraw_grades(competition=pets, user=None)
     assert loaded(taken_along(bo), "grades") == []
+
+
+def test_offers_of_a_team_without_anybody_end_with_its_last_account(pets: Competition, bo: User, cy: User) -> None:
+    mine, theirs = enter(pets, bo), enter(pets, cy)
+    hand_in(pets, bo, answers())
+    merging.offer(membership=mine, invitation=theirs.team.invitation)
+    delete_account(account=bo, user=bo)
+    assert Team.objects.filter(pk=mine.team_id).exists()
+    assert not MergeOffer.objects.exists()
 
 
 def test_copies_are_limited_and_nobody_gets_anothers(pets: Competition, bo: User, client: Client) -> None:

@@ -449,6 +449,18 @@ def test_a_copy_has_everything_but_people_and_their_files(hers: Client, pets: Co
     assert hers.get("/host/cats-or-dogs/setup/metric/").status_code == 200
 
 
+def test_in_a_copy_teams_can_change_until_as_near_the_deadline(hers: Client, ada: User, pets: Competition) -> None:
+    now = timezone.now()
+    last_term = {"opens_at": now - timedelta(days=40), "closes_at": now - timedelta(days=10)}
+    Competition.objects.update(**last_term, teams_close_at=now - timedelta(days=13))
+    copy = hosting.clone(competition=Competition.objects.get(), user=ada, title="Next term")
+    assert copy.teams_close_at == copy.closes_at - timedelta(days=3)
+    assert copy.why_teams_stay(now) == ""
+    Competition.objects.filter(slug="pets").update(teams_close_at=now - timedelta(days=90))
+    again = hosting.clone(competition=Competition.objects.get(slug="pets"), user=ada, title="After that")
+    assert again.teams_close_at is None
+
+
 def test_a_copy_with_baselines_has_its_ground_truth_published(hers: Client, ada: User, pets: Competition) -> None:
     hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
     hers.post("/host/pets/clone/", {"title": "Next term", "slug": "next", "with_baselines": "on"})
