@@ -186,4 +186,5 @@ def test_the_dashboard_counts(pets: Competition, ada: User, bo: User) -> None:
     hand_in(pets, bo, answers())
     hand_in(pets, bo, b"nonsense")
     page = text_of(signed_in(ada).get("/host/pets/"))
-    assert "Teams 1 Submissions 2 Waiting 0 Invalid 1 Failed 0" in page
+    assert "Teams 1 Active in 24 h 1" in page
+    assert "Submissions 2 Waiting 0 Invalid 1 Failed 0" in page
