@@ -86,6 +86,7 @@ def test_rules_that_contradict_themselves_are_refused_with_every_fault(host: Cli
 def test_a_proposal_is_shown_and_cannot_be_released(host: Client, pets: Competition, bo: User) -> None:
     ended(pets, bo)
     assert "a proposal and not saved" in page(host, "/host/pets/grades/")
+    assert "as no baseline has a score. Nothing is saved yet." in page(host, "/host/pets/grades/rules/")
     response = host.post("/host/pets/grades/release/", {"action": "release"})
     assert response.status_code == 409
     assert "Save the grade rules first." in response.content.decode()
