@@ -11,6 +11,8 @@ from pydantic import Field
 
 State = Literal["draft", "upcoming", "live", "closed", "revealed"]
 Mode = Literal["plain", "steady", "hidden"]
+GradeKind = Literal["plain", "moodle", "brightspace"]
+Params = dict[str, bool | int | float | str | None]
 
 
 class Problem(Schema):
@@ -35,14 +37,14 @@ class MetricOut(Schema):
     key: str
     title: str
     direction: Literal["maximize", "minimize"]
-    params: dict[str, bool | int | float | str | None]
+    params: Params
 
 
 class SecondaryOut(Schema):
     """What a metric beside the main one says of a submission."""
 
     metric: str
-    params: dict[str, bool | int | float | str | None]
+    params: Params
     public_score: Annotated[float | None, Field(description="Null wherever the submission's own score is.")]
     private_score: Annotated[float | None, Field(description="Null until the private board is open to you.")]
     problem: Annotated[str, Field(description="Why this metric cannot score the file, or “”.")]
@@ -186,3 +188,72 @@ class Checked(Schema):
 
     is_valid: bool
     errors: list[Problem]
+
+
+class Finding(Schema):
+    """What the check of a ground truth found."""
+
+    code: str
+    message: str
+    blocking: Annotated[bool, Field(description="Whether it forbids publishing.")]
+    why: str | None
+
+
+class Made(Schema):
+    """A draft made of a folder."""
+
+    slug: str
+    title: str
+    join_code: str
+    findings: Annotated[list[Finding], Field(description="About its ground truth.")]
+
+
+class TruthOut(Schema):
+    """A draft of a ground truth."""
+
+    is_good: Annotated[bool, Field(description="Whether it may be published.")]
+    metric: str
+    params: Params
+    id_column: str | None
+    rows: int
+    public_rows: int
+    private_rows: int
+    ignored_rows: int
+    findings: list[Finding]
+
+
+class RulerOut(Schema):
+    """A published ground truth."""
+
+    number: int
+    becomes: Annotated[
+        Literal["current", "candidate"], Field(description="A candidate counts once its rescoring is applied.")
+    ]
+    metric: str
+    params: Params
+    rows: int
+    public_rows: int
+    private_rows: int
+    ignored_rows: int
+    note: str
+    told: Annotated[int, Field(description="How many people were told that it counts now.")]
+
+
+class MoveOut(Schema):
+    team: str
+    rank_now: int | None
+    rank_then: int | None
+    score_now: float | None
+    score_then: float | None
+
+
+class RescoringOut(Schema):
+    """What would change if the waiting ground truth counted."""
+
+    ground_truth: int
+    total: int
+    done: int
+    waiting: Annotated[int, Field(description="Files still to be measured; `moves` is empty until there are none.")]
+    refused: Annotated[int, Field(description="Files that it cannot read.")]
+    affected: int
+    moves: list[MoveOut]

@@ -54,6 +54,7 @@ from .setting_up import (
 )
 from .similar import Alike, alike_by_facts, compare_answers
 from .stopping import hide_submission, pause, resume, show_submission
+from .zips import import_zip
 
 __all__ = [
     "EDITABLE",
@@ -122,6 +123,7 @@ __all__ = [
     "grant",
     "hide_submission",
     "import_folder",
+    "import_zip",
     "keep_gradebook",
     "launch",
     "make_board_plain",

@@ -42,7 +42,7 @@ PLAIN_FIELDS = (
 TIMES = ("opens_at", "closes_at")
 
 
-def import_folder(folder: Path, *, user: User, launch: bool = False) -> Competition:
+def import_folder(folder: Path, *, user: User, launch: bool = False, needs_truth: bool = True) -> Competition:
     """Make a competition from a folder; raises `CannotHost` naming the file and the key that is wrong.
 
     Nothing is kept of a folder that cannot be imported whole.
@@ -60,7 +60,8 @@ def import_folder(folder: Path, *, user: User, launch: bool = False) -> Competit
     try:
         # First, for the truth is compared with the sample submission, and no data file may hold its answers.
         _import_data(folder, spec, competition, user)
-        _import_truth(folder, spec, competition, user)
+        if needs_truth or (folder / "truth.csv").exists():
+            _import_truth(folder, spec, competition, user)
         _import_baselines(folder, spec, competition, user)
         if launch:
             launches.launch(competition=competition, user=user)
@@ -186,9 +187,9 @@ def _read_spec(folder: Path) -> dict[str, Any]:
     try:
         spec = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CannotHost(f"{path} cannot be read: {error.strerror}.") from error
+        raise CannotHost(f"{path.name} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CannotHost(f"{path} is not TOML: {error}") from error
+        raise CannotHost(f"{path.name} is not TOML: {error}") from error
     known = {*PLAIN_FIELDS, *TIMES, "metric", "secondary", "split", "data", "baselines"}
     if unknown := sorted(spec.keys() - known):
         raise CannotHost(f"competition.toml: nothing is called {', '.join(unknown)}.", [f"Known: {sorted(known)}"])

@@ -15,6 +15,7 @@ urlpatterns = [
     path("theme/", visitors.theme, name="theme"),
     path("setup/<str:secret>/", visitors.setup, name="setup"),
     path("metrics/", visitors.metrics, name="metrics"),
+    path("cli.py", visitors.cli, name="cli"),
     path("metrics/download/", visitors.home_scorer, name="home_scorer"),
     path("metrics/download/<str:name>", visitors.home_scorer_file, name="home_scorer_file"),
     path("metrics/<slug:key>/", visitors.metric, name="metric"),

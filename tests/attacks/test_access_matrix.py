@@ -60,6 +60,13 @@ ELSEWHERE = {
     "api_files": "members",
     "api_file": "members",
     "api_check": "members",
+    "api_truth": "hosts",
+    "api_truth_publish": "hosts",
+    "api_launch": "hosts",
+    "api_rescoring": "hosts",
+    "api_rescoring_apply": "hosts",
+    "api_rescoring_discard": "hosts",
+    "api_grades": "graders",
 }
 # What an address says to everybody, whoever they are: nothing behind it, or the form asks for more.
 NOT_A_PAGE = (400, 404, 405, 409, 410, 415, 422)

@@ -6,13 +6,14 @@ from .boards import leaderboard, leaderboard_csv
 from .embed import embed
 from .files import data, data_file, sample_submission
 from .front import competitions
-from .home import home_scorer, home_scorer_file
+from .home import cli, home_scorer, home_scorer_file
 from .measures import metric, metrics
 from .reading import overview, rules
 from .shaken import shake_up
 from .site import healthz, healthz_deep, setup, theme
 
 __all__ = [
+    "cli",
     "competitions",
     "data",
     "data_file",

@@ -1,0 +1,1 @@
+"""The command line that the site hands out as one file. Neither imports the other."""

@@ -1,0 +1,553 @@
+#!/usr/bin/env python3
+"""The command line of a Leaderboard site. One file, Python 3.9 or newer, nothing to install.
+
+    python cli.py login
+    python cli.py competitions list
+    python cli.py competitions submit my-competition -f submission.csv -m "first try" --watch
+
+The token comes from LEADERBOARD_TOKEN, or from a file that only you can read, made by `login`.
+
+Exit codes: 0 good · 2 the file is invalid · 3 the ground truth is · 4 refused, the words say why · 5 no token, or it
+may not do this · 6 no answer from the site · 64 these words are no command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import json
+import os
+import sys
+import time
+import unicodedata
+import uuid
+import zipfile
+from collections.abc import Callable, Iterable
+from datetime import date, timedelta
+from getpass import getpass
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+SITE = ""  # the site that hands this file out writes its address here
+INVALID, BAD_TRUTH, REFUSED, NO_TOKEN, NO_ANSWER, USAGE = 2, 3, 4, 5, 6, 64
+TRIES = 4
+TOML = """\
+title = "{title}"
+slug = "{slug}"
+zone = "UTC"
+opens_at = {opens}T08:00:00
+closes_at = {closes}T23:59:00
+daily_attempts = 5
+final_count = 2
+team_size = 3
+
+[metric]  # the site's page of metrics has them all
+key = "accuracy"
+
+[split]  # of the rows of truth.csv, where it has no column Usage
+public_share = 0.3
+seed = 1
+"""
+
+
+class Failed(Exception):
+    """Ends the program with words and an exit code; `answer` is what the site said."""
+
+    def __init__(self, words: str, code: int, answer: Any = None) -> None:
+        super().__init__(words)
+        self.code, self.answer = code, answer
+
+
+# --- talking to the site ----------------------------------------------------------------------------------------
+
+
+class NoRedirects(HTTPRedirectHandler):
+    """Whoever follows another's lead hands the token to a stranger."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+class Upload(io.BytesIO):
+    """A body that says on a terminal how much of it has gone."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        part = super().read(size)
+        total = self.getbuffer().nbytes
+        if total > 1_000_000 and sys.stderr.isatty():
+            print(f"\r{100 * self.tell() // total} % sent", end="" if part else "\n", file=sys.stderr, flush=True)
+        return part
+
+
+class Site:
+    """The API of one site. Questions are asked again when no answer comes; deeds only where a repeat does no harm."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self.address, self.token = address.rstrip("/"), token
+        self.opener = build_opener(NoRedirects)
+        host = urlsplit(self.address)
+        if host.scheme == "http" and host.hostname not in ("localhost", "127.0.0.1", "::1"):
+            note(f"{self.address} is not encrypted: others on the way can read your token.")
+
+    def get(self, path: str, **query: Any) -> Any:
+        return json.loads(self.ask(path + (f"?{urlencode(query)}" if query else "")))
+
+    def post(self, path: str, *, again: bool = False, key: str = "", file: Any = None, **form: Any) -> Any:
+        """`file` is a name with bytes; `again` says that sending it twice does no harm."""
+        body, kind = multipart(form, file)
+        headers = {"Content-Type": kind, **({"Idempotency-Key": key} if key else {})}
+        return json.loads(self.ask(path, body, headers, again=again))
+
+    def ask(self, path: str, body: bytes | None = None, headers: Any = None, *, again: bool = True) -> bytes:
+        with self.open(path, body, headers, again=again) as answer:
+            try:
+                return bytes(answer.read())
+            except (HTTPException, OSError) as error:
+                raise Failed(f"The answer of {self.address} broke off: {error}", NO_ANSWER) from None
+
+    def open(self, path: str, body: bytes | None = None, headers: Any = None, *, again: bool = True) -> Any:
+        if not self.token:
+            raise Failed("No token: set LEADERBOARD_TOKEN, or run `login`.", NO_TOKEN)
+        given = {"Authorization": f"Bearer {self.token}", "User-Agent": "leaderboard-cli", **(headers or {})}
+        given.update({"Content-Length": str(len(body))} if body is not None else {})
+        for left in reversed(range(TRIES if again else 1)):
+            request = Request(f"{self.address}/api/v1/{path}", None if body is None else Upload(body), given)
+            try:
+                return self.opener.open(request, timeout=120)
+            except HTTPError as error:
+                wait = self._wait(error, left)
+            except (URLError, HTTPException, OSError) as error:
+                wait = 2.0 ** (TRIES - left) / 2
+                if not left:
+                    raise Failed(
+                        f"No answer from {self.address}: {getattr(error, 'reason', error)}", NO_ANSWER
+                    ) from None
+            note(f"Trying again in {wait:.0f} s …")
+            time.sleep(wait)
+        raise AssertionError
+
+    def _wait(self, error: HTTPError, left: int) -> float:
+        """Seconds until a repeat may help; raises `Failed` with the site's words where none will."""
+        with error:
+            try:
+                said = json.loads(error.read())
+                words = "\n".join([said["detail"], *(f"  {line}" for line in lines_of(said) if line != said["detail"])])
+            except (ValueError, KeyError, TypeError):
+                said, words = None, f"{self.address} answered {error.code}, and not as the API does."
+        asked = error.headers.get("Retry-After") or ""
+        seconds = float(asked if asked.isdecimal() else 2 ** (TRIES - left))
+        if left and error.code in (429, 502, 503, 504) and seconds <= 60:
+            return seconds
+        is_token = error.code == 401 or any(e.get("code") == "scope" for e in (said or {}).get("errors", ()))
+        raise Failed(words, NO_TOKEN if is_token else NO_ANSWER if error.code >= 500 else REFUSED, said)
+
+    def pages(self, path: str, **query: Any) -> dict[str, Any]:
+        """All pages of a list as one."""
+        found: dict[str, Any] = self.get(path, **query)
+        for page in range(2, found["pages"] + 1):
+            found["items"] += self.get(path, page=page, **query)["items"]
+        return found
+
+
+def multipart(form: dict[str, Any], file: tuple[str, bytes] | None) -> tuple[bytes, str]:
+    edge = uuid.uuid4().hex
+    head = f"--{edge}\r\nContent-Disposition: form-data; name="
+    parts = [f'{head}"{name}"\r\n\r\n{value}\r\n'.encode() for name, value in form.items() if value is not None]
+    if file:
+        name = "".join(c for c in file[0] if c not in '"\r\n\\')
+        parts += [f'{head}"file"; filename="{name}"\r\nContent-Type: application/octet-stream\r\n\r\n'.encode()]
+        parts += [file[1], b"\r\n"]
+    return b"".join([*parts, f"--{edge}--\r\n".encode()]), f"multipart/form-data; boundary={edge}"
+
+
+def lines_of(said: Any) -> list[str]:
+    return [f"line {e['line']}: {e['message']}" if e.get("line") else str(e["message"]) for e in said.get("errors", [])]
+
+
+# --- the token --------------------------------------------------------------------------------------------------
+
+
+def token_file() -> Path:
+    home = os.environ.get("APPDATA") if os.name == "nt" else os.environ.get("XDG_CONFIG_HOME")
+    return Path(home or Path.home() / ".config") / "leaderboard" / "tokens.json"
+
+
+def kept_tokens() -> dict[str, str]:
+    try:
+        return dict(json.loads(token_file().read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def login(site: Site, _: Any) -> Any:
+    """Ask for a token and keep it for this site, in a file that only you can read."""
+    site.token = getpass(f"Token of {site.address} (made on your account page; not shown): ").strip()
+    site.get("competitions")
+    path = token_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(f".{uuid.uuid4().hex}")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        json.dump({**kept_tokens(), site.address: site.token}, file)
+    os.replace(fresh, path)
+    return {"site": site.address, "file": str(path)}, [f"The token is kept in {path}."]
+
+
+# --- what students do -------------------------------------------------------------------------------------------
+
+
+def list_(site: Site, _: Any) -> Any:
+    """The competitions that you may open."""
+    found = site.pages("competitions")
+    return found, table(found["items"], "slug", "title", "state", "closes_at", "metric", "teams")
+
+
+def files(site: Site, asked: Any) -> Any:
+    """The files of a competition."""
+    found = site.get(f"competitions/{asked.competition}/files")
+    return found, table(found["items"], "name", "size", "rows", "description")
+
+
+def download(site: Site, asked: Any) -> Any:
+    """Download one file or all; what is here already with the same bytes is left alone."""
+    found = site.get(f"competitions/{asked.competition}/files")["items"]
+    if asked.file and asked.file not in [file["name"] for file in found]:
+        raise Failed(f"This competition has no file “{asked.file}”.", REFUSED)
+    folder = Path(asked.path)
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = [file for file in found if asked.file in (None, file["name"])]
+    return {"items": wanted}, [fetch(site, asked.competition, file, folder) for file in wanted]
+
+
+def fetch(site: Site, slug: str, file: dict[str, Any], folder: Path) -> str:
+    """One file, whole or not at all, compared with the fingerprint that the site told."""
+    name = file["name"]
+    if name in ("", ".", "..") or any(c in name for c in '/\\:*?"<>|'):
+        raise Failed(f"“{plain(name)}” is no name for a file here; download it with the browser.", REFUSED)
+    target, digest = folder / name, hashlib.sha256()
+    if file["sha256"] and target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == file["sha256"]:
+        return f"{target} is here already."
+    part = folder / f"{name}.{uuid.uuid4().hex[:8]}.part"
+    try:
+        with site.open(f"competitions/{slug}/files/{quote(name)}") as answer, part.open("wb") as out:
+            for chunk in iter(lambda: answer.read(1 << 20), b""):
+                digest.update(chunk)
+                out.write(chunk)
+        if file["sha256"] and digest.hexdigest() != file["sha256"]:
+            raise Failed(f"{name} did not arrive whole; try again.", NO_ANSWER)
+        os.replace(part, target)
+    except (OSError, HTTPException) as error:
+        raise Failed(f"{name} did not arrive whole: {error}", NO_ANSWER) from None
+    finally:
+        if part.exists():
+            part.unlink()
+    return str(target)
+
+
+def submit(site: Site, asked: Any) -> Any:
+    """Hand in a file; with --watch wait for its score."""
+    file, key = read(asked.file), uuid.uuid4().hex
+    path = f"competitions/{asked.competition}/submissions"
+    said = site.post(path, again=True, key=key, file=file, note=asked.message)
+    if asked.watch:
+        said = site_settled(site, said, asked.timeout)
+    return outcome(said)
+
+
+def site_settled(site: Site, said: dict[str, Any], timeout: float) -> dict[str, Any]:
+    """The submission once it is no longer pending."""
+    note(f"Received as {said['id']}; waiting for its score …")
+    end, wait = time.monotonic() + timeout, 0.5
+    while said["status"] == "pending":
+        if time.monotonic() > end:
+            raise Failed(
+                f"Not scored within {timeout:.0f} s. It is kept, and `submissions` will tell.", NO_ANSWER, said
+            )
+        time.sleep(wait)
+        wait = min(5, wait * 1.3)
+        said = site.get(f"submissions/{said['id']}")
+    return said
+
+
+def outcome(said: dict[str, Any]) -> Any:
+    if said["status"] in ("invalid", "failed"):
+        words = "\n  ".join([f"{said['file_name']} is {said['status']}; no attempt is used.", *lines_of(said)])
+        raise Failed(words, INVALID if said["status"] == "invalid" else REFUSED, said)
+    score = "" if said["public_score"] is None else f", public score {said['public_score']!r}"
+    return said, [f"{said['file_name']}: {said['status']}{score} ({said['id']})"]
+
+
+def check(site: Site, asked: Any) -> Any:
+    """Every problem of a file, without handing it in: first what can be seen here, then what the site sees."""
+    file = read(asked.file)
+    competition = site.get(f"competitions/{asked.competition}")
+    said = {"is_valid": True, "errors": at_home(file[1], competition["submission_columns"])}
+    if not said["errors"]:
+        said = site.post(f"competitions/{asked.competition}/check", again=True, file=file)
+    if said["errors"]:
+        raise Failed("\n  ".join([f"{file[0]} is invalid:", *lines_of(said)]), INVALID, {**said, "is_valid": False})
+    return said, [f"{file[0]} is valid. Nothing was handed in."]
+
+
+def at_home(data: bytes, columns: list[str]) -> list[dict[str, Any]]:
+    """What the scorer at home says of a file's beginning, where it is installed and knows how."""
+    try:
+        from metrics import sniff
+
+        found = sniff(data[: 1 << 20], len(data), columns or None, may_be_empty=True, longest_line=len(data) + 1)
+        return [problem.as_dict() for problem in found]
+    except (ImportError, TypeError, AttributeError):
+        return []
+
+
+def submissions(site: Site, asked: Any) -> Any:
+    """Your team's files, newest first."""
+    found = site.pages(f"competitions/{asked.competition}/submissions")
+    names = ("received_at", "file_name", "status", "public_score", "private_score", "is_selected", "note")
+    return found, table(found["items"], *names)
+
+
+def leaderboard(site: Site, asked: Any) -> Any:
+    """The board."""
+    found = site.pages(f"competitions/{asked.competition}/leaderboard", board=asked.board)
+    return found, table(found["items"], "rank", "team", "score", "submissions", "received_at")
+
+
+# --- what teachers do -------------------------------------------------------------------------------------------
+
+
+def init(_: Site, asked: Any) -> Any:
+    """Write a folder to fill in: the competition's settings and texts; its truth and data files go in as well."""
+    folder = Path(asked.folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise Failed(f"{folder} is not empty.", REFUSED)
+    slug = "-".join("".join(c if c.isascii() and c.isalnum() else " " for c in folder.resolve().name).split()).lower()
+    (folder / "data").mkdir(parents=True, exist_ok=True)
+    title = "".join(c for c in folder.resolve().name if c not in '"\\\\')
+    opens, closes = (date.today() + timedelta(days=days) for days in (7, 35))
+    spec = TOML.format(title=title, slug=slug or "my-competition", opens=opens, closes=closes)
+    texts = {"competition.toml": spec}
+    texts.update({"overview.md": "What is asked, and why.\n", "rules.md": "What is allowed.\n"})
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    words = f"Fill in {folder / 'competition.toml'}, put truth.csv beside it and the students' files into data."
+    return {"folder": str(folder), "files": sorted(texts)}, [words, f"Then: create {folder}"]
+
+
+def create(site: Site, asked: Any) -> Any:
+    """Make a draft of a folder."""
+    folder, held = Path(asked.folder), io.BytesIO()
+    if not (folder / "competition.toml").is_file():
+        raise Failed(f"{folder} has no competition.toml; `init` writes one.", REFUSED)
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
+                archive.write(path, path.relative_to(folder).as_posix())
+    said = site.post("competitions", file=("competition.zip", held.getvalue()))
+    words = f"“{plain(said['title'])}” is a draft: {site.address}/host/{said['slug']}/, join code {said['join_code']}."
+    return said, [words, *(f"truth.csv: {plain(finding['message'])}" for finding in said["findings"])]
+
+
+def data(site: Site, asked: Any) -> Any:
+    """Give students a file; the same name again replaces it."""
+    path = f"competitions/{asked.competition}/files"
+    found = [site.post(path, file=read(name), description=asked.description) for name in asked.file]
+    return {"items": found}, [f"{plain(file['name'])}: students may download it." for file in found]
+
+
+def truth(site: Site, asked: Any) -> Any:
+    """Check a ground-truth file; with --publish make it the next ground truth, if nothing forbids that."""
+    path, pairs = f"competitions/{asked.competition}/truth", [pair.partition("=") for pair in asked.param]
+    form = {"metric": asked.metric, "params": json.dumps({name: value for name, _, value in pairs}) if pairs else None}
+    form.update(id_column=asked.id, public_share=asked.share, seed=asked.seed, group_column=asked.group)
+    said = site.post(path, file=read(asked.file), **form)
+    words = [f"{'BLOCKS: ' if one['blocking'] else ''}{plain(one['message'])}" for one in said["findings"]]
+    if not said["is_good"]:
+        raise Failed("\n  ".join([f"{asked.file} cannot be published:", *words]), BAD_TRUTH, said)
+    words.append(
+        f"{asked.file} is good for {said['metric']}: {said['public_rows']} public, {said['private_rows']} private rows."
+    )
+    if asked.publish:
+        said = site.post(path + "/publish", note=asked.message, is_confirmed="true" if asked.confirm else None)
+        then = "see `rescore`" if said["becomes"] == "candidate" else "the board counts with it"
+        words.append(f"Published as ground truth {said['number']}; {then}.")
+    return said, words
+
+
+def launch(site: Site, asked: Any) -> Any:
+    """Let students in."""
+    said = site.post(f"competitions/{asked.competition}/launch")
+    return said, [f"“{plain(said['title'])}” is {said['state']}: {site.address}/c/{said['slug']}/"]
+
+
+def rescore(site: Site, asked: Any) -> Any:
+    """Who would move under the waiting ground truth; with --apply let it count, with --discard drop it."""
+    path = f"competitions/{asked.competition}/rescoring"
+    if asked.discard:
+        said = site.post(path + "/discard")
+        return said, [f"Dropped; ground truth {said['number']} goes on counting."]
+    said, end = site.get(path), time.monotonic() + asked.timeout
+    while asked.watch and said["waiting"] and time.monotonic() < end:
+        time.sleep(1)
+        said = site.get(path)
+    words = [f"Ground truth {said['ground_truth']}: {said['done']} of {said['total']} files measured."]
+    words += table(said["moves"], "team", "rank_now", "rank_then", "score_now", "score_then") if said["moves"] else []
+    if asked.apply:
+        said = site.post(path + "/apply", words=asked.message, tells="true" if asked.tell else None)
+        words.append(f"Ground truth {said['number']} counts now; {said['told']} people are told.")
+    return said, words
+
+
+def grades(site: Site, asked: Any) -> Any:
+    """The grades as a CSV file."""
+    found = site.ask(f"competitions/{asked.competition}/grades?kind={asked.kind}")
+    target = Path(asked.output or f"{asked.competition}-grades-{asked.kind}.csv")
+    target.write_bytes(found)
+    return {"file": str(target), "bytes": len(found)}, [str(target)]
+
+
+# --- what comes in and goes out ---------------------------------------------------------------------------------
+
+
+def read(name: str) -> tuple[str, bytes]:
+    try:
+        return Path(name).name, Path(name).read_bytes()
+    except OSError as error:
+        raise Failed(f"{name} cannot be read: {error.strerror}.", USAGE) from None
+
+
+def note(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
+
+
+def plain(value: Any) -> str:
+    """A cell without what would move the cursor or colour the terminal of its reader."""
+    words = "" if value is None or value is False else "yes" if value is True else str(value)
+    return "".join(c for c in words if unicodedata.category(c)[0] != "C")
+
+
+def table(rows: Iterable[dict[str, Any]], *names: str) -> list[str]:
+    cells = [[name.replace("_", " ") for name in names], *([plain(row[name]) for name in names] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in cells]
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> Any:
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, f"{message}\n")
+
+
+Verb = Callable[[Site, Any], Any]
+FILE = ("-f", "--file")
+MESSAGE = ("-m", "--message")
+
+
+def commands() -> argparse.ArgumentParser:
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--site", default=os.environ.get("LEADERBOARD_URL") or SITE, help="address of the site")
+    parser.add_argument("--json", action="store_true", help="print what the site says, for programs")
+    top = parser.add_subparsers(required=True, metavar="COMMAND")
+    under = verb(top, "competitions", None).add_subparsers(required=True, metavar="VERB")
+    verb(top, "login", login)
+    verb(under, "list", list_)
+    for place in (top, under):  # the longer way is what students know from elsewhere
+        of_students(place)
+    of_teachers(top)
+    return parser
+
+
+def of_students(place: Any) -> None:
+    verb(place, "files", files, "competition")
+    one = verb(place, "download", download, "competition")
+    one.add_argument(*FILE, help="only this file")
+    one.add_argument("-p", "--path", default=".", help="folder to write to")
+    one = verb(place, "submit", submit, "competition")
+    one.add_argument(*FILE, required=True)
+    one.add_argument(*MESSAGE, default="", help="a note for yourself")
+    waits(one)
+    verb(place, "check", check, "competition").add_argument(*FILE, required=True)
+    verb(place, "submissions", submissions, "competition")
+    one = verb(place, "leaderboard", leaderboard, "competition")
+    one.add_argument("--board", choices=("public", "private"), default="public")
+
+
+def of_teachers(top: Any) -> None:
+    for name, what in (("init", init), ("create", create)):
+        verb(top, name, what).add_argument("folder")
+    one = verb(top, "data", data, "competition")
+    one.add_argument(*FILE, required=True, action="append")
+    one.add_argument("-d", "--description", default="")
+    one = verb(top, "truth", truth, "competition")
+    one.add_argument(*FILE, required=True)
+    for name, kind in (("--metric", str), ("--id", str), ("--share", float), ("--seed", int), ("--group", str)):
+        one.add_argument(name, type=kind)
+    one.add_argument("-p", "--param", action="append", default=[], metavar="NAME=VALUE")
+    one.add_argument("--publish", action="store_true")
+    one.add_argument("--confirm", action="store_true", help="yes to what the metric asks")
+    one.add_argument(*MESSAGE, default="", help="what changed")
+    verb(top, "launch", launch, "competition")
+    one = verb(top, "rescore", rescore, "competition")
+    one.add_argument("--apply", action="store_true")
+    one.add_argument("--discard", action="store_true")
+    one.add_argument("--tell", action="store_true", help="tell those whose scores or ranks change")
+    one.add_argument(*MESSAGE, default="", help="your words to them")
+    waits(one)
+    one = verb(top, "grades", grades, "competition")
+    one.add_argument("-o", "--output")
+    one.add_argument("--kind", choices=("plain", "moodle", "brightspace"), default="plain")
+
+
+def verb(place: Any, name: str, what: Verb | None, *names: str) -> argparse.ArgumentParser:
+    words = (what.__doc__ or "").strip() if what else "what students do"
+    made: argparse.ArgumentParser = place.add_parser(name, help=words, description=words)
+    made.set_defaults(verb=what)
+    for each in names:
+        made.add_argument(each)
+    return made
+
+
+def waits(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--watch", action="store_true", help="wait until it is scored")
+    one.add_argument("--timeout", type=float, default=600, help="seconds to wait at most")
+
+
+def main() -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    asked = commands().parse_args()
+    try:
+        return done(asked, asked.site.rstrip("/"))
+    except ValueError:
+        note(f"{asked.site} answered, but not as a Leaderboard site does. Is something between you and it?")
+        return NO_ANSWER
+    except OSError as error:
+        note(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}.")
+        return REFUSED
+    except KeyboardInterrupt:
+        return 130
+
+
+def done(asked: argparse.Namespace, address: str) -> int:
+    """Do what is asked, say what came of it, and give the exit code."""
+    try:
+        if asked.verb is not init and urlsplit(address).scheme not in ("http", "https"):
+            raise Failed("Which site? Give --site https://… or set LEADERBOARD_URL.", USAGE)
+        token = os.environ.get("LEADERBOARD_TOKEN") or kept_tokens().get(address, "")
+        said, words = asked.verb(Site(address, token), asked)
+    except Failed as failed:
+        if asked.json and failed.answer is not None:
+            print(json.dumps(failed.answer))
+        note(str(failed))
+        return failed.code
+    print(json.dumps(said) if asked.json else "\n".join(words))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

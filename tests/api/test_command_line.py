@@ -1,0 +1,304 @@
+"""The command line against a real server: every command of its page, in the order of the page, and what it refuses."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import re
+import shlex
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django.live_server_helper import LiveServer
+
+from leaderboard import hosting, scoring, tasks
+from leaderboard.models import ApiToken, Competition, Submission, User
+from tests.conftest import TRUTH, answers, close, enter, make_competition
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "leaderboard/cli/cli.py"
+PAGE = (ROOT / "docs/command-line.md").read_text()
+TRAIN = b"id,x\n100,1\n"
+RULES = {
+    "method": "percentile",
+    "title": "Birds",
+    "steps": [{"points": 100, "top": 50}, {"points": 80, "top": 100}],
+}
+
+
+@dataclass
+class Said:
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Terminal:
+    """Somebody's terminal in a folder of their own, with the file that the site serves."""
+
+    module: Any
+    capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch
+    token: str = ""
+
+    def run(self, line: str) -> Said:
+        self.monkeypatch.setenv("LEADERBOARD_TOKEN", self.token)
+        self.monkeypatch.setattr("sys.argv", ["cli.py", *shlex.split(line)])
+        try:
+            code = self.module.main()
+        except SystemExit as end:
+            code = int(str(end.code))
+        said = self.capsys.readouterr()
+        return Said(code, said.out, said.err)
+
+
+def scored_at_once(task: Any, *arguments: Any, **_: Any) -> None:
+    if task is tasks.score_submission:
+        scoring.score(arguments[0])
+    if task is tasks.rescore:
+        scoring.rescore(arguments[0])
+
+
+@pytest.fixture
+def terminal(
+    live_server: LiveServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Terminal:
+    monkeypatch.setattr(tasks, "ring", scored_at_once)
+    served = tmp_path / "cli.py"
+    served.write_bytes(
+        Client().get("/cli.py", SERVER_NAME="localhost", SERVER_PORT=live_server.url.rpartition(":")[2]).content
+    )
+    spec = importlib.util.spec_from_file_location("served_cli", served)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setattr(module.time, "sleep", lambda _: None)
+    return Terminal(module, capsys, monkeypatch)
+
+
+@pytest.fixture
+def bos(terminal: Terminal, ada: User, bo: User, tmp_path: Path) -> Terminal:
+    """Bo's terminal, in a competition that he entered."""
+    pets = make_competition(ada)
+    hosting.add_data_file(competition=pets, file_name="train é.csv", chunks=[TRAIN])
+    enter(pets, bo)
+    (tmp_path / "submission.csv").write_bytes(answers(public=1))
+    terminal.token = ApiToken.issue(bo, "laptop")[1]
+    return terminal
+
+
+@pytest.fixture
+def adas(terminal: Terminal, ada: User) -> Terminal:
+    terminal.token = ApiToken.issue(ada, "laptop", ApiToken.Scope.HOST)[1]
+    return terminal
+
+
+def commands_of(title: str) -> list[str]:
+    section = PAGE.partition(f"## {title}")[2].partition("\n## ")[0]
+    lines = "\n".join(re.findall(r"```sh\n(.*?)```", section, flags=re.S)).splitlines()
+    return [line.removeprefix("python cli.py ") for line in lines if line.startswith("python cli.py ")]
+
+
+def test_bo_goes_through_the_page_for_students(bos: Terminal, tmp_path: Path) -> None:
+    lines = commands_of("Students")
+    assert len(lines) >= 8
+    told = {}
+    for line in lines:
+        bos.monkeypatch.setattr(bos.module, "getpass", lambda _: bos.token)
+        told[line] = bos.run(line)
+        assert told[line].code == 0, (line, told[line])
+    assert (tmp_path / "pets-data/train é.csv").read_bytes() == TRAIN
+    assert (tmp_path / "pets-data/sample_submission.csv").exists()
+    by_verb = {" ".join(line.split()[:2]): said.out for line, said in told.items()}
+    assert "Cats or dogs" in by_verb["competitions list"]
+    assert "scored, public score 0.83" in by_verb["competitions submit"]
+    assert "first try" in by_verb["competitions submissions"]
+    assert re.search(r"1 +bo +0\.83", by_verb["competitions leaderboard"])
+    assert Submission.objects.count() == 1
+
+
+def test_a_token_is_kept_where_its_owner_alone_reads_and_used_from_there(bos: Terminal, tmp_path: Path) -> None:
+    secret, bos.token = bos.token, ""
+    assert bos.run("competitions list").code == 5
+    bos.monkeypatch.setattr(bos.module, "getpass", lambda _: "lb_wrong")
+    assert bos.run("login").code == 5
+    assert bos.run("competitions list").code == 5
+    bos.monkeypatch.setattr(bos.module, "getpass", lambda _: secret)
+    said = bos.run("login")
+    assert said.code == 0
+    assert secret not in said.out + said.err
+    kept = tmp_path / "config/leaderboard/tokens.json"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert bos.run("competitions list").code == 0
+
+
+def test_ada_goes_through_the_page_for_teachers(adas: Terminal, ada: User, bo: User, tmp_path: Path) -> None:
+    (tmp_path / "train.csv").write_bytes(TRAIN)
+    (tmp_path / "truth.csv").write_text(TRUTH)
+    (tmp_path / "corrected.csv").write_text(TRUTH.replace("7,cat", "7,dog"))
+
+    def rules_are_saved() -> None:
+        birds = Competition.objects.get(slug="birds")
+        enter(birds, bo)
+        hosting.set_grade_rules(competition=birds, values=RULES, user=ada)
+
+    before: dict[str, Callable[[], None]] = {"grades": rules_are_saved}
+    lines = commands_of("Teachers")
+    assert len(lines) >= 9
+    for line in lines:
+        before.get(line.split()[0], lambda: None)()
+        said = adas.run(line)
+        assert said.code == 0, (line, said)
+    birds = Competition.objects.get(slug="birds")
+    assert birds.launched_at is not None
+    assert birds.candidate is None
+    assert birds.ground_truth is not None
+    assert (birds.ground_truth.number, birds.ground_truth.note) == (2, "Row 7 was wrong")
+    assert b"bo@example.org" in (tmp_path / "birds-grades-moodle.csv").read_bytes()
+
+
+def test_a_folder_with_its_truth_becomes_a_draft_with_a_ruler(adas: Terminal, tmp_path: Path) -> None:
+    assert adas.run("init birds").code == 0
+    (tmp_path / "birds/truth.csv").write_text(TRUTH)
+    (tmp_path / "birds/data/train.csv").write_bytes(TRAIN)
+    said = adas.run("create birds")
+    assert said.code == 0, said
+    birds = Competition.objects.get(slug="birds")
+    assert birds.ground_truth is not None
+    assert birds.join_code in said.out
+    assert [file.name for file in birds.data_files.all()] == ["train.csv"]
+    again = adas.run("create birds")
+    assert (again.code, Competition.objects.count()) == (4, 1)
+    assert "slug" in again.err
+    assert adas.run("init birds").code == 4
+
+
+def test_a_truth_with_faults_is_not_published(adas: Terminal, ada: User, tmp_path: Path) -> None:
+    make_competition(ada, launched=False)
+    (tmp_path / "twice.csv").write_text(TRUTH + "12,dog,Private\n")
+    said = adas.run("truth pets -f twice.csv --publish")
+    assert said.code == 3
+    assert "BLOCKS" in said.err
+    assert Competition.objects.get().ground_truths.count() == 1
+
+
+def test_an_invalid_file_tells_why_and_says_it_with_the_exit_code(bos: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "short.csv").write_bytes(answers().replace(b"3,dog\n", b""))
+    for line in ("check pets -f short.csv", "submit pets -f short.csv --watch"):
+        said = bos.run(line)
+        assert said.code == 2, (line, said)
+        assert "missing" in said.err
+    (tmp_path / "other.csv").write_bytes(answers().replace(b"id,label", b"id,Label"))
+    said = bos.run("--json check pets -f other.csv")
+    assert said.code == 2
+    assert json.loads(said.out)["errors"][0]["code"] == "column_missing"
+
+
+def test_after_the_deadline_the_words_of_the_site_arrive(bos: Terminal) -> None:
+    close(Competition.objects.get())
+    said = bos.run("--json submit pets -f submission.csv")
+    assert said.code == 4
+    assert "deadline has passed" in said.err
+    assert json.loads(said.out)["errors"][0]["code"] == "closed"
+
+
+def test_a_students_token_launches_nothing(bos: Terminal, ada: User) -> None:
+    make_competition(ada, slug="draft", title="Draft", launched=False)
+    said = bos.run("launch draft")
+    assert said.code == 5
+    assert "host competitions" in said.err
+
+
+@pytest.mark.parametrize("line", ["", "competitions fly", "submit pets", "check pets -f nowhere.csv"])
+def test_words_that_are_no_command_are_told_apart_from_refusals(bos: Terminal, line: str) -> None:
+    assert bos.run(line).code == 64
+
+
+def test_a_server_that_is_away_is_asked_again_and_then_said_so(bos: Terminal) -> None:
+    waits: list[float] = []
+    bos.monkeypatch.setattr(bos.module.time, "sleep", waits.append)
+    said = bos.run("--site http://127.0.0.1:9 competitions list")
+    assert said.code == 6
+    assert "No answer from http://127.0.0.1:9" in said.err
+    assert len(waits) == 3
+
+
+def test_an_upload_whose_answer_was_lost_is_one_submission(bos: Terminal) -> None:
+    ask = bos.module.Site.open
+    lost: list[int] = []
+
+    class Opener:
+        def __init__(self, opener: Any) -> None:
+            self.opener = opener
+
+        def open(self, request: Any, timeout: float) -> Any:
+            answer = self.opener.open(request, timeout=timeout)
+            if request.data is not None and not lost:
+                lost.append(1)
+                answer.close()
+                raise ConnectionResetError("on the way back")
+            return answer
+
+    def through(site: Any, *given: Any, **more: Any) -> Any:
+        site.opener = site.opener if isinstance(site.opener, Opener) else Opener(site.opener)
+        return ask(site, *given, **more)
+
+    bos.monkeypatch.setattr(bos.module.Site, "open", through)
+    assert bos.run("submit pets -f submission.csv").code == 0
+    assert (lost, Submission.objects.count()) == ([1], 1)
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/b", "..", "C:evil", "a\\b"])
+def test_a_name_that_leads_elsewhere_is_not_written(bos: Terminal, name: str, tmp_path: Path) -> None:
+    site = bos.module.Site("http://localhost", "lb_x")
+    with pytest.raises(bos.module.Failed, match="no name for a file"):
+        bos.module.fetch(site, "pets", {"name": name, "sha256": None}, tmp_path)
+
+
+def test_names_cannot_colour_a_terminal(bos: Terminal) -> None:
+    assert bos.module.table([{"team": "\x1b[31mred\u202e"}], "team") == ["team", "[31mred"]
+
+
+def test_a_redirect_gets_no_token(bos: Terminal) -> None:
+    assert bos.module.NoRedirects().redirect_request(None, None, 302, "", {}, "https://evil.example/") is None
+
+
+def test_the_file_runs_with_python_39_and_knows_its_site(db: None) -> None:
+    served = Client().get("/cli.py", SERVER_NAME="testserver")
+    text = served.content.decode()
+    tree = ast.parse(text, feature_version=(3, 9))
+    modules = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+    modules |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    import sys
+
+    assert {name.partition(".")[0] for name in modules} - {"metrics"} <= sys.stdlib_module_names
+    assert 'SITE = "http://testserver"' in text
+    assert served["Content-Disposition"] == 'attachment; filename="cli.py"'
+
+
+def test_a_page_in_between_is_not_taken_for_the_site(bos: Terminal) -> None:
+    bos.monkeypatch.setattr(bos.module.Site, "ask", lambda *_, **__: b"<html>Sign in to the hotel's network</html>")
+    said = bos.run("competitions list")
+    assert said.code == 6
+    assert "not as a Leaderboard site does" in said.err
+
+
+def test_a_folder_that_cannot_be_written_is_named(bos: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    said = bos.run("init taken/birds")
+    assert said.code == 4
+    assert "taken" in said.err

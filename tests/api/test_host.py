@@ -1,0 +1,201 @@
+"""What hosts do with programs, and who may not."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from leaderboard import hosting
+from leaderboard.models import ApiToken, AuditEntry, Competition, Deed, TruthDraft, User
+from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
+
+from .conftest import ROOT, Program
+
+TOML = """title = "Birds"
+slug = "birds"
+opens_at = 2030-01-07T08:00:00
+closes_at = 2030-02-04T23:59:00
+"""
+CORRECTED = TRUTH.replace("\n7,cat", "\n7,dog").encode()
+STEPS = ("truth", "truth/publish", "launch", "rescoring/apply", "rescoring/discard", "files")
+
+
+def zipped(**files: str | bytes) -> bytes:
+    """A zip with these files; a name's `__` is a slash."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in {"competition.toml": TOML, **files}.items():
+            archive.writestr(name.replace("__", "/"), data)
+    return held.getvalue()
+
+
+@pytest.fixture
+def adas(ada: User) -> Program:
+    return Program(ada, ApiToken.Scope.HOST)
+
+
+def test_ada_makes_a_draft_of_a_folder_checks_its_truth_publishes_and_launches(adas: Program, ada: User) -> None:
+    files = {"overview.md": "Which bird?", "rules.md": "Be fair.", "data/train.csv": "id,x\n100,1\n"}
+    status, said = adas.post("competitions", zipped(**files), name="birds.zip")
+    assert (status, said["slug"], said["findings"]) == (201, "birds", [])
+    assert adas.get("competitions/birds")[1]["state"] == "draft"
+    status, said = adas.post("competitions/birds/launch")
+    assert status == 409
+    assert said["errors"]
+    status, said = adas.post("competitions/birds/truth", TRUTH.encode(), metric="accuracy")
+    assert (status, said["is_good"], said["metric"], said["public_rows"]) == (200, True, "accuracy", 6)
+    status, said = adas.post("competitions/birds/truth/publish", note="first")
+    assert (status, said["number"], said["becomes"], said["note"]) == (201, 1, "current", "first")
+    status, said = adas.post("competitions/birds/launch")
+    assert (status, said["state"]) == (200, "upcoming")
+    assert AuditEntry.objects.get(deed=Deed.LAUNCHED).by == ada.pk
+
+
+def test_a_correction_waits_is_looked_at_and_applied(
+    adas: Program, pets: Competition, bo: User, cy: User, work: Callable[[], int]
+) -> None:
+    for user, wrong in ((bo, 0), (cy, 1)):
+        enter(pets, user)
+        hand_in(pets, user, answers(public=wrong))
+    assert adas.get("competitions/pets/rescoring")[0] == 404
+    assert adas.post("competitions/pets/truth", CORRECTED)[1]["metric"] == "accuracy"
+    assert adas.post("competitions/pets/truth/publish")[1]["becomes"] == "candidate"
+    assert adas.get("competitions/pets/rescoring")[1]["waiting"] == 2
+    assert adas.post("competitions/pets/rescoring/apply")[0] == 409
+    work()
+    status, said = adas.get("competitions/pets/rescoring")
+    assert (status, said["waiting"], said["affected"]) == (200, 0, 2)
+    assert {move["team"]: move["score_then"] for move in said["moves"]} == {"bo": 5 / 6, "cy": 4 / 6}
+    status, said = adas.post("competitions/pets/rescoring/apply", words="Row 7.", tells="true")
+    assert (status, said["number"], said["becomes"], said["told"]) == (200, 2, "current", 2)
+
+
+def test_a_discarded_correction_leaves_the_board_as_it_is(adas: Program, pets: Competition) -> None:
+    assert adas.post("competitions/pets/rescoring/discard")[0] == 409
+    adas.post("competitions/pets/truth", CORRECTED)
+    adas.post("competitions/pets/truth/publish")
+    status, said = adas.post("competitions/pets/rescoring/discard")
+    assert (status, said["number"]) == (200, 1)
+
+
+def test_a_new_truth_keeps_the_metric_with_its_parameters_and_what_stands_beside(adas: Program, ada: User) -> None:
+    truth = "id,p,Usage\n" + "".join(f"{i},{i % 2},{'Public' if i < 7 else 'Private'}\n" for i in range(1, 13))
+    make_competition(ada, slug="birds", truth=truth, metric="log_loss", params={"clip": 0.01})
+    status, said = adas.post("competitions/birds/truth", truth.replace("\n3,1", "\n3,0").encode())
+    assert (status, said["metric"], said["params"]["clip"]) == (200, "log_loss", 0.01)
+    make_competition(ada, secondary=[("error_rate", {})])
+    assert adas.post("competitions/pets/truth", CORRECTED)[0] == 200
+    draft = TruthDraft.objects.get(competition__slug="pets")
+    assert [one["key"].partition("@")[0] for one in draft.secondary] == ["error_rate"]
+
+
+@pytest.mark.parametrize(
+    ("form", "column"),
+    [
+        ({"metric": "no_such"}, "metric"),
+        ({"params": "[1]"}, "params"),
+        ({"params": "{" * 5000}, "params"),
+        ({"params": '{"wings": 2}'}, "wings"),
+        ({"public_share": "nan"}, "public_share"),
+        ({"public_share": "1"}, "public_share"),
+        ({"seed": "-1"}, "seed"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(adas: Program, pets: Competition, form: dict[str, str], column: str) -> None:
+    status, said = adas.post("competitions/pets/truth", TRUTH.encode(), **form)
+    assert (status, said["errors"][0]["column"]) == (422, column)
+
+
+@pytest.mark.parametrize("who", ["bo", "otto", "ivy"])
+@pytest.mark.parametrize("path", STEPS)
+def test_whoever_is_no_host_of_it_finds_nothing_to_change(
+    pets: Competition, bo: User, otto: User, who: str, path: str
+) -> None:
+    ivy = person("ivy")
+    pets.assistants.add(ivy)
+    enter(pets, bo)
+    user = {"bo": bo, "otto": otto, "ivy": ivy}[who]
+    before = AuditEntry.objects.count()
+    status, said = Program(user, ApiToken.Scope.HOST).post(f"competitions/pets/{path}", CORRECTED)
+    assert (status, said["errors"]) == (404, [])
+    assert AuditEntry.objects.count() == before
+
+
+def test_students_and_tokens_without_the_right_read_neither_corrections_nor_grades(
+    pets: Competition, bo: User, ada: User
+) -> None:
+    enter(pets, bo)
+    for path in ("competitions/pets/rescoring", "competitions/pets/grades"):
+        assert Program(bo, ApiToken.Scope.HOST).get(path)[0] == 404
+        assert Program(ada).get(path)[1]["errors"][0]["code"] == "scope"
+
+
+def test_who_may_not_host_creates_nothing(bo: User) -> None:
+    assert Program(bo, ApiToken.Scope.HOST).post("competitions", zipped())[0] == 403
+    assert not Competition.objects.exists()
+
+
+def test_grades_come_as_a_file_once_there_are_rules(adas: Program, pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    status, said = adas.get("competitions/pets/grades")
+    assert status == 409
+    assert "rules" in said["detail"]
+    steps = [{"points": 100, "top": 50}, {"points": 80, "top": 100}]
+    values = {"method": "percentile", "title": "Pets", "steps": steps}
+    hosting.set_grade_rules(competition=pets, values=values, user=ada)
+    response = adas.client.get(ROOT + "competitions/pets/grades", {"kind": "moodle"}, headers=adas.headers)
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert b"bo@example.org" in response.content
+    assert adas.get("competitions/pets/grades?kind=abacus")[0] == 422
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"PK no zip", "no zip file"),
+        (b"", "no zip file"),
+        (zipped()[:-30], "no zip file"),
+        (zipped(**{"../evil": "x"}), "belong to no competition"),
+        (zipped(**{"/etc/evil": "x"}), "belong to no competition"),
+        (zipped(**{"data/../../evil": "x"}), "belong to no competition"),
+        (zipped(**{"data\\..\\evil": "x"}), "belong to no competition"),
+        (zipped(**{"data/..": "x"}), "belong to no competition"),
+        (zipped(**{"data/.": "x"}), "belong to no competition"),
+        (zipped(**{"data/a/b": "x"}), "belong to no competition"),
+        (zipped(**{"baselines/1": "x", "baselines/1/b.csv": "x"}), "belong to no competition"),
+        (zipped(**{"data/" + "é" * 150: "x"}), "belong to no competition"),
+        (zipped(**{"data/a.csv": "x", "data/A.csv": "y"}), "the same name"),
+        (zipped(**{f"data/{number}": "x" for number in range(1001)}), "more than 1000 files"),
+        (zipped(**{"competition.toml": "title ="}), "competition.toml is not TOML"),
+        (zipped(**{"competition.toml": 'slug = "x"'}), "opens_at"),
+        (zipped(**{"truth.csv": TRUTH}), "[metric] table"),
+    ],
+)
+def test_a_zip_that_is_no_folder_of_ours_leaves_nothing(adas: Program, data: bytes, words: str) -> None:
+    status, said = adas.post("competitions", data, name="birds.zip")
+    assert status in (409, 422), said
+    assert words in str(said) or (not data and said["errors"][0]["column"] == "file")
+    assert "/tmp" not in str(said)
+    assert not Competition.objects.exists()
+
+
+def test_a_zip_that_swells_ends_at_a_limit(adas: Program, settings: object) -> None:
+    settings.MAX_UPLOAD_BYTES = 200_000  # type: ignore[attr-defined]
+    status, said = adas.post("competitions", zipped(**{"data/big.csv": b"0" * 2_000_000}))
+    assert status == 409
+    assert "larger than" in said["detail"]
+    assert not Competition.objects.exists()
+
+
+def test_a_slug_that_is_taken_is_said(adas: Program, ada: User) -> None:
+    now = timezone.now()
+    make_competition(ada, slug="birds", opens_at=now, closes_at=now + timedelta(days=1))
+    status, said = adas.post("competitions", zipped())
+    assert status == 409
+    assert "slug" in str(said["errors"])
