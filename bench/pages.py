@@ -1,0 +1,138 @@
+"""What every page costs: queries, time of its own, bytes on the wire.
+
+    python -m bench.pages [--teams 50 500] [--rounds 20]
+
+A temporary database gets a class of 50 teams with 20 files each, then one of 500 teams with 100 files each. Every page
+of the site is asked for as its reader would, through all middleware; the slowest twentieth counts. Goals: 12 queries,
+60 KB compressed, 60 ms with 50 teams and 120 ms with 500.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+FOLDER = tempfile.TemporaryDirectory(prefix="bench-pages-")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+if __name__ == "__main__":
+    os.environ["VAR_DIR"] = FOLDER.name
+    os.environ.pop("DATABASE_URL", None)
+
+import django  # noqa: E402
+
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+from django.db import connection  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.test.utils import CaptureQueriesContext  # noqa: E402
+
+from bench import board, term  # noqa: E402
+from leaderboard.models import User  # noqa: E402
+
+MOST_QUERIES, MOST_KB = 12, 60.0
+MOST_MS = {50: 60.0, 500: 120.0}
+FILES = {50: 20, 500: 100}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one page asks of the server and of the wire; `ms` is the 95th percentile of its own time."""
+
+    page: term.Page
+    queries: int
+    kb: float
+    ms: float = 0.0
+
+
+class Readers:
+    """A signed-in client for each person."""
+
+    def __init__(self) -> None:
+        self._clients: dict[str, Client] = {}
+
+    def __call__(self, who: str) -> Client:
+        if who not in self._clients:
+            client = self._clients[who] = Client(headers={"host": "localhost"})
+            if who:
+                client.force_login(User.objects.get(username=who))
+        return self._clients[who]
+
+
+def costs(pages: Iterable[term.Page], *, rounds: int = 0) -> Iterator[Cost]:
+    """The cost of each page that is shown: not of redirects, nor where a page is not there in this state.
+
+    Queries are those of a second look: what all readers share, as the rendered board, was made for the first.
+    """
+    read = Readers()
+    for page in pages:
+        client = read(page.who)
+        response = client.get(page.path)
+        if response.status_code != 200 or not response.headers["Content-Type"].startswith("text/html"):
+            continue
+        with CaptureQueriesContext(connection) as queries:
+            client.get(page.path)
+        kb = len(gzip.compress(response.content, 6)) / 1024
+        yield Cost(page, len(queries), kb, _p95(client, page.path, rounds) if rounds else 0.0)
+
+
+def _p95(client: Client, path: str, rounds: int) -> float:
+    times = []
+    for _ in range(rounds):
+        begun = time.perf_counter()
+        client.get(path)
+        times.append(1000 * (time.perf_counter() - begun))
+    return sorted(times)[int(rounds * 0.95) - 1 if rounds >= 20 else -1]
+
+
+def big_class(teams: int) -> tuple[term.Term, str]:
+    """A class that runs, made straight in the database; Ada hosts it. Gives it with the name of a student."""
+    slug = f"of-{teams}"
+    competition = board.fill(teams, slug=slug, per_team=FILES.get(teams, 20))
+    for name in ("ada", "dee", "olga"):
+        User.objects.get_or_create(
+            username=name, defaults={"can_host": name != "dee", "is_superuser": name == "olga", "is_staff": True}
+        )
+    competition.hosts.add(User.objects.get(username="ada"))
+    made = term.Term({}, {"live": competition})
+    made.arguments["live"] = term.arguments(competition, f"{slug}-0")
+    return made, f"{slug}-0"
+
+
+def report(found: list[Cost], limit: float) -> int:
+    """Print a line for each page, the dearest first, and how many miss a goal."""
+    missed = 0
+    print(f"{'page':<48}{'queries':>8}{'p95 ms':>9}{'KB':>7}")
+    for cost in sorted(found, key=lambda one: -one.ms):
+        is_missed = cost.queries > MOST_QUERIES or cost.kb > MOST_KB or cost.ms > limit
+        missed += is_missed
+        line = f"{cost.page.name:<48}{cost.queries:>8}{cost.ms:>9.1f}{cost.kb:>7.1f}"
+        print(line + ("  MISSED" if is_missed else ""))
+    print(f"{len(found)} pages; {missed} miss {MOST_QUERIES} queries, {limit:.0f} ms or {MOST_KB:.0f} KB\n")
+    return missed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--teams", type=int, nargs="+", default=[50, 500])
+    parser.add_argument("--rounds", type=int, default=20)
+    given = parser.parse_args()
+    logging.disable(logging.WARNING)
+    call_command("migrate", verbosity=0)
+    missed = 0
+    for teams in given.teams:
+        made, student = big_class(teams)
+        print(f"{teams} teams, {teams * FILES.get(teams, 20)} files")
+        found = list(costs(term.pages(made, student=student), rounds=given.rounds))
+        missed += report(found, MOST_MS.get(teams, 120.0))
+    raise SystemExit(bool(missed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,299 @@
+"""A believable class through the product's own verbs, in every state of a term: just begun, ready, new, live, ended.
+
+`fill` makes it in the database at hand and scores in this process; `pages` names every page of the site with the person
+who would look at it. Screenshots, costs and accessibility are all taken from these two.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+from django.utils.text import slugify
+
+from leaderboard import hosting, joining, ranking, scoring, submitting
+from leaderboard.models import Competition, Membership, Submission, Team, User
+
+PASSWORD = "correct horse"
+SPECIES = ("newt", "toad", "frog")
+ROWS = 240
+TEAMS = {
+    "Bo and the Toads": ("bo", "cy"),
+    "The Overfitters": ("mei.tanaka", "jonas.keller"),
+    "Null Hypothesis": ("priya.raman",),
+    "Random Foresters": ("greta.vogel", "mateo.rios"),
+    "Kernel Panic": ("anton.huber",),
+    "Bayes Watch": ("sofia.petrova", "liam.murphy"),
+    "Study Group 7": ("aisha.bello", "jan.dvorak"),
+    "Residuals": ("emil.larsson",),
+    "One Hot Mess with quite a long name": ("julia.horvat",),
+    "Last Row": ("max.steiner",),
+}
+SILENT = "Last Row"
+OVERVIEW = """Photographs of 240 pond animals, each measured by hand. **Tell newt from toad from frog.**
+
+Every row is one animal: length, weight, warts and the hour it was seen. Half of the animals are yours to learn from.
+
+$$\\text{accuracy} = \\frac{\\text{right}}{\\text{all}}$$
+"""
+RULES = "1. One account per person.\n2. Teams of at most three.\n3. No data from outside."
+# What is no page: files, answers for programs, and parts that htmx asks for.
+NO_PAGES = (".csv", ".zip", ".ics", ".json", "/file/", "healthz", "prometheus", "/download/", "/files/", "/progress/")
+
+ENTRANCES = ("/accounts/login/", "/accounts/password/reset/", "/api/v1/")
+OWN_PAGES = ("/accounts/password/change/", "/accounts/sessions/", "/accounts/2fa/", "/c/pond-life/nowhere/")
+
+
+@dataclass
+class Term:
+    """The people by name, the competitions by state, and what fills the routes of each."""
+
+    people: dict[str, User]
+    competitions: dict[str, Competition]
+    arguments: dict[str, dict[str, object]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page as `who` would see it; `name` is that of its route with the state of the competition."""
+
+    name: str
+    path: str
+    who: str
+
+
+def fill() -> Term:
+    """Make the class. It takes some seconds: 60 files are scored."""
+    people = {name: _person(name) for team in TEAMS.values() for name in team}
+    people |= {"ada": _person("ada", can_host=True), "ivy": _person("ivy"), "dee": _person("dee")}
+    people["olga"] = _person("olga", can_host=True, is_staff=True, is_superuser=True)
+    term = Term(people, {})
+    for state in ("live", "ended"):
+        term.competitions[state] = _course(term, state)
+    _run(term, term.competitions["live"])
+    _end(term, term.competitions["ended"])
+    for state, title in (("draft", "Bird songs"), ("ready", "Leaf shapes"), ("new", "Stars and galaxies")):
+        term.competitions[state] = _begun(people["ada"], state, title)
+    joining.enter(user=people["bo"], competition=term.competitions["new"])
+    for state, competition in term.competitions.items():
+        term.arguments[state] = arguments(competition, "bo")
+    return term
+
+
+def truth(seed: int = 4) -> bytes:
+    """Ids, species, and which of them count for the public board."""
+    dice = random.Random(seed)
+    ids = dice.sample(range(1000, 9999), ROWS)
+    rows = (f"{ids[i]},{dice.choice(SPECIES)},{'Public' if i % 3 == 0 else 'Private'}" for i in range(ROWS))
+    return ("\n".join(["id,species,Usage", *rows]) + "\n").encode()
+
+
+def predictions(right: float, seed: int, answers: bytes | None = None) -> bytes:
+    """A file of which about that share is right."""
+    dice = random.Random(seed)
+    rows = [line.split(",") for line in (answers or truth()).decode().split()[1:]]
+    given = (f"{row[0]},{row[1] if dice.random() < right else dice.choice(SPECIES)}" for row in rows)
+    return ("\n".join(["id,species", *given]) + "\n").encode()
+
+
+def _person(name: str, **fields: Any) -> User:
+    first, _dot, last = name.title().partition(".")
+    return User.objects.create_user(
+        name, f"{name}@example.org", PASSWORD, first_name=first, last_name=last or "Berg", **fields
+    )
+
+
+def _course(term: Term, state: str) -> Competition:
+    """A launched competition with its class, whose files came in over the last ten days."""
+    ada, now = term.people["ada"], timezone.now()
+    competition = hosting.create(
+        user=ada,
+        slug={"live": "pond-life", "ended": "pond-life-last-term"}[state],
+        title={"live": "Pond life", "ended": "Pond life, last term"}[state],
+        subtitle="Biology 101: newt, toad or frog?",
+        overview=OVERVIEW,
+        rules=RULES,
+        is_listed=True,
+        embed_sites="*",
+        opens_at=now - timedelta(days=10),
+        closes_at=now + timedelta(days=4),
+    )
+    hosting.draft_truth(
+        competition=competition, metric="accuracy", params={}, file_name="answers.csv", chunks=[truth()],
+        secondary=[("balanced_accuracy", {})],
+    )  # fmt: skip
+    hosting.publish(competition=competition, user=ada)
+    train = b"id,length,weight,warts\n" + b"".join(b"%d,%d,%d,%d\n" % (i, i % 17, i % 40, i % 9) for i in range(50))
+    hosting.add_data_file(
+        competition=competition, file_name="train.csv", chunks=[train], description="Animals with their species."
+    )
+    hosting.launch(competition=competition, user=ada)
+    for name, right in (("Always frog", 0.0), ("Nearest neighbour", 0.55)):
+        file = hosting.add_baseline(
+            competition=competition, user=ada, name=name, file_name="baseline.csv", chunks=[predictions(right, 3)]
+        )
+        scoring.score(file.pk)
+    _enrol(term, competition)
+    _hand_in(term, competition)
+    return competition
+
+
+def _begun(ada: User, state: str, title: str) -> Competition:
+    """A competition without a class: an empty draft, one with a checked file, or one launched a moment ago."""
+    competition = hosting.begin(user=ada, title=title, slug=slugify(title), overview="Which is it?", is_listed=True)
+    if state != "draft":
+        hosting.draft_truth(
+            competition=competition, metric="accuracy", params={}, file_name="answers.csv", chunks=[truth()],
+            wants_fits=True,
+        )  # fmt: skip
+    if state == "new":
+        hosting.publish(competition=competition, user=ada)
+        hosting.launch(competition=competition, user=ada)
+    return competition
+
+
+def _enrol(term: Term, competition: Competition) -> None:
+    for name, members in TEAMS.items():
+        first = joining.enter(user=term.people[members[0]], competition=competition)
+        joining.rename(membership=first, name=name)
+        team = Team.objects.get(pk=first.team_id)
+        others = [joining.by_invitation(user=term.people[one], invitation=team.invitation) for one in members[1:]]
+        for membership in (first, *others):
+            joining.accept_rules(membership=membership)
+
+
+def _hand_in(term: Term, competition: Competition) -> None:
+    """Four files of each team, one of them with faults; only their times are set back, for verbs know only now."""
+    now = timezone.now()
+    for place, (name, members) in enumerate(TEAMS.items()):
+        if name == SILENT:
+            continue
+        for number in range(4):
+            body = predictions(0.42 + 0.05 * (place % 7) + 0.07 * number, 100 * place + number)
+            if number == 1:
+                body = body.replace(b"newt", b"nute", 3).replace(b"toad", b"", 2)[: -30 * (place % 2) or None]
+            file = submitting.submit(
+                competition=competition,
+                user=term.people[members[number % len(members)]],
+                file_name=f"attempt-{number + 1}.csv",
+                chunks=[body],
+                note=("first try", "deeper trees", "", "mean of five models")[number],
+            )
+            scoring.score(file.pk)
+            received = now - timedelta(days=8 - 2 * number, hours=place)
+            Submission.objects.filter(pk=file.pk).update(received_at=received, finished_at=received)
+    assert competition.ground_truth is not None
+    ranking.rebuild(competition.ground_truth)
+    competition.touch_board()
+
+
+def _run(term: Term, competition: Competition) -> None:
+    """What a term brings: a class list, an assistant, words to the class, more time for one, another taken out."""
+    ada = term.people["ada"]
+    lines = "".join(
+        f"{user.get_full_name()},{user.email},{place + 7001},{'Lab 1' if place % 2 else 'Lab 2'}\n"
+        for place, user in enumerate(term.people[name] for team in TEAMS.values() for name in team)
+    )
+    hosting.draft_roster(
+        competition=competition, user=ada, file_name="class.csv", data="Name,Email,Student ID,Section\n" + lines
+    )
+    hosting.take_over_roster(competition=competition, user=ada)
+    competition.assistants.add(term.people["ivy"])
+    hosting.announce(
+        competition=competition, user=ada, title="The data has a new column", text="See **train.csv**.", is_pinned=True
+    )
+    teams = {team.name: team for team in competition.teams.all()}
+    hosting.grant(
+        team=teams["Null Hypothesis"], user=ada, reason="Ill last week", extra_attempts=3,
+        closes_at=competition.closes_at + timedelta(days=2),
+    )  # fmt: skip
+    hosting.disqualify(team=teams["Kernel Panic"], user=ada, reason="Shared files with another team")
+    submission = _file_of(competition, "Residuals")
+    hosting.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
+
+
+def _end(term: Term, competition: Competition) -> None:
+    """The deadline passes; the private board, grades, hardest rows, and a corrected ground truth that waits."""
+    ada, now = term.people["ada"], timezone.now()
+    Competition.objects.filter(pk=competition.pk).update(closes_at=now - timedelta(hours=1))
+    competition.refresh_from_db()
+    hosting.reveal(competition=competition, user=ada)
+    steps = [{"points": 50, "baseline": "Nearest neighbour"}, {"points": 100, "score": 0.95}]
+    hosting.set_grade_rules(competition=competition, user=ada, values={"steps": steps, "title": "Pond life"})
+    competition.refresh_from_db()
+    hosting.release_grades(competition=competition, user=ada)
+    hosting.find_hard_rows(competition=competition)
+    corrected = truth().replace(b",newt,Private", b",toad,Private", 4)
+    hosting.draft_truth(
+        competition=competition, metric="accuracy", params={}, file_name="corrected.csv", chunks=[corrected]
+    )
+    candidate = hosting.publish(competition=competition, user=ada, is_confirmed=True)
+    scoring.rescore(candidate.pk)
+
+
+def _file_of(competition: Competition, team: str) -> Submission:
+    return Submission.objects.filter(competition=competition, team__name=team, status="scored").earliest("received_at")
+
+
+def arguments(competition: Competition, student: str) -> dict[str, object]:
+    """What fills the routes of one competition: the student's newest file and team, the last announcement."""
+    known: dict[str, object] = {"slug": competition.slug, "key": "accuracy"}
+    team = Membership.objects.filter(competition=competition, user__username=student).first()
+    if team:
+        known["team_id"] = team.team_id
+        if mine := Submission.objects.filter(team=team.team_id).order_by("-received_at").first():
+            known["submission_id"] = mine.pk
+    if announcement := competition.announcements.last():
+        known["number"] = announcement.pk
+    return known
+
+
+def routes() -> Iterator[tuple[str, str]]:
+    """Names and routes of the site's own pages."""
+
+    def walk(patterns: list[URLPattern | URLResolver], prefix: str) -> Iterator[tuple[str, str]]:
+        for pattern in patterns:
+            route = prefix + str(pattern.pattern)
+            if isinstance(pattern, URLResolver):
+                if not route.startswith(("admin/", "api/", "accounts/")):
+                    yield from walk(pattern.url_patterns, route)
+            elif pattern.name:
+                yield pattern.name, route
+
+    yield from walk(get_resolver().url_patterns, "")
+
+
+def pages(term: Term, *, student: str = "bo", stranger: str = "dee", host: str = "ada") -> Iterator[Page]:
+    """Every page and who looks at it. Some answer with a redirect or with 404 in a state they do not fit."""
+    yield from (Page(path.strip("/").replace("/", "-"), path, "") for path in ENTRANCES)
+    yield from (Page(path.strip("/").replace("/", "-"), path, student) for path in OWN_PAGES)
+    for name, route in routes():
+        if any(part in f"/{route}" for part in NO_PAGES):
+            continue
+        if "<slug:slug>" not in route:
+            people = {"host": (host,), "host_new": (host,), "status": ("olga",)}.get(name, ("", student))
+            if path := _filled(route, {"key": "accuracy"}):
+                yield from (Page(f"{name}-{one or 'visitor'}", path, one) for one in people)
+            continue
+        people = (host,) if route.startswith("host/") else (student, stranger)
+        for state, known in term.arguments.items():
+            if path := _filled(route, known):
+                yield from (Page(f"{name}-{state}-{one}", path, one) for one in people)
+
+
+def _filled(route: str, known: dict[str, object]) -> str | None:
+    """The path of a route, or None where a part of it is not known."""
+    parts = []
+    for part in route.split("/"):
+        if part.startswith("<"):
+            name = part.strip("<>").partition(":")[2]
+            if name not in known:
+                return None
+            part = str(known[name])
+        parts.append(part)
+    return "/" + "/".join(parts)
