@@ -13,6 +13,7 @@ DEARER = {
     "submissions": 17,
     "submission": 17,
     "host_team": 15,
+    "host_candidate": 15,
     "host_teams": 14,
     "host_announcements": 14,
     "host_report": 13,
