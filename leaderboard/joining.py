@@ -107,13 +107,11 @@ def enter(*, user: User, competition: Competition, entry: RosterEntry | None = N
 
 def by_invitation(*, user: User, invitation: str) -> Membership:
     """Join the team of an invitation link. A team of one without submissions is given up for it."""
+    wanted = Team.objects.filter(invitation=invitation)
     with transaction.atomic():
-        team = (
-            Team.objects.select_for_update(of=("self",))
-            .select_related("competition")
-            .filter(invitation=invitation)
-            .first()
-        )
+        for competition_id in wanted.values_list("competition", flat=True):
+            _hold(competition_id)
+        team = wanted.select_related("competition").first()
         if team is None:
             raise CannotJoin("This invitation is not valid any more. Ask your team for a new link.")
         competition = team.competition
@@ -182,7 +180,10 @@ def leave(*, membership: Membership) -> Membership:
     """Leave a team for a team of one; the team keeps its submissions. The last member cannot leave them behind."""
     _refuse_where_teams_stay(membership.competition)
     with transaction.atomic():
-        team = Team.objects.select_for_update().get(pk=membership.team_id)
+        _hold(membership.competition_id)
+        team = Team.objects.filter(pk=membership.team_id, memberships=membership.pk).first()
+        if team is None:
+            raise CannotJoin(_("You have left this team already, or it has become part of another one."))
         if team.disqualified_at is not None:
             raise CannotJoin(_("Your team is disqualified; its members cannot go on in another one."))
         if team.memberships.count() == 1:
@@ -238,11 +239,18 @@ def hand_over(*, captain: Membership, member_id: int) -> None:
         _note(Deed.CAPTAIN_CHANGED, captain, heir.user, {"captain": before}, {"captain": heir.user.get_username()})
 
 
+def _hold(competition_id: int) -> None:
+    """Until the end of the transaction no other team of the competition changes, and no file is taken: one lock for
+    all of it, taken first, so that nobody waits for each other."""
+    list(Competition.objects.select_for_update(no_key=True).filter(pk=competition_id).values_list("pk"))
+
+
 def _led_by(captain: Membership) -> Team:
-    """The team, locked, if this member leads it and teams can still change."""
+    """The team, if this member leads it and teams can still change; it stays so until the end of the transaction."""
     _refuse_where_teams_stay(captain.competition)
-    team = Team.objects.select_for_update(of=("self",)).select_related("captain").get(pk=captain.team_id)
-    if not team.is_led_by(captain.user):
+    _hold(captain.competition_id)
+    team = Team.objects.select_related("captain").filter(pk=captain.team_id, memberships=captain.pk).first()
+    if team is None or not team.is_led_by(captain.user):
         raise CannotJoin(_("Only the captain of a team can do this."))
     return team
 

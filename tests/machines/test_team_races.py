@@ -1,0 +1,131 @@
+"""Teams that change at the same moment: nobody is lost, no team is too large, no attempt is bought."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db.models import Count, F
+
+from leaderboard import hosting, invariants, joining, merging, submitting
+from leaderboard.models import Competition, DailyAttempts, Membership, MergeOffer, RosterEntry, Submission, Team, User
+from leaderboard.models.roster import slip_digest
+from tests.conftest import answers, enter, person
+
+from .test_races import at_once
+
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+
+DEEDS = (joining.CannotJoin, merging.CannotMerge, submitting.Refused)
+
+
+@pytest.fixture(autouse=True)
+def promises(pets: Competition) -> Iterator[None]:
+    """Teams of up to four. Afterwards the site's promises hold and no team is empty or too large."""
+    Competition.objects.update(team_size=4)
+    pets.refresh_from_db()
+    yield
+    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
+    sizes = Team.objects.annotate(size=Count("memberships")).values_list("name", "size")
+    assert [one for one in sizes if not 1 <= one[1] <= 4] == []
+    assert not Membership.objects.exclude(team__competition=F("competition")).exists()
+
+
+def outcome(verb: Callable[[], object]) -> str:
+    """`done`, or `refused` in words for people; anything else that is raised fails the test."""
+    try:
+        verb()
+    except DEEDS:
+        return "refused"
+    return "done"
+
+
+def test_of_sixteen_who_follow_one_invitation_three_get_in(pets: Competition, bo: User) -> None:
+    link = enter(pets, bo).team.invitation
+    people = [person(f"student-{number}") for number in range(16)]
+    seen = at_once(lambda n: outcome(lambda: joining.by_invitation(user=people[n], invitation=link)))
+    assert Counter(seen) == {"done": 3, "refused": 13}
+
+
+@pytest.mark.parametrize("turn", range(4))
+def test_people_who_join_two_teams_while_they_become_one(pets: Competition, bo: User, cy: User, turn: int) -> None:
+    mine, other = enter(pets, bo), enter(pets, cy)
+    offer = merging.offer(membership=mine, invitation=other.team.invitation)
+    links = [mine.team.invitation, other.team.invitation]
+    people = [person(f"student-{number}") for number in range(8)]
+
+    def act(number: int) -> str:
+        if number == 4:
+            return outcome(lambda: merging.accept(membership=other, offer_id=offer.pk))
+        return outcome(lambda: joining.by_invitation(user=people[number], invitation=links[number % 2]))
+
+    seen = at_once(act, 8)
+    assert seen.count("done") >= 3
+    assert Membership.objects.count() == 2 + sum(answer == "done" for n, answer in enumerate(seen) if n != 4)
+
+
+def test_two_offers_in_both_directions_make_one_team(pets: Competition, bo: User, cy: User) -> None:
+    both = [enter(pets, bo), enter(pets, cy)]
+    for one, two in (both, both[::-1]):
+        merging.offer(membership=one, invitation=two.team.invitation)
+    offers = {offer.other_id: offer.pk for offer in MergeOffer.objects.all()}
+    seen = at_once(lambda n: outcome(lambda: merging.accept(membership=both[n], offer_id=offers[both[n].team_id])), 2)
+    assert sorted(seen) == ["done", "refused"]
+    assert Team.objects.count() == 1
+    assert Membership.objects.count() == 2
+
+
+@pytest.mark.parametrize("turn", range(4))
+def test_a_file_handed_in_while_its_team_is_given_up_is_kept_and_counts(
+    pets: Competition, bo: User, cy: User, turn: int
+) -> None:
+    enter(pets, bo)
+    link = enter(pets, cy).team.invitation
+
+    def act(number: int) -> str:
+        if number == 1:
+            return outcome(lambda: joining.by_invitation(user=bo, invitation=link))
+        given = {"competition": pets, "user": bo, "file_name": "a.csv", "chunks": [answers()]}
+        return outcome(lambda: submitting.submit(**given))  # type: ignore[arg-type]
+
+    seen = at_once(act, 4)
+    taken = sum(answer == "done" for number, answer in enumerate(seen) if number != 1)
+    assert Submission.objects.count() == taken == sum(DailyAttempts.objects.values_list("used", flat=True))
+    assert taken == 3
+
+
+def test_who_leaves_sixteen_times_at_once_leaves_once(pets: Competition, bo: User, cy: User, dee: User) -> None:
+    link = enter(pets, bo).team.invitation
+    mine = joining.by_invitation(user=cy, invitation=link)
+    joining.by_invitation(user=dee, invitation=link)
+    seen = at_once(lambda _: outcome(lambda: joining.leave(membership=Membership.objects.get(pk=mine.pk))))
+    assert seen.count("done") == 1
+    assert Team.objects.count() == 2
+
+
+def test_a_captain_who_removes_people_while_the_team_becomes_part_of_another(
+    pets: Competition, bo: User, cy: User, dee: User
+) -> None:
+    mine, other = enter(pets, bo), enter(pets, cy)
+    third = joining.by_invitation(user=dee, invitation=other.team.invitation)
+    offer = merging.offer(membership=mine, invitation=other.team.invitation)
+    deeds: list[Callable[[], object]] = [
+        lambda: merging.accept(membership=other, offer_id=offer.pk),
+        lambda: joining.remove_member(captain=other, member_id=third.pk),
+        lambda: joining.hand_over(captain=other, member_id=third.pk),
+        lambda: joining.leave(membership=third),
+    ]
+    assert "done" in at_once(lambda n: outcome(deeds[n]), 4)
+    assert Membership.objects.count() == 3
+
+
+def test_one_slip_lets_one_of_sixteen_in(pets: Competition, ada: User) -> None:
+    entry = RosterEntry.objects.create(competition=pets, name="Dee")
+    [(_entry, code)] = hosting.make_slips(competition=pets, entries=[entry.pk], user=ada)
+    people = [person(f"student-{number}") for number in range(16)]
+    seen = at_once(lambda n: outcome(lambda: joining.by_slip(user=people[n], digest=slip_digest(code))))
+    assert Counter(seen) == {"done": 1, "refused": 15}
+    entry.refresh_from_db()
+    assert Membership.objects.get().user_id == entry.user_id
+    assert entry.joined_at is not None
