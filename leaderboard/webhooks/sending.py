@@ -87,7 +87,9 @@ def _send(message: WebhookMessage) -> None:
         return
     with logs.bound(competition=webhook.competition.slug):
         log.warning("a message to a chat could not be sent: %s", word)
-    is_over = word in FINAL_WORDS or message.tries >= MOST_TRIES
+    # Whoever presses the button wants to know now, and presses again.
+    is_test = message.event == WebhookMessage.TEST
+    is_over = is_test or word in FINAL_WORDS or message.tries >= MOST_TRIES
     mine.update(claim=None, trouble=word, due_at=None if is_over else now + timedelta(minutes=4 ** (message.tries - 1)))
 
 

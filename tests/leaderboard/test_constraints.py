@@ -25,6 +25,8 @@ from leaderboard.models import (
     Team,
     TruthDraft,
     User,
+    Webhook,
+    WebhookMessage,
     Worker,
 )
 from tests.conftest import answers, enter, hand_in
@@ -112,6 +114,9 @@ OFFENCES: dict[str, Callable[[], object]] = {
         Refusal, submission=Submission.objects.get(), ground_truth=GroundTruth.objects.get()
     ),
     "worker_reports_once": lambda: twice(Worker, host="here", process=1, version="1", seen_at=timezone.now()),
+    "webhook_message_told_once": lambda: twice(
+        WebhookMessage, webhook=Webhook.objects.create(**here(), address="a"), title="t", key="k"
+    ),
     "one_standing_per_team": lambda: Standing.objects.create(
         ground_truth=GroundTruth.objects.get(),
         team=team(),

@@ -52,7 +52,7 @@ def test_an_empty_address_keeps_the_channel(ada: User, pets: Competition) -> Non
 @pytest.mark.parametrize(
     ("fields", "status", "word"),
     [
-        ({"address": ""}, 409, "Paste the address of the channel."),
+        ({"address": ""}, 422, "Address of the channel: This field is required"),
         ({"address": "https://127.0.0.1/hooks/x"}, 409, "Messages go to Slack, Discord and Teams alone"),
         ({"address": SLACK.replace("https", "http")}, 409, "begin with https://"),
         ({"address": "x" * 700}, 422, "600"),
@@ -91,6 +91,18 @@ def test_a_test_waits_is_sent_and_its_result_is_shown(
     press(ada, "test")
     webhooks.send_due()
     assert '<span class="badge success">Sent</span>' in signed_in(ada).get(PAGE).content.decode()
+
+
+def test_a_test_that_failed_is_not_tried_again_by_itself_and_another_can_be_sent(
+    ada: User, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(ada)
+    press(ada, "test")
+    monkeypatch.setattr(sending, "post", lambda *_: "name")
+    webhooks.send_due()
+    assert "Not sent" in signed_in(ada).get(PAGE).content.decode()
+    press(ada, "test")
+    assert WebhookMessage.objects.count() == 2
 
 
 def test_a_test_needs_a_channel(ada: User, pets: Competition) -> None:

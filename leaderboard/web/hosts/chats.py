@@ -37,6 +37,7 @@ class ChatForm(forms.Form):
     def __init__(self, hook: Webhook | None, data: Any = None) -> None:
         usual = {"events": hook.events, "is_on": hook.is_on} if hook else {"events": ChatEvent.values, "is_on": True}
         super().__init__(data, initial=usual)
+        self.fields["address"].required = hook is None
         self.fields["address"].help_text = (
             _("Leave it empty to keep %(address)s.") % {"address": hook.shown_address}
             if hook
