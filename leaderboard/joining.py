@@ -295,7 +295,12 @@ def _link(membership: Membership, entry: RosterEntry | None) -> None:
     entry = entry or entry_of(membership.competition, membership.user)
     if entry is not None and entry.user_id is None:
         RosterEntry.objects.filter(pk=entry.pk, user=None).update(
-            user=membership.user_id, joined_at=database_now(), slip_digest="", slip_expires_at=None, mail_asked_at=None
+            user=membership.user_id,
+            joined_at=database_now(),
+            slip_digest="",
+            slip_expires_at=None,
+            mail_asked_at=None,
+            mail_at=None,
         )
 
 

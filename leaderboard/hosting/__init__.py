@@ -25,6 +25,7 @@ from .grades import (
 )
 from .granting import disqualify, forgive_files, grant, readmit, revoke_grant
 from .hard_rows import TOP_TEAMS, correct_truth, find_hard_rows
+from .inviting import invite, letters_left, not_invited, why_nobody_is_invited
 from .launches import cancel_launch, launch, schedule_launch, walk
 from .lookout import HOURS, Below, Pulse, TeamLine, below_baselines, best_public, pulse, team_lines, without_valid_file
 from .people import Person, chosen, people_of
@@ -124,11 +125,14 @@ __all__ = [
     "hide_submission",
     "import_folder",
     "import_zip",
+    "invite",
     "keep_gradebook",
     "launch",
+    "letters_left",
     "make_board_plain",
     "make_slips",
     "mark_left",
+    "not_invited",
     "obstacles_to_release",
     "pause",
     "people_of",
@@ -164,6 +168,7 @@ __all__ = [
     "team_lines",
     "touched_grades",
     "walk",
+    "why_nobody_is_invited",
     "wipe_rehearsal",
     "withdraw_announcement",
     "withdraw_grades",

@@ -230,7 +230,8 @@ def make_slips(*, competition: Competition, entries: Sequence[int], user: User |
             raise CannotHost(_("Nobody of those you chose is still to join."))
         slips = [(entry, entry.new_slip(at)) for entry in chosen]
         for entry, _code in slips:
-            entry.invited_at = at
-        RosterEntry.objects.bulk_update(chosen, ["slip_digest", "slip_expires_at", "invited_at"], batch_size=500)
+            entry.invited_at, entry.mail_asked_at, entry.mail_at, entry.mail_problem = at, None, None, ""
+        fields = ["slip_digest", "slip_expires_at", "invited_at", "mail_asked_at", "mail_at", "mail_problem"]
+        RosterEntry.objects.bulk_update(chosen, fields, batch_size=500)
         AuditEntry.append(Deed.INVITED, user=user, competition=competition, after={"join slips": len(slips)})
     return slips

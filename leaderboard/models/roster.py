@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from .competition import CODE_ALPHABET, Competition, normal_code
 from .user import User, digest_of
@@ -27,7 +28,8 @@ class RosterEntry(models.Model):
         """Where a person is on the way in; computed, never stored."""
 
         NEW = "new", "Not invited"
-        ASKED = "asked", "Mail is on its way"
+        ASKED = "asked", _("Mail is on its way")
+        FAILED = "failed", _("Could not be sent")
         INVITED = "invited", "Invited"
         JOINED = "joined", "Joined"
         LEFT = "left", "Left the course"
@@ -46,8 +48,10 @@ class RosterEntry(models.Model):
 
     slip_digest = models.CharField(max_length=64, blank=True, editable=False)
     slip_expires_at = models.DateTimeField(null=True, editable=False)
-    # A mail was asked for and has not gone out; then when it, or a printed slip, did.
+    # A mail was asked for and has not gone out, and when it is next tried; then when it, or a printed slip, did.
     mail_asked_at = models.DateTimeField(null=True, editable=False)
+    mail_at = models.DateTimeField(null=True, editable=False)
+    mail_tries = models.PositiveIntegerField(default=0, editable=False)
     mail_problem = models.CharField(max_length=200, blank=True, editable=False)
     invited_at = models.DateTimeField(null=True, editable=False)
 
@@ -61,6 +65,9 @@ class RosterEntry(models.Model):
             models.UniqueConstraint("competition", Lower("email"), name="roster_email_once", condition=~Q(email="")),
             models.UniqueConstraint(fields=["slip_digest"], name="roster_slip_once", condition=~Q(slip_digest="")),
         ]
+        indexes: ClassVar = [
+            models.Index(fields=["mail_at"], condition=Q(mail_at__isnull=False), name="roster_to_mail"),
+        ]
 
     def __str__(self) -> str:
         return self.name or self.email or self.login or self.student_id or self.sis_user_id
@@ -71,8 +78,8 @@ class RosterEntry(models.Model):
             return self.State.LEFT
         if self.user_id:
             return self.State.JOINED
-        if self.mail_asked_at:
-            return self.State.ASKED
+        if self.mail_asked_at or self.mail_problem:
+            return self.State.ASKED if self.mail_asked_at else self.State.FAILED
         return self.State.INVITED if self.invited_at else self.State.NEW
 
     @property

@@ -6,6 +6,7 @@ The rows are the queue: `tell` writes them in the transaction of what it tells o
 from __future__ import annotations
 
 from .hosts import tell_hosts
+from .invitations import why_no_letters, words_of
 from .letters import is_mail_due, send_due, stopped_by, token_for
 from .notices import Header, choices_of, choose, header_of, mark_read, tell, unread
 
@@ -22,4 +23,6 @@ __all__ = [
     "tell_hosts",
     "token_for",
     "unread",
+    "why_no_letters",
+    "words_of",
 ]

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import smtplib
 import time
 import uuid
 from contextlib import suppress
-from datetime import timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,22 +25,19 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ..models import Delivery, Kind, Notice, User
+from . import invitations
 from .notices import choices_of, choose, sends_mail
+from .posting import LEASE, SERVER_PAUSE, NotSent, pause_after, post
 
 log = logging.getLogger(__name__)
 
 # Files are scored between two rounds; so long may a mail server hold up one of them.
 ROUND_SECONDS = 2.0
-LEASE = timedelta(minutes=10)
-MOST_TRIES = 12
-LONGEST_PAUSE = timedelta(hours=6)
-# When the server answers nobody, everybody's letters wait.
-SERVER_PAUSE = timedelta(minutes=1)
 SALT = "leaderboard.stop-mail"
 
 
 def is_mail_due() -> bool:
-    return sends_mail() and Notice.objects.filter(mail_at__lte=Now()).exists()
+    return sends_mail() and (Notice.objects.filter(mail_at__lte=Now()).exists() or invitations.is_due())
 
 
 def send_due(within: float = ROUND_SECONDS) -> bool:
@@ -50,10 +46,12 @@ def send_due(within: float = ROUND_SECONDS) -> bool:
         return False
     enough = time.monotonic() + within
     due = Notice.objects.filter(mail_at__lte=Now()).order_by("mail_at").values_list("user", flat=True)
+    letters = [partial(_send_to, user_id) for user_id in dict.fromkeys(due[:1000])]
+    letters += [partial(invitations.send, entry_id) for entry_id in invitations.due()]
     server = get_connection()
     try:
-        for user_id in dict.fromkeys(due[:1000]):
-            if not _send_to(user_id, server):
+        for send in letters:
+            if not send(server):
                 return False
             if time.monotonic() > enough:
                 return True
@@ -76,33 +74,30 @@ def _send_to(user_id: int, server: Any) -> bool:
         mine.update(mail_claim=None, mail_at=None)
         return True
     try:
-        server.open()
-        letter(user, notices, server).send()
-    except smtplib.SMTPRecipientsRefused as error:
+        post(letter(user, notices), server)
+    except NotSent as error:
         _put_back(notices, error)
-        return True
-    except Exception as error:  # a frozen, absent or wrongly named server, of whatever kind
-        _put_back(notices, error)
-        Notice.objects.filter(mail_at__lte=Now()).update(mail_at=Now() + SERVER_PAUSE)
-        return False
+        if not error.answers:
+            Notice.objects.filter(mail_at__lte=Now()).update(mail_at=Now() + SERVER_PAUSE)
+        return error.answers
     mine.update(mail_claim=None, mail_at=None, mailed_at=Now())
     return True
 
 
-def _put_back(notices: list[Notice], error: Exception) -> None:
+def _put_back(notices: list[Notice], error: NotSent) -> None:
     """Try again later, each time after a longer pause, and in the end no more: the notice stays on the page."""
-    log.warning("a letter about %s notices could not be sent: %s", len(notices), type(error).__name__)
+    log.warning("a letter about %s notices could not be sent: %s", len(notices), error)
     now = timezone.now()
     for notice in notices:
-        pause = min(timedelta(minutes=2**notice.mail_tries), LONGEST_PAUSE)
-        due = now + pause if notice.mail_tries < MOST_TRIES else None
+        pause = pause_after(notice.mail_tries)
+        due = now + pause if pause else None
         Notice.objects.filter(pk=notice.pk, mail_claim=notice.mail_claim).update(mail_claim=None, mail_at=due)
 
 
 # --- what a letter says -----------------------------------------------------------------------------------------
 
 
-def letter(user: User, notices: list[Notice], server: Any = None) -> EmailMessage:
+def letter(user: User, notices: list[Notice]) -> EmailMessage:
     """One letter about one or more notices, in plain text."""
     stop = _address(f"/notifications/stop/{token_for(user, {Kind(notice.kind) for notice in notices})}/")
     parts = [_one_of(notice, is_alone=len(notices) == 1) for notice in notices]
@@ -111,7 +106,6 @@ def letter(user: User, notices: list[Notice], server: Any = None) -> EmailMessag
         "stop": stop,
     }
     message = EmailMessage(_subject(notices), "\n\n".join([*parts, f"-- \n{ending}\n"]), None, [user.email])
-    message.connection = server
     message.extra_headers = {
         "Message-ID": f"<{_fingerprint(notices)}@{urlsplit(settings.SITE_URL).hostname or 'leaderboard.local'}>",
         "Auto-Submitted": "auto-generated",

@@ -79,6 +79,7 @@ GROUPS: tuple[tuple[object, tuple[Page, ...]], ...] = (
             Page("host_people", _("The class"), ("host_slips", "host_left")),
             Page("host_teams", _("Teams"), ("host_team",)),
             Page("host_roster", _("Read a roster")),
+            Page("host_invite", _("Invite")),
             Page("host_admission", _("Who may join")),
             Page("host_roles", _("Hosts and assistants")),
         ),

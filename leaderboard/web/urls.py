@@ -86,6 +86,7 @@ urlpatterns = [
     path("host/<slug:slug>/announcements/<int:number>/", hosts.host_announcement, name="host_announcement"),
     path("host/<slug:slug>/people/admission/", hosts.host_admission, name="host_admission"),
     path("host/<slug:slug>/people/roster/", hosts.host_roster, name="host_roster"),
+    path("host/<slug:slug>/people/invite/", hosts.host_invite, name="host_invite"),
     path("host/<slug:slug>/people/slips/", hosts.host_slips, name="host_slips"),
     path("host/<slug:slug>/people/left/", hosts.host_left, name="host_left"),
     path("host/<slug:slug>/people/roles/", hosts.host_roles, name="host_roles"),

@@ -15,7 +15,7 @@ from .launches import host_clone, host_launch, host_setup_launch, host_walk
 from .people import host_admission, host_people, host_roles
 from .rehearsal import host_rehearsal
 from .report import host_report, host_report_csv
-from .roster import host_left, host_roster, host_slips
+from .roster import host_invite, host_left, host_roster, host_slips
 from .running import (
     host_baselines,
     host_board_csv,
@@ -60,6 +60,7 @@ __all__ = [
     "host_grade_release",
     "host_grade_rules",
     "host_grades",
+    "host_invite",
     "host_launch",
     "host_left",
     "host_new",

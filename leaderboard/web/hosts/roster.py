@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from django.conf import settings
 from django.contrib import messages
@@ -12,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from ... import hosting, rosters
+from ... import hosting, rosters, telling
 from ...models import RosterDraft, RosterEntry
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
@@ -94,6 +95,34 @@ def host_slips(request: HttpRequest, visit: Visit) -> HttpResponse:
     response = render(request, "hosts/host_slips.html", context)
     response["Cache-Control"] = "private, no-store"
     return response
+
+
+@open_to(Audience.HOSTS)
+def host_invite(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """GET shows who would get which letter; POST sends it to those whose box is ticked, else to all not yet invited."""
+    competition, user = visit.competition, person(visit.user)
+    waiting = list(hosting.not_invited(competition).values_list("pk", flat=True))
+    if request.method == "POST":
+        try:
+            number = hosting.invite(competition=competition, entries=_chosen(request) or waiting, user=user)
+        except hosting.CannotHost as error:
+            messages.error(request, error.message)
+            return see_other("host_invite", slug=competition.slug)
+        words = ngettext("{number} letter is on its way.", "{number} letters are on their way.", number)
+        messages.success(request, words.format(number=number))
+        return see_other("host_people", slug=competition.slug)
+    link = _link(request, "…")
+    subject, text = telling.words_of(competition, name=_("(name)"), link=link.replace(quote("…"), "…"))
+    context = {
+        "visit": visit,
+        "obstacle": hosting.why_nobody_is_invited(competition),
+        "waiting": len(waiting),
+        "without_address": competition.roster.filter(user=None, left_at=None, email="").count(),
+        "letters_left": hosting.letters_left(user),
+        "subject": subject,
+        "text": text,
+    }
+    return render(request, "hosts/host_invite.html", context)
 
 
 @open_to(Audience.HOSTS)

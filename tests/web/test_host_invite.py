@@ -1,0 +1,251 @@
+"""Ada invites her class by mail: each person gets a link of their own, and she reads what became of every letter."""
+
+from __future__ import annotations
+
+import re
+import smtplib
+from datetime import timedelta
+
+import pytest
+from django.conf import LazySettings
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import hosting, telling
+from leaderboard.hosting import inviting
+from leaderboard.models import AuditEntry, Competition, Deed, Membership, RosterEntry, User
+from tests.conftest import close
+from tests.web.test_roster import read, signed_in, text_of
+
+INVITE, PEOPLE = "/host/pets/people/invite/", "/host/pets/people/"
+LINK = re.compile(r"https://class\.example/slip/([A-Z2-9]+)/")
+
+
+@pytest.fixture
+def post(settings: LazySettings) -> list[mail.EmailMessage]:
+    """A site with a mail server; gives what it sent."""
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    settings.SITE_URL = "https://class.example/"
+    return mail.outbox
+
+
+@pytest.fixture
+def hers(ada: User, pets: Competition) -> Client:
+    """Ada, with Bo, Cy and somebody without an address on the roster."""
+    client = signed_in(ada)
+    read(client, "Name,Email\nBo Berg,bo@example.org\nCy Clay,cy@example.org\nEve,\n")
+    return client
+
+
+def entry(name: str) -> RosterEntry:
+    return RosterEntry.objects.get(name=name)
+
+
+def codes(post: list[mail.EmailMessage]) -> list[str]:
+    return [code for letter in post for code in LINK.findall(str(letter.body))]
+
+
+def soon() -> None:
+    """The time of the next try."""
+    waiting = RosterEntry.objects.filter(mail_at__isnull=False)
+    waiting.update(mail_at=timezone.now() - timedelta(hours=1))
+
+
+def test_everybody_not_invited_yet_gets_a_letter_with_their_own_link(
+    hers: Client, post: list[mail.EmailMessage]
+) -> None:
+    page = text_of(hers.get(INVITE))
+    assert "2 people of the roster are not invited yet" in page
+    assert "1 person without an address" in page
+    hers.post(INVITE)
+    assert {entry(name).state for name in ("Bo Berg", "Cy Clay")} == {RosterEntry.State.ASKED}
+    assert telling.is_mail_due()
+    telling.send_due()
+    assert sorted(letter.to[0] for letter in post) == ["bo@example.org", "cy@example.org"]
+    assert len(set(codes(post))) == 2
+    assert all(len(LINK.findall(str(letter.body))) == 1 for letter in post)
+    assert entry("Bo Berg").state == RosterEntry.State.INVITED
+    assert entry("Eve").state == RosterEntry.State.NEW
+    assert not telling.is_mail_due()
+    assert "Nobody on the roster waits" in text_of(hers.get(INVITE))
+
+
+def test_the_link_of_a_letter_lets_exactly_its_person_in(
+    hers: Client, post: list[mail.EmailMessage], bo: User, dee: User, pets: Competition
+) -> None:
+    hers.post(INVITE, {"entry": entry("Bo Berg").pk})
+    telling.send_due()
+    (code,) = codes(post)
+    signed_in(bo).post(f"/slip/{code}/", {"accepted": "on"})
+    assert entry("Bo Berg").user == bo
+    assert signed_in(dee).post(f"/slip/{code}/", {"accepted": "on"}).status_code == 404
+    assert list(Membership.objects.values_list("user", flat=True)) == [bo.pk]
+
+
+def test_a_letter_sent_again_ends_the_link_before(hers: Client, post: list[mail.EmailMessage], bo: User) -> None:
+    for _ in range(2):
+        hers.post(INVITE, {"entry": entry("Bo Berg").pk})
+        telling.send_due()
+    old, new = codes(post)
+    assert signed_in(bo).get(f"/slip/{old}/").status_code == 404
+    assert signed_in(bo).get(f"/slip/{new}/").status_code == 200
+
+
+def test_no_link_is_kept_that_could_be_read_and_the_trail_says_who_was_invited(
+    hers: Client, post: list[mail.EmailMessage], ada: User
+) -> None:
+    hers.post(INVITE)
+    telling.send_due()
+    stored = str(list(RosterEntry.objects.values())) + str(list(AuditEntry.objects.values()))
+    assert not [code for code in codes(post) if code in stored]
+    deed = AuditEntry.objects.get(deed=Deed.INVITED.value)
+    assert deed.by == ada.pk
+    assert dict((name, after) for name, _, after in deed.changes)["letters"] == 2
+
+
+def test_a_server_that_is_away_gets_the_letters_later_and_the_last_link_works(
+    hers: Client, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch, bo: User
+) -> None:
+    hers.post(INVITE)
+    asked = []
+
+    def refused(self: object, fail_silently: bool = False) -> int:
+        asked.append(1)
+        raise ConnectionRefusedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(mail.EmailMessage, "send", refused)
+        telling.send_due()
+        telling.send_due()
+    assert len(asked) == 1  # the others wait too, without a try
+    assert "tried again" in text_of(hers.get(PEOPLE))
+    soon()
+    telling.send_due()
+    assert len(post) == 2
+    assert "tried again" not in text_of(hers.get(PEOPLE))
+    mine = next(letter for letter in post if letter.to == ["bo@example.org"])
+    assert signed_in(bo).get(f"/slip/{codes([mine])[0]}/").status_code == 200
+
+
+def test_an_address_that_nobody_has_is_told_to_ada_and_holds_up_nobody(
+    hers: Client, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = mail.EmailMessage.send
+
+    def picky(self: mail.EmailMessage, fail_silently: bool = False) -> int:
+        if self.to == ["bo@example.org"]:
+            raise smtplib.SMTPRecipientsRefused({"bo@example.org": (550, b"no such user")})
+        return real(self)
+
+    hers.post(INVITE)
+    with monkeypatch.context() as patch:
+        patch.setattr(mail.EmailMessage, "send", picky)
+        telling.send_due()
+    assert [letter.to for letter in post] == [["cy@example.org"]]
+    assert entry("Bo Berg").state == RosterEntry.State.FAILED
+    assert "does not take letters to this address" in text_of(hers.get(PEOPLE + "?state=failed"))
+    soon()
+    telling.send_due()
+    assert len(post) == 1
+    hers.post(INVITE, {"entry": entry("Bo Berg").pk})
+    telling.send_due()
+    assert entry("Bo Berg").state == RosterEntry.State.INVITED
+
+
+def test_a_server_that_never_answers_is_given_up_one_day(
+    hers: Client, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: object, fail_silently: bool = False) -> int:
+        raise ConnectionRefusedError
+
+    hers.post(INVITE, {"entry": entry("Bo Berg").pk})
+    monkeypatch.setattr(mail.EmailMessage, "send", refused)
+    for _ in range(13):
+        soon()
+        telling.send_due()
+    assert entry("Bo Berg").state == RosterEntry.State.FAILED
+    assert not telling.is_mail_due()
+
+
+def test_two_workers_send_one_letter(
+    hers: Client, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = mail.EmailMessage.send
+
+    def meanwhile(self: mail.EmailMessage, fail_silently: bool = False) -> int:
+        telling.send_due()
+        return real(self)
+
+    hers.post(INVITE, {"entry": entry("Bo Berg").pk})
+    monkeypatch.setattr(mail.EmailMessage, "send", meanwhile)
+    telling.send_due()
+    assert len(post) == 1
+
+
+def test_who_left_joined_or_got_a_slip_meanwhile_gets_no_letter(
+    hers: Client, post: list[mail.EmailMessage], pets: Competition, ada: User
+) -> None:
+    hers.post(INVITE)
+    hosting.mark_left(competition=pets, entries=[entry("Bo Berg").pk], user=ada)
+    hosting.make_slips(competition=pets, entries=[entry("Cy Clay").pk], user=ada)
+    telling.send_due()
+    assert post == []
+    assert entry("Bo Berg").state == RosterEntry.State.LEFT
+    assert entry("Cy Clay").state == RosterEntry.State.INVITED
+
+
+def test_after_the_deadline_a_waiting_letter_is_not_sent_and_ada_reads_why(
+    hers: Client, post: list[mail.EmailMessage], pets: Competition
+) -> None:
+    hers.post(INVITE)
+    close(pets)
+    telling.send_due()
+    assert post == []
+    assert "The deadline passed before the letter was sent." in text_of(hers.get(PEOPLE))
+    assert "nobody can join any more" in text_of(hers.get(INVITE))
+
+
+def test_a_site_without_a_mail_server_says_so_and_offers_slips(hers: Client) -> None:
+    page = hers.get(INVITE).content.decode()
+    assert "no mail server" in page
+    assert 'action="/host/pets/people/slips/"' in page
+    assert "no mail server" in text_of(hers.post(INVITE, follow=True))
+    assert not RosterEntry.objects.filter(mail_at__isnull=False).exists()
+
+
+def test_a_draft_invites_nobody(hers: Client, post: list[mail.EmailMessage]) -> None:
+    Competition.objects.update(launched_at=None)
+    assert "Launch the competition first" in text_of(hers.post(INVITE, follow=True))
+    assert not telling.is_mail_due()
+
+
+def test_a_host_can_ask_for_so_many_letters_a_day_and_no_more(
+    hers: Client, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inviting, "MOST_LETTERS", 3)
+    hers.post(INVITE)
+    telling.send_due()
+    both = [entry("Bo Berg").pk, entry("Cy Clay").pk]
+    assert "1 more letters today" in text_of(hers.post(INVITE, {"entry": both}, follow=True))
+    telling.send_due()
+    assert len(post) == 2
+
+
+def test_strangers_assistants_and_other_classes_send_nothing(
+    hers: Client, post: list[mail.EmailMessage], bo: User, cy: User, pets: Competition
+) -> None:
+    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT)
+    assert signed_in(cy).post(INVITE).status_code == 404
+    assert signed_in(bo).post(INVITE).status_code == 404
+    assert not telling.is_mail_due()
+
+
+def test_a_title_cannot_add_lines_to_the_head_of_a_letter(
+    hers: Client, post: list[mail.EmailMessage], pets: Competition
+) -> None:
+    Competition.objects.update(title="Cats\r\nBcc: dee@example.org")
+    hers.post(INVITE, {"entry": entry("Bo Berg").pk})
+    telling.send_due()
+    assert post[0].subject == "Invitation: Cats Bcc: dee@example.org"
+    assert post[0].recipients() == ["bo@example.org"]
