@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..models import Role
 from .announcing import announce, edit_announcement, readers, section_sizes, withdraw_announcement
 from .boards import add_baseline, board_csv, remove_baseline, reveal
 from .bundles import submissions_zip
@@ -33,7 +34,16 @@ from .rehearsing import rehearse, wipe_rehearsal
 from .report import Report, class_report, report_csv
 from .rescoring import Move, Preview, apply_candidate, discard_candidate, preview
 from .reviewing import Review, review
-from .roles import Role, add_host, give_role, remove_host, take_role
+from .roles import (
+    UnknownAddress,
+    add_host,
+    give_role,
+    offer_role,
+    remove_host,
+    take_role,
+    take_up_roles,
+    withdraw_offer,
+)
 from .roster import (
     RosterPreview,
     discard_roster,
@@ -81,6 +91,7 @@ __all__ = [
     "Student",
     "TeamLine",
     "TouchedGrades",
+    "UnknownAddress",
     "add_baseline",
     "add_data_file",
     "add_host",
@@ -134,6 +145,7 @@ __all__ = [
     "mark_left",
     "not_invited",
     "obstacles_to_release",
+    "offer_role",
     "pause",
     "people_of",
     "preview",
@@ -165,6 +177,7 @@ __all__ = [
     "submissions_zip",
     "take_over_roster",
     "take_role",
+    "take_up_roles",
     "team_lines",
     "touched_grades",
     "walk",
@@ -172,5 +185,6 @@ __all__ = [
     "wipe_rehearsal",
     "withdraw_announcement",
     "withdraw_grades",
+    "withdraw_offer",
     "without_valid_file",
 ]

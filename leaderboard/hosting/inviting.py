@@ -31,7 +31,7 @@ def letters_left(user: User) -> int:
     """How many letters a host may still ask for today."""
     today = database_now().replace(hour=0, minute=0, second=0, microsecond=0)
     asked = AuditEntry.objects.filter(by=user.pk, deed=Deed.INVITED.value, at__gte=today)
-    letters = sum(json.loads(after).get("letters", 0) for after in asked.values_list("after", flat=True))
+    letters: int = sum(json.loads(after).get("letters", 0) for after in asked.values_list("after", flat=True))
     return max(0, MOST_LETTERS - letters)
 
 

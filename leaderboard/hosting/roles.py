@@ -5,25 +5,27 @@ What each role opens is declared at the views (`leaderboard/web/access.py`).
 
 from __future__ import annotations
 
-from enum import StrEnum
-
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from .. import telling
-from ..models import AuditEntry, Competition, Deed, Kind, User
+from ..models import AuditEntry, Competition, Deed, Kind, Role, RoleInvitation, User
+from ..models.clock import database_now
 from .setting_up import CannotHost
 
-
-class Role(StrEnum):
-    HOST = "host"
-    ASSISTANT = "assistant"
-
+# Of one competition, at a time.
+MOST_OFFERS = 50
 
 _ADDED = {Role.HOST: Deed.HOST_ADDED, Role.ASSISTANT: Deed.ASSISTANT_ADDED}
 _REMOVED = {Role.HOST: Deed.HOST_REMOVED, Role.ASSISTANT: Deed.ASSISTANT_REMOVED}
+
+
+class UnknownAddress(CannotHost):
+    """Nobody has confirmed an address yet; a role can be kept for it (`offer_role`)."""
 
 
 def add_host(*, competition: Competition, name: str, user: User | None = None) -> User:
@@ -97,12 +99,92 @@ def _tell_taken(person: User, role: Role, competition: Competition) -> None:
     telling.tell([person], kind=Kind.ROLE, competition=competition, title=title % what, text=text, link=link)
 
 
+def offer_role(*, competition: Competition, address: str, role: Role, user: User) -> RoleInvitation:
+    """Keep a role for whoever confirms an address; offering another role to it changes the offer. Raises `CannotHost`.
+
+    Only where addresses are confirmed by a letter: elsewhere nobody can show whose they are.
+    """
+    if obstacle := telling.why_no_letters():
+        raise CannotHost(obstacle + " " + _("So nobody can confirm an address; ask the person for their user name."))
+    address = address.strip().casefold()
+    try:
+        validate_email(address)
+    except ValidationError as error:
+        raise CannotHost(_("“{address}” is no e-mail address.").format(address=address)) from error
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        if held.role_invitations.exclude(email=address).count() >= MOST_OFFERS:
+            raise CannotHost(_("Roles are kept for {number} addresses already.").format(number=MOST_OFFERS))
+        fields = {"role": role.value, "made_by": user, "made_at": database_now()}
+        made, _is_new = held.role_invitations.update_or_create(email=address, defaults=fields)
+        AuditEntry.append(
+            Deed.ROLE_OFFERED, user=user, competition=held, after={"invitation": made.pk, "role": role.value}
+        )
+    return made
+
+
+def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
+    """Keep a role for an address no longer; gives the address, empty where it was taken up or back meanwhile."""
+    with transaction.atomic():
+        offer = competition.role_invitations.select_for_update().filter(pk=number).first()
+        if offer is None:
+            return ""
+        AuditEntry.append(
+            Deed.ROLE_WITHDRAWN, user=user, competition=competition, before={"invitation": offer.pk, "role": offer.role}
+        )
+        offer.delete()
+    return offer.email
+
+
+def take_up_roles(*, address: str) -> int:
+    """Give what is kept for an address that was just confirmed; gives how many roles. What cannot be given any more
+    is gone too, and whoever made it reads why."""
+    taken = 0
+    for offer in RoleInvitation.objects.filter(email=address.casefold()).select_related("competition", "made_by"):
+        with transaction.atomic():
+            if not RoleInvitation.objects.select_for_update().filter(pk=offer.pk).exists():
+                continue
+            why = _give(offer)
+            taken += not why
+            if why:
+                before = {"invitation": offer.pk, "role": offer.role}
+                AuditEntry.append(Deed.ROLE_WITHDRAWN, user=None, competition=offer.competition, before=before)
+            offer.delete()
+            _tell_maker(offer, why)
+    return taken
+
+
+def _give(offer: RoleInvitation) -> str:
+    """Why a role is not given; empty when it is."""
+    if not offer.competition.is_hosted_by(offer.made_by):
+        return _("You host this competition no longer.")
+    try:
+        with transaction.atomic():
+            give_role(competition=offer.competition, name=offer.email, role=Role(offer.role), user=offer.made_by)
+    except CannotHost as error:
+        return error.message
+    return ""
+
+
+def _tell_maker(offer: RoleInvitation, why: str) -> None:
+    words = _("%(address)s has confirmed the address, and the role was not given: %(why)s") if why else ""
+    words = words or _("%(address)s has confirmed the address and has the role that you kept for it.")
+    telling.tell(
+        [offer.made_by],
+        kind=Kind.ROLE,
+        competition=offer.competition,
+        title=_("An invitation to help is taken up") if not why else _("An invitation to help came to nothing"),
+        text=words % {"address": offer.email, "why": why},
+        link=f"/host/{offer.competition.slug}/people/roles/",
+    )
+
+
 def _find(name: str) -> User:
     by_address = Q(emailaddress__email__iexact=name, emailaddress__verified=True)
     wanted = by_address if "@" in name else Q(username__iexact=name)
     found = User.objects.filter(wanted, is_active=True).first()
     if found is None and "@" in name:
-        raise CannotHost(f"Nobody here has confirmed the address “{name}”. Ask the person for their user name.")
+        raise UnknownAddress(f"Nobody here has confirmed the address “{name}”. Ask the person for their user name.")
     if found is None:
         raise CannotHost(f"Nobody here is called “{name}”; the person needs an account first.")
     return found

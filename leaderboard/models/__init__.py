@@ -12,6 +12,7 @@ from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms
 from .instrument import Instrument
 from .notice import Delivery, Kind, Notice, NoticeChoice
 from .pseudonyms import give_pseudonyms
+from .role import Role, RoleInvitation
 from .roster import RosterDraft, RosterEntry, sections_of, slip_digest
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, MergeOffer, Team
@@ -51,6 +52,8 @@ __all__ = [
     "NoticeChoice",
     "Refusal",
     "Rescoring",
+    "Role",
+    "RoleInvitation",
     "RosterDraft",
     "RosterEntry",
     "RowReport",

@@ -40,6 +40,8 @@ class Deed(models.TextChoices):
     INVITED = "invited", "People invited"
     ASSISTANT_ADDED = "assistant_added", "Assistant added"
     ASSISTANT_REMOVED = "assistant_removed", "Assistant removed"
+    ROLE_OFFERED = "role_offered", "Role kept for an address"
+    ROLE_WITHDRAWN = "role_withdrawn", "Role no longer kept for an address"
     TRUTH_PUBLISHED = "truth_published", "Ground truth published"
     TRUTH_APPLIED = "truth_applied", "Ground truth applied"
     TRUTH_DISCARDED = "truth_discarded", "Ground truth discarded"

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
-from .. import joining
+from .. import hosting, joining
 from ..models import User, Viewer
 from ..models.names import skeleton, tidy
 
@@ -71,6 +71,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def clean_email(self, email: str) -> str:
         cleaned: str = super().clean_email(tidy(email).casefold())
         return cleaned
+
+    def confirm_email(self, request: HttpRequest, email_address: Any) -> bool:
+        """Roles that hosts keep for this address are given now."""
+        is_confirmed: bool = super().confirm_email(request, email_address)
+        if is_confirmed:
+            hosting.take_up_roles(address=email_address.email)
+        return is_confirmed
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         return _own_address(super().get_reset_password_from_key_url(key))

@@ -89,7 +89,7 @@ GROUPS: tuple[tuple[object, tuple[Page, ...]], ...] = (
         (
             Page("host_truth", _("Ground truth and metric")),
             Page("host_truth_check", _("Check")),
-            Page("host_candidate", _("The one that waits"), when=_has_candidate),
+            Page("host_candidate", _("The one that waits"), ("host_candidate_grades",), when=_has_candidate),
         ),
     ),
     (_("Data"), (Page("host_data", _("Data files")),)),

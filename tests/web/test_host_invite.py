@@ -19,6 +19,7 @@ from tests.conftest import close
 from tests.web.test_roster import read, signed_in, text_of
 
 INVITE, PEOPLE = "/host/pets/people/invite/", "/host/pets/people/"
+ALL = {"all": "yes"}
 LINK = re.compile(r"https://class\.example/slip/([A-Z2-9]+)/")
 
 
@@ -58,7 +59,7 @@ def test_everybody_not_invited_yet_gets_a_letter_with_their_own_link(
     page = text_of(hers.get(INVITE))
     assert "2 people of the roster are not invited yet" in page
     assert "1 person without an address" in page
-    hers.post(INVITE)
+    hers.post(INVITE, ALL)
     assert {entry(name).state for name in ("Bo Berg", "Cy Clay")} == {RosterEntry.State.ASKED}
     assert telling.is_mail_due()
     telling.send_due()
@@ -69,6 +70,13 @@ def test_everybody_not_invited_yet_gets_a_letter_with_their_own_link(
     assert entry("Eve").state == RosterEntry.State.NEW
     assert not telling.is_mail_due()
     assert "Nobody on the roster waits" in text_of(hers.get(INVITE))
+
+
+def test_without_a_tick_ada_is_shown_first_how_many_letters_there_would_be(
+    hers: Client, post: list[mail.EmailMessage]
+) -> None:
+    assert "Send 2 letters" in text_of(hers.post(INVITE))
+    assert not telling.is_mail_due()
 
 
 def test_the_link_of_a_letter_lets_exactly_its_person_in(
@@ -95,7 +103,7 @@ def test_a_letter_sent_again_ends_the_link_before(hers: Client, post: list[mail.
 def test_no_link_is_kept_that_could_be_read_and_the_trail_says_who_was_invited(
     hers: Client, post: list[mail.EmailMessage], ada: User
 ) -> None:
-    hers.post(INVITE)
+    hers.post(INVITE, ALL)
     telling.send_due()
     stored = str(list(RosterEntry.objects.values())) + str(list(AuditEntry.objects.values()))
     assert not [code for code in codes(post) if code in stored]
@@ -107,7 +115,7 @@ def test_no_link_is_kept_that_could_be_read_and_the_trail_says_who_was_invited(
 def test_a_server_that_is_away_gets_the_letters_later_and_the_last_link_works(
     hers: Client, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch, bo: User
 ) -> None:
-    hers.post(INVITE)
+    hers.post(INVITE, ALL)
     asked = []
 
     def refused(self: object, fail_silently: bool = False) -> int:
@@ -138,7 +146,7 @@ def test_an_address_that_nobody_has_is_told_to_ada_and_holds_up_nobody(
             raise smtplib.SMTPRecipientsRefused({"bo@example.org": (550, b"no such user")})
         return real(self)
 
-    hers.post(INVITE)
+    hers.post(INVITE, ALL)
     with monkeypatch.context() as patch:
         patch.setattr(mail.EmailMessage, "send", picky)
         telling.send_due()
@@ -186,7 +194,7 @@ def test_two_workers_send_one_letter(
 def test_who_left_joined_or_got_a_slip_meanwhile_gets_no_letter(
     hers: Client, post: list[mail.EmailMessage], pets: Competition, ada: User
 ) -> None:
-    hers.post(INVITE)
+    hers.post(INVITE, ALL)
     hosting.mark_left(competition=pets, entries=[entry("Bo Berg").pk], user=ada)
     hosting.make_slips(competition=pets, entries=[entry("Cy Clay").pk], user=ada)
     telling.send_due()
@@ -198,7 +206,7 @@ def test_who_left_joined_or_got_a_slip_meanwhile_gets_no_letter(
 def test_after_the_deadline_a_waiting_letter_is_not_sent_and_ada_reads_why(
     hers: Client, post: list[mail.EmailMessage], pets: Competition
 ) -> None:
-    hers.post(INVITE)
+    hers.post(INVITE, ALL)
     close(pets)
     telling.send_due()
     assert post == []
@@ -210,13 +218,13 @@ def test_a_site_without_a_mail_server_says_so_and_offers_slips(hers: Client) -> 
     page = hers.get(INVITE).content.decode()
     assert "no mail server" in page
     assert 'action="/host/pets/people/slips/"' in page
-    assert "no mail server" in text_of(hers.post(INVITE, follow=True))
+    assert "no mail server" in text_of(hers.post(INVITE, ALL, follow=True))
     assert not RosterEntry.objects.filter(mail_at__isnull=False).exists()
 
 
 def test_a_draft_invites_nobody(hers: Client, post: list[mail.EmailMessage]) -> None:
     Competition.objects.update(launched_at=None)
-    assert "Launch the competition first" in text_of(hers.post(INVITE, follow=True))
+    assert "Launch the competition first" in text_of(hers.post(INVITE, ALL, follow=True))
     assert not telling.is_mail_due()
 
 
@@ -224,7 +232,7 @@ def test_a_host_can_ask_for_so_many_letters_a_day_and_no_more(
     hers: Client, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inviting, "MOST_LETTERS", 3)
-    hers.post(INVITE)
+    hers.post(INVITE, ALL)
     telling.send_due()
     both = [entry("Bo Berg").pk, entry("Cy Clay").pk]
     assert "1 more letters today" in text_of(hers.post(INVITE, {"entry": both}, follow=True))
@@ -236,8 +244,8 @@ def test_strangers_assistants_and_other_classes_send_nothing(
     hers: Client, post: list[mail.EmailMessage], bo: User, cy: User, pets: Competition
 ) -> None:
     hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT)
-    assert signed_in(cy).post(INVITE).status_code == 404
-    assert signed_in(bo).post(INVITE).status_code == 404
+    assert signed_in(cy).post(INVITE, ALL).status_code == 404
+    assert signed_in(bo).post(INVITE, ALL).status_code == 404
     assert not telling.is_mail_due()
 
 

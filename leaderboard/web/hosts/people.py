@@ -88,6 +88,7 @@ def host_roles(request: HttpRequest, visit: Visit) -> HttpResponse:
         "form": form,
         "hosts": competition.hosts.order_by("username"),
         "assistants": competition.assistants.order_by("username"),
+        "offers": competition.role_invitations.all(),
     }
     return render(request, "hosts/host_roles.html", context, status=422 if form.errors else 200)
 
@@ -103,10 +104,19 @@ def _change_roles(request: HttpRequest, visit: Visit, form: RoleForm) -> str:
         if role == hosting.Role.HOST:
             return _("{name} no longer hosts this competition.").format(name=name)
         return _("{name} no longer assists in this competition.").format(name=name)
+    if request.POST.get("action") == "withdraw":
+        number = request.POST.get("number", "")
+        number = number if number.isascii() and number.isdecimal() and len(number) < 16 else "0"
+        address = hosting.withdraw_offer(competition=competition, number=int(number), user=user)
+        return _("Nothing is kept for {address} any more.").format(address=address) if address else ""
     if not form.is_valid():
         return ""
-    role = hosting.Role(form.cleaned_data["role"])
-    found = hosting.give_role(competition=competition, name=form.cleaned_data["name"], role=role, user=user)
+    role, name = hosting.Role(form.cleaned_data["role"]), form.cleaned_data["name"]
+    try:
+        found = hosting.give_role(competition=competition, name=name, role=role, user=user)
+    except hosting.UnknownAddress:
+        offer = hosting.offer_role(competition=competition, address=name, role=role, user=user)
+        return _("Kept for {address}, until somebody confirms this address.").format(address=offer.email)
     if role is hosting.Role.HOST:
         return _("{name} now hosts this competition too.").format(name=found.username)
     return _("{name} now assists in this competition.").format(name=found.username)

@@ -33,7 +33,9 @@ class RoleForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"].help_text = _("The person needs an account. Both roles see the answers and all scores.")
+        self.fields["name"].help_text = _(
+            "For an address that nobody has confirmed yet the role is kept. Both roles see the answers and all scores."
+        )
 
 
 class AdmissionForm(forms.ModelForm):  # type: ignore[type-arg]

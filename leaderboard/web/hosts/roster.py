@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from ... import hosting, rosters, telling
-from ...models import RosterDraft, RosterEntry
+from ...models import Competition, RosterDraft, RosterEntry, User
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
@@ -99,10 +99,10 @@ def host_slips(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 @open_to(Audience.HOSTS)
 def host_invite(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """GET shows who would get which letter; POST sends it to those whose box is ticked, else to all not yet invited."""
+    """Shows who would get which letter. POST sends it to those whose box is ticked, or to all not yet invited."""
     competition, user = visit.competition, person(visit.user)
     waiting = list(hosting.not_invited(competition).values_list("pk", flat=True))
-    if request.method == "POST":
+    if request.method == "POST" and (_chosen(request) or "all" in request.POST):
         try:
             number = hosting.invite(competition=competition, entries=_chosen(request) or waiting, user=user)
         except hosting.CannotHost as error:
@@ -111,18 +111,20 @@ def host_invite(request: HttpRequest, visit: Visit) -> HttpResponse:
         words = ngettext("{number} letter is on its way.", "{number} letters are on their way.", number)
         messages.success(request, words.format(number=number))
         return see_other("host_people", slug=competition.slug)
-    link = _link(request, "…")
-    subject, text = telling.words_of(competition, name=_("(name)"), link=link.replace(quote("…"), "…"))
-    context = {
-        "visit": visit,
+    context = {"visit": visit, "waiting": len(waiting), **_letters(request, competition, user)}
+    return render(request, "hosts/host_invite.html", context)
+
+
+def _letters(request: HttpRequest, competition: Competition, user: User) -> dict[str, Any]:
+    link = _link(request, "…").replace(quote("…"), "…")
+    subject, text = telling.words_of(competition, name=_("(name)"), link=link)
+    return {
         "obstacle": hosting.why_nobody_is_invited(competition),
-        "waiting": len(waiting),
         "without_address": competition.roster.filter(user=None, left_at=None, email="").count(),
         "letters_left": hosting.letters_left(user),
         "subject": subject,
         "text": text,
     }
-    return render(request, "hosts/host_invite.html", context)
 
 
 @open_to(Audience.HOSTS)

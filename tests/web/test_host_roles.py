@@ -1,0 +1,120 @@
+"""A role is kept for an address until somebody shows that it is theirs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from django.conf import LazySettings
+from django.test import Client
+
+from leaderboard import hosting
+from leaderboard.models import AuditEntry, Competition, Deed, Notice, RoleInvitation, User
+from tests.conftest import enter
+from tests.web.test_roster import signed_in, text_of
+
+ROLES = "/host/pets/people/roles/"
+
+
+@pytest.fixture
+def hers(ada: User, pets: Competition, settings: LazySettings) -> Client:
+    """Ada, on a site with a mail server."""
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    settings.SITE_URL = "https://class.example/"
+    return signed_in(ada)
+
+
+def offer(client: Client, address: str = "Dee@Example.org", role: str = "assistant") -> str:
+    return text_of(client.post(ROLES, {"action": "add", "name": address, "role": role}, follow=True))
+
+
+def confirm(user: User, address: str = "") -> None:
+    """Follow the link of the letter that confirms an address."""
+    made = EmailAddress.objects.create(user=user, email=address or user.email, verified=False)
+    signed_in(user).post(f"/accounts/confirm-email/{EmailConfirmationHMAC(made).key}/")
+    made.refresh_from_db()
+    assert made.verified
+
+
+def test_an_address_without_an_account_is_kept_and_gives_the_role_once_it_is_confirmed(
+    hers: Client, ada: User, dee: User, pets: Competition
+) -> None:
+    page = offer(hers)
+    assert "Kept for dee@example.org" in page
+    assert signed_in(dee).get("/host/pets/").status_code == 404
+    confirm(dee)
+    assert list(pets.assistants.all()) == [dee]
+    assert signed_in(dee).get("/host/pets/").status_code == 200
+    assert not RoleInvitation.objects.exists()
+    assert Notice.objects.filter(user=ada, title="An invitation to help is taken up").count() == 1
+    deeds = list(AuditEntry.objects.order_by("number").values_list("deed", flat=True))
+    assert deeds[-2:] == [Deed.ROLE_OFFERED.value, Deed.ASSISTANT_ADDED.value]
+    assert "dee@" not in str(list(AuditEntry.objects.values()))
+
+
+def test_another_address_gives_nothing(hers: Client, dee: User, pets: Competition) -> None:
+    offer(hers, "prof@uni.example")
+    confirm(dee)
+    assert not pets.assistants.exists()
+    assert RoleInvitation.objects.count() == 1
+
+
+def test_what_ada_takes_back_is_given_to_nobody(hers: Client, dee: User, pets: Competition) -> None:
+    page = hers.post(ROLES, {"action": "add", "name": dee.email, "role": "host"}, follow=True).content.decode()
+    (number,) = re.findall(r'name="number" value="(\d+)"', page)
+    hers.post(ROLES, {"action": "withdraw", "number": number})
+    confirm(dee)
+    assert dee not in pets.hosts.all()
+    assert AuditEntry.objects.filter(deed=Deed.ROLE_WITHDRAWN.value).count() == 1
+
+
+@pytest.mark.parametrize("number", ["", "x", "0", "9" * 400])
+def test_a_number_that_means_nothing_takes_nothing_back(hers: Client, number: str) -> None:
+    offer(hers)
+    assert hers.post(ROLES, {"action": "withdraw", "number": number}).status_code < 500
+    assert RoleInvitation.objects.count() == 1
+
+
+def test_what_a_host_kept_is_worth_nothing_once_they_host_no_longer(
+    hers: Client, bo: User, dee: User, pets: Competition
+) -> None:
+    pets.hosts.add(bo)
+    offer(signed_in(bo), role="host")
+    hosting.remove_host(competition=pets, name="bo")
+    confirm(dee)
+    assert dee not in pets.hosts.all()
+    assert not RoleInvitation.objects.exists()
+
+
+def test_who_competes_gets_no_role_and_ada_reads_why(hers: Client, ada: User, dee: User, pets: Competition) -> None:
+    offer(hers)
+    enter(pets, dee)
+    confirm(dee)
+    assert not pets.assistants.exists()
+    assert "competes in this competition" in Notice.objects.get(user=ada).text
+
+
+def test_offering_again_changes_the_role(hers: Client, pets: Competition, dee: User) -> None:
+    offer(hers)
+    offer(hers, role="host")
+    confirm(dee)
+    assert dee in pets.hosts.all()
+    assert not pets.assistants.exists()
+
+
+def test_where_no_mail_is_sent_nothing_is_kept(hers: Client, settings: LazySettings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "none"
+    assert "ask the person for their user name" in offer(hers)
+    assert not RoleInvitation.objects.exists()
+
+
+def test_what_is_no_address_is_refused(hers: Client) -> None:
+    assert "is no e-mail address" in offer(hers, "dee@")
+    assert not RoleInvitation.objects.exists()
+
+
+def test_an_assistant_keeps_roles_for_nobody(hers: Client, cy: User, pets: Competition) -> None:
+    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT)
+    assert signed_in(cy).post(ROLES, {"action": "add", "name": "dee@x.example", "role": "host"}).status_code == 404
+    assert not RoleInvitation.objects.exists()
