@@ -51,7 +51,7 @@ def test_every_path_exists(document: Path) -> None:
     text = document.read_text()
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
     named = re.findall(r"`((?:leaderboard|metrics|templates|tests|docs|bench)/[\w./]*)`", text)
-    missing = [path for path in links + named if not (ROOT / path).exists()]
+    missing = [path for path in links + named if not ((ROOT / path).exists() or (document.parent / path).exists())]
     assert missing == []
 
 
