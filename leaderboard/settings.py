@@ -16,6 +16,8 @@ from urllib.parse import quote, urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from .locales import languages_in
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
@@ -92,6 +94,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "leaderboard.web.languages.LanguageMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -194,7 +197,10 @@ ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=0)
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
-USE_I18N = False
+USE_I18N = True
+# A language is a folder `de/LC_MESSAGES/django.mo` in one of these; an operator's own words come before the site's.
+LOCALE_PATHS = [VAR_DIR / "locale", BASE_DIR / "locale"]
+LANGUAGES = languages_in(LOCALE_PATHS)
 
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True

@@ -32,6 +32,8 @@ class User(AbstractUser):
     can_host = models.BooleanField("may host competitions", default=False)
     # Empty: that of the browser, or of what is looked at.
     zone = models.CharField("time zone", max_length=60, blank=True, default="", validators=[check_zone])
+    # Empty: that of the browser. A language that left the site counts as empty.
+    language = models.CharField(max_length=16, blank=True, default="")
     has_shortcuts = models.BooleanField("keyboard shortcuts", default=True)
 
     class Meta(AbstractUser.Meta):

@@ -21,7 +21,7 @@ from django.core import signing
 from django.core.mail import EmailMessage, get_connection
 from django.db.models import F
 from django.db.models.functions import Now
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from ..models import Delivery, Kind, Notice, User
@@ -74,7 +74,9 @@ def _send_to(user_id: int, server: Any) -> bool:
         mine.update(mail_claim=None, mail_at=None)
         return True
     try:
-        post(letter(user, notices), server)
+        with translation.override(user.language or settings.LANGUAGE_CODE):
+            words = letter(user, notices)
+        post(words, server)
     except NotSent as error:
         _put_back(notices, error)
         if not error.answers:

@@ -16,6 +16,7 @@ from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import get_current_timezone, get_current_timezone_name
+from django.utils.translation import get_language
 
 import metrics
 
@@ -282,7 +283,7 @@ COUNTED_AT_ONCE = 20_000
 @register.simple_tag
 def competition_size(competition: Competition) -> str:
     """Teams and submissions. In a large competition at most half a minute old: counting takes longer than a page."""
-    key = f"size:{competition.pk}"
+    key = f"size:{competition.pk}:{get_language()}"
     text, files, version = caches["local"].get(key, ("", 0, -1))
     if version < 0 or (files < COUNTED_AT_ONCE and version != competition.board_version):
         # Counted apart, because the number of all files comes from an index alone, and a file's team does not.

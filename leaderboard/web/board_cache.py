@@ -1,7 +1,7 @@
 """What one process keeps of rendered boards, and how many readers of a new one cost a single rendering.
 
 Keys carry the board version, so nothing here is ever out of date: what changed has another key, and what nobody
-asks for any more falls off the end.
+asks for any more falls off the end. The reader's language is added to every key here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar, cast
+
+from django.utils.translation import get_language
 
 T = TypeVar("T")
 
@@ -41,10 +43,11 @@ class Shelf:
     def find(self, key: Hashable) -> Any:
         """What is kept under a key, or None; makes nothing and waits for nobody."""
         with self._lock:
-            return self._kept.get(key)
+            return self._kept.get((get_language(), key))
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """What is kept under a key, made by `make` if it is not there. An exception of `make` is not kept."""
+        key = (get_language(), key)
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)

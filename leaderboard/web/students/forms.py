@@ -6,6 +6,7 @@ import uuid
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
@@ -168,6 +169,14 @@ class PreferencesForm(forms.Form):
             initial=user.zone,
             help_text=_("Of all pages and of the daily letter. Hosts' forms are in the competition's own."),
         )
+        if len(settings.LANGUAGES) > 1:
+            self.fields["language"] = forms.ChoiceField(
+                label=_("Language"),
+                required=False,
+                choices=[("", _("That of my browser")), *settings.LANGUAGES],
+                initial=user.language if user.language in dict(settings.LANGUAGES) else "",
+                help_text=_("Of all pages, notices and letters."),
+            )
         self.fields["has_shortcuts"] = forms.BooleanField(
             label=_("Keyboard shortcuts"), required=False, initial=user.has_shortcuts
         )
@@ -178,7 +187,7 @@ class PreferencesForm(forms.Form):
 
     def keep(self) -> None:
         """Store what is about the person and not about notices."""
-        own = {"zone": self.cleaned_data["zone"], "has_shortcuts": self.cleaned_data["has_shortcuts"]}
+        own = {name: self.cleaned_data[name] for name in ("zone", "language", "has_shortcuts") if name in self.fields}
         User.objects.filter(pk=self.user.pk).update(**own)
 
     @property

@@ -21,6 +21,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import get_current_timezone_name
+from django.utils.translation import get_language
 
 from ... import hosting, ranking
 from ...models import Split
@@ -173,6 +174,7 @@ def _etag(request: HttpRequest, wish: Wish) -> str:
     """Names the bytes of an answer: the board, who looks, and for a whole page its frame with the minute shown."""
     visit = wish.visit
     parts: list[object] = [*wish.key, visit.state, visit.competition.candidate_id, wish.is_locked, wish.text]
+    parts.append(get_language())
     if not visit.user.is_anonymous:
         parts += [visit.user.pk, visit.membership.team_id if visit.membership else 0]
     if not _is_part(request):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.translation import get_language
 
 from ... import ranking
 from ...models import Competition, Split
@@ -32,7 +33,7 @@ def embed(request: HttpRequest, slug: str) -> HttpResponse:
     theme = theme if theme in THEMES else ""
     split = Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC
     version = (competition.pk, competition.ground_truth_id, competition.board_version, competition.candidate_id)
-    key = ("embed", *version, split.value, at.astimezone(UTC).date(), theme, request.get_host())
+    key = ("embed", *version, split.value, at.astimezone(UTC).date(), theme, request.get_host(), get_language())
     etag = f'"{hashlib.blake2s(repr(key).encode(), digest_size=12).hexdigest()}"'
     if etag in request.headers.get("If-None-Match", ""):
         response = HttpResponse(status=304)

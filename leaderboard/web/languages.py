@@ -1,0 +1,38 @@
+"""In which language pages are shown: the viewer's own choice, else what their browser asks for, else English."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
+
+# Read by programs and operators, and the same everywhere.
+ENGLISH_ALONE = ("/api/", "/admin/", "/healthz", "/prometheus")
+
+
+def language_of(request: HttpRequest) -> str:
+    """Asks for the viewer's account only where there is something to choose."""
+    if len(settings.LANGUAGES) == 1 or request.path_info.startswith(ENGLISH_ALONE):
+        return settings.LANGUAGE_CODE
+    own = getattr(request.user, "language", "")
+    return own if own in dict(settings.LANGUAGES) else translation.get_language_from_request(request)
+
+
+class LanguageMiddleware:
+    """Django's LocaleMiddleware does not know what a person chose, and leaves its language to the thread's next one."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        language = language_of(request)
+        with translation.override(language):
+            request.LANGUAGE_CODE = language
+            response = self.get_response(request)
+        if len(settings.LANGUAGES) > 1 and not request.path_info.startswith(ENGLISH_ALONE):
+            patch_vary_headers(response, ["Accept-Language"])
+            response.headers.setdefault("Content-Language", language)
+        return response

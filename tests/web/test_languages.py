@@ -1,0 +1,112 @@
+"""Everybody reads pages in their own language, where the site has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core import mail
+from django.test import Client, override_settings
+
+from leaderboard import telling
+from leaderboard.locales import languages_in
+from leaderboard.models import Kind, User
+from tests.conftest import answers, enter, hand_in, make_competition
+from tests.web.languages import CODE, second_language
+from tests.web.test_join import signed_in
+
+FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
+
+
+@pytest.fixture
+def two_languages() -> Iterator[None]:
+    with second_language():
+        yield
+
+
+def choose_language(user: User, language: str) -> None:
+    User.objects.filter(pk=user.pk).update(language=language)
+
+
+def test_a_site_with_english_alone_asks_nobody(bo: User) -> None:
+    assert settings.LANGUAGES == [("en", "English")]
+    page = signed_in(bo).get("/account/preferences/", headers=FOREIGN)
+    assert "language" not in page.context["form"].fields
+    assert '<html lang="en"' in page.content.decode()
+    assert "Accept-Language" not in page.headers["Vary"]
+
+
+def test_a_folder_with_compiled_words_is_a_language_and_one_without_is_none(tmp_path: Path) -> None:
+    for name in ("de", "pt_BR", "xx"):
+        (tmp_path / name / "LC_MESSAGES").mkdir(parents=True)
+    for name in ("pt_BR", "xx"):
+        (tmp_path / name / "LC_MESSAGES" / "django.mo").touch()
+    found = languages_in([tmp_path, tmp_path / "nowhere"])
+    assert found == [("en", "English"), ("pt-br", "Português Brasileiro"), ("xx", "xx")]
+
+
+@pytest.mark.usefixtures("two_languages", "db")
+def test_a_stranger_reads_what_their_browser_asks_for() -> None:
+    page = Client().get("/", headers=FOREIGN)
+    assert f'<html lang="{CODE}"' in page.content.decode()
+    assert "⟦Competitions⟧" in page.content.decode()
+    assert "Accept-Language" in page.headers["Vary"]
+    assert '<html lang="en"' in Client().get("/", headers={"Accept-Language": "tlh"}).content.decode()
+
+
+@pytest.mark.usefixtures("two_languages")
+def test_what_bo_chose_comes_before_what_the_browser_asks_for(bo: User) -> None:
+    client = signed_in(bo)
+    fields = client.get("/account/preferences/").context["form"].fields.items()
+    choices = {name: field.initial for name, field in fields}
+    client.post("/account/preferences/", {**choices, "language": "en"})
+    assert '<html lang="en"' in client.get("/", headers=FOREIGN).content.decode()
+    client.post("/account/preferences/", {**choices, "language": CODE})
+    assert f'<html lang="{CODE}"' in client.get("/").content.decode()
+    assert client.post("/account/preferences/", {**choices, "language": "tlh"}).status_code == 422
+
+
+@pytest.mark.usefixtures("two_languages")
+def test_a_language_that_left_the_site_is_no_choice(bo: User) -> None:
+    choose_language(bo, CODE)
+    with override_settings(LANGUAGES=[("en", "English"), ("de", "Deutsch")]):
+        page = signed_in(bo).get("/account/preferences/")
+    assert '<html lang="en"' in page.content.decode()
+    assert page.context["form"].fields["language"].initial == ""
+
+
+@pytest.mark.usefixtures("two_languages")
+def test_a_board_that_is_kept_is_kept_for_each_language(ada: User, bo: User) -> None:
+    competition = make_competition(ada, is_listed=True, embed_sites="*")
+    enter(competition, bo)
+    hand_in(competition, bo, answers())
+    for path in ("/c/pets/leaderboard/", "/c/pets/embed/"):
+        english = Client().get(path)
+        foreign = Client().get(path, headers={**FOREIGN, "If-None-Match": english.headers["ETag"]})
+        assert '<html lang="en"' in english.content.decode()
+        assert "⟦" not in english.content.decode()
+        assert f'<html lang="{CODE}"' in foreign.content.decode()
+        assert Client().get(path).content == english.content
+
+
+@pytest.mark.usefixtures("two_languages")
+def test_programs_read_english(ada: User, bo: User) -> None:
+    choose_language(bo, CODE)
+    client = signed_in(bo)
+    for path in ("/api/v1/competitions/none", "/api/v1/openapi.json", "/healthz"):
+        answer = client.get(path, headers=FOREIGN)
+        assert "⟦" not in answer.content.decode()
+        assert "Content-Language" not in answer.headers
+
+
+@pytest.mark.usefixtures("two_languages")
+def test_a_letter_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: User) -> None:
+    choose_language(bo, CODE)
+    with override_settings(ACCOUNT_EMAIL_VERIFICATION="mandatory"):
+        telling.tell([bo, cy], kind=Kind.OTHER, competition=None, title="A word", text="", link="/")
+        telling.send_due()
+    letters = {message.to[0]: str(message.body) for message in mail.outbox}
+    assert "⟦Choose what you get by mail" in letters["bo@example.org"]
+    assert "⟦" not in letters["cy@example.org"]
