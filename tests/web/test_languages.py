@@ -15,8 +15,22 @@ from leaderboard.locales import languages_in
 from leaderboard.models import Kind, User
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.languages import CODE, second_language
+from tests.web.marking import english, unmarked
 from tests.web.test_join import signed_in
 
+STRANGERS = ("/", "/c/pets/", "/c/pets/rules/", "/join/", "/accounts/login/")
+STUDENTS = (
+    "/",
+    "/c/pets/leaderboard/",
+    "/c/pets/submit/",
+    "/c/pets/submissions/",
+    "/c/pets/team/",
+    "/teams/",
+    "/account/",
+    "/account/preferences/",
+    "/notifications/",
+)
+HOSTS = ("/host/", "/host/pets/", "/host/pets/teams/", "/host/pets/submissions/", "/host/pets/settings/")
 FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
 
 
@@ -110,3 +124,48 @@ def test_a_letter_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: Use
     letters = {message.to[0]: str(message.body) for message in mail.outbox}
     assert "⟦Choose what you get by mail" in letters["bo@example.org"]
     assert "⟦" not in letters["cy@example.org"]
+
+
+TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
+
+
+def test_the_reader_of_templates_sees_what_nobody_could_translate() -> None:
+    assert unmarked('<p title="Your team">{{ team }} of {% if a > 1 %}<b>two</b>{% endif %}</p>') == [
+        "title: Your team",
+        "of",
+        "two",
+    ]
+    assert unmarked('<p title="{% translate "Your team" %}">{% translate "of" %} <code>id</code> – {{ x }}</p>') == []
+
+
+def test_no_template_has_words_that_nobody_could_translate() -> None:
+    found = [
+        f"{path.relative_to(TEMPLATES)}: {words}"
+        for path in sorted(TEMPLATES.rglob("*.html"))
+        for words in unmarked(path.read_text())
+    ]
+    assert found == []
+
+
+@pytest.mark.usefixtures("two_languages")
+def test_pages_hold_no_english_beside_peoples_own_words(ada: User, bo: User) -> None:
+    """Texts of pages and their spoken attributes, from templates and from Python."""
+    competition = make_competition(ada, is_listed=True)
+    enter(competition, bo)
+    hand_in(competition, bo, answers(public=1))
+    for user in (ada, bo):
+        choose_language(user, CODE)
+    found = {
+        f"{path}: {words}"
+        for user, paths in ((None, STRANGERS), (bo, STUDENTS), (ada, HOSTS))
+        for path in paths
+        for words in english(_read(user, path))
+    }
+    assert sorted(found) == []
+
+
+def _read(user: User | None, path: str) -> str:
+    client = Client() if user is None else signed_in(user)
+    page = client.get(path, headers=FOREIGN)
+    assert page.status_code == 200, path
+    return page.content.decode()
