@@ -15,22 +15,9 @@ from leaderboard.locales import languages_in
 from leaderboard.models import Kind, User
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.languages import CODE, second_language
-from tests.web.marking import english, unmarked
+from tests.web.marking import unmarked
 from tests.web.test_join import signed_in
 
-STRANGERS = ("/", "/c/pets/", "/c/pets/rules/", "/join/", "/accounts/login/")
-STUDENTS = (
-    "/",
-    "/c/pets/leaderboard/",
-    "/c/pets/submit/",
-    "/c/pets/submissions/",
-    "/c/pets/team/",
-    "/teams/",
-    "/account/",
-    "/account/preferences/",
-    "/notifications/",
-)
-HOSTS = ("/host/", "/host/pets/", "/host/pets/teams/", "/host/pets/submissions/", "/host/pets/settings/")
 FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
 
 
@@ -145,27 +132,3 @@ def test_no_template_has_words_that_nobody_could_translate() -> None:
         for words in unmarked(path.read_text())
     ]
     assert found == []
-
-
-@pytest.mark.usefixtures("two_languages")
-def test_pages_hold_no_english_beside_peoples_own_words(ada: User, bo: User) -> None:
-    """Texts of pages and their spoken attributes, from templates and from Python."""
-    competition = make_competition(ada, is_listed=True)
-    enter(competition, bo)
-    hand_in(competition, bo, answers(public=1))
-    for user in (ada, bo):
-        choose_language(user, CODE)
-    found = {
-        f"{path}: {words}"
-        for user, paths in ((None, STRANGERS), (bo, STUDENTS), (ada, HOSTS))
-        for path in paths
-        for words in english(_read(user, path))
-    }
-    assert sorted(found) == []
-
-
-def _read(user: User | None, path: str) -> str:
-    client = Client() if user is None else signed_in(user)
-    page = client.get(path, headers=FOREIGN)
-    assert page.status_code == 200, path
-    return page.content.decode()

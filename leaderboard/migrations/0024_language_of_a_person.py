@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0022_token_scope'),
+        ('leaderboard', '0023_webhooks'),
     ]
 
     operations = [
