@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0023_webhooks'),
+        ('leaderboard', '0025_role_invitations'),
     ]
 
     operations = [
