@@ -16,9 +16,17 @@ from leaderboard.models import (
     Competition,
     DailyAttempts,
     DataFile,
+    Grade,
+    GradeRelease,
+    Grant,
     GroundTruth,
     Membership,
+    MergeOffer,
+    Notice,
+    NoticeChoice,
     Refusal,
+    RoleInvitation,
+    RosterEntry,
     Score,
     Standing,
     Submission,
@@ -78,6 +86,14 @@ def team() -> Team:
     return Team.objects.get()
 
 
+def bo() -> User:
+    return User.objects.get(username="bo")
+
+
+def release() -> GradeRelease:
+    return GradeRelease.objects.create(**here(), number=1, rules={}, ground_truth_number=1)
+
+
 OFFENCES: dict[str, Callable[[], object]] = {
     "user_name_once_whatever_case": lambda: User.objects.create(username="BO"),
     "user_email_once_whatever_case": lambda: User.objects.create(username="x", email="BO@example.org"),
@@ -95,9 +111,7 @@ OFFENCES: dict[str, Callable[[], object]] = {
     ),
     "data_file_name_once": lambda: twice(DataFile, **here(), name="a.csv", **a_file()),
     "team_name_once_per_competition": lambda: Team.objects.create(**here(), name="BO"),
-    "one_team_per_user_and_competition": lambda: twice(
-        Membership, **here(), team=team(), user=User.objects.get(username="bo")
-    ),
+    "one_team_per_user_and_competition": lambda: twice(Membership, **here(), team=team(), user=bo()),
     "one_count_per_team_and_day": lambda: twice(DailyAttempts, team=team(), day=TODAY - timedelta(days=1)),
     "attempts_not_negative": lambda: DailyAttempts.objects.update(used=-1),
     "baseline_name_once": lambda: twice(Baseline, **here(), name="Guess"),
@@ -117,6 +131,30 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "webhook_message_told_once": lambda: twice(
         WebhookMessage, webhook=Webhook.objects.create(**here(), address="a"), title="t", key="k"
     ),
+    "competition_launched_without_a_rehearsal": lambda: competition(rehearsed_at=timezone.now()),
+    "a_pause_says_why": lambda: competition(paused_at=timezone.now()),
+    "competition_admission_known": lambda: competition(admission="everybody"),
+    "roster_user_once": lambda: twice(RosterEntry, **here(), user=bo()),
+    "roster_email_once": lambda: [RosterEntry.objects.create(**here(), email=text) for text in ("a@b.org", "A@B.org")],
+    "roster_slip_once": lambda: twice(RosterEntry, **here(), slip_digest="d"),
+    "one_choice_per_kind_of_notice": lambda: twice(NoticeChoice, user=bo(), kind="reveal", delivery="page"),
+    "notice_delivery_known": lambda: NoticeChoice.objects.create(user=bo(), kind="reveal", delivery="pigeon"),
+    "notice_told_once": lambda: twice(Notice, user=bo(), kind="reveal", title="t", key="k"),
+    "grade_release_number_once": lambda: [release(), release()],
+    "one_grade_per_person_and_release": lambda: twice(Grade, release=release(), user=bo()),
+    "grade_is_not_negative": lambda: Grade.objects.create(release=release(), user=bo(), points=-1),
+    "a_disqualified_team_reads_why": lambda: Team.objects.update(disqualified_at=timezone.now()),
+    "team_pseudonym_once": lambda: [Team.objects.create(**here(), name=name, pseudonym="Calm Fox") for name in "xy"],
+    "one_offer_between_two_teams": lambda: twice(
+        MergeOffer, team=team(), other=Team.objects.create(**here(), name="others")
+    ),
+    "an_offer_is_for_another_team": lambda: MergeOffer.objects.create(team=team(), other=team()),
+    "a_grant_gives_something": lambda: Grant.objects.create(team=team(), reason="none"),
+    "role_invitation_once": lambda: twice(RoleInvitation, **here(), email="a@b.org", role="host", made_by=bo()),
+    "role_invitation_known": lambda: RoleInvitation.objects.create(
+        **here(), email="a@b.org", role="owner", made_by=bo()
+    ),
+    "a_hidden_file_says_why": lambda: submission(hidden_at=timezone.now()),
     "one_standing_per_team": lambda: Standing.objects.create(
         ground_truth=GroundTruth.objects.get(),
         team=team(),
