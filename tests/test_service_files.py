@@ -147,6 +147,8 @@ def test_no_variable_of_the_site_is_forgotten() -> None:
     """Whatever the code asks the environment for is carried over, or named here with a reason not to."""
     asked = re.compile(r'(?:env\.(?:str|int|bool|list|db|email_url)\(|environ(?:\.get\(|\[))"([A-Z_]+)"')
     files = [*(ROOT / "leaderboard").rglob("*.py"), *(ROOT / "metrics").rglob("*.py"), ROOT / "manage.py"]
+    at_home = ROOT / "leaderboard" / "cli"  # what students download asks their own machines
+    files = [path for path in files if at_home not in path.parents]
     names = {name for path in files for name in asked.findall(path.read_text())}
     always = {"SITE_URL", "VAR_DIR", "TRUSTED_PROXIES"}
     once = {"ADMIN_USERNAME", "ADMIN_PASSWORD", "ADMIN_EMAIL"}
