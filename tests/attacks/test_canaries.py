@@ -86,7 +86,9 @@ def test_nobody_reads_what_is_not_theirs_before_the_reveal(
     assert leaks(scene, role, is_revealed=False, log=caplog) == []
 
 
-@pytest.mark.parametrize("role", ["anonymous", "eve", "bo", "otto"])
+@pytest.mark.parametrize(
+    "role", ["bo", *(pytest.param(role, marks=pytest.mark.long) for role in ("anonymous", "eve", "otto"))]
+)
 def test_after_the_deadline_nothing_opens_before_the_reveal_and_then_no_truth_and_no_file(
     scene: Scene, role: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -42,7 +42,9 @@ def tellers(scene: Scene, role: str, *queries: str) -> list[str]:
     return [path for path, text in seen if NAME in text or MEMBER in text]
 
 
-@pytest.mark.parametrize("role", ["anonymous", "dee", "eve", "otto"])
+@pytest.mark.parametrize(
+    "role", ["eve", *(pytest.param(role, marks=pytest.mark.long) for role in ("anonymous", "dee", "otto"))]
+)
 def test_no_address_tells_others_who_is_behind_a_pseudonym(masked: Scene, role: str) -> None:
     assert tellers(masked, role, "", "?q=Namecanary", "?board=private&page=1") == []
 

@@ -167,6 +167,7 @@ def test_olga_reads_one_box_with_the_address_and_a_link_and_a_second_up_says_whe
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_what_lies_in_var_is_for_olga_alone(start: Callable[..., Up]) -> None:
     site = start().started()
     assert stat.S_IMODE(site.var.stat().st_mode) == 0o700
@@ -177,6 +178,7 @@ def test_what_lies_in_var_is_for_olga_alone(start: Callable[..., Up]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_deep_folder_with_odd_characters_works(start: Callable[..., Up], tmp_path: Path) -> None:
     """Longer than a socket's path may be, and with everything that has a meaning in a URL, a shell or a config."""
     var = tmp_path / ('Olga\'s #1 "site" 100% %20 ü ?' + "x" * 90)
@@ -187,6 +189,7 @@ def test_a_deep_folder_with_odd_characters_works(start: Callable[..., Up], tmp_p
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_an_operator_can_be_named_beforehand_and_no_child_learns_the_password(
     start: Callable[..., Up],
 ) -> None:
@@ -197,6 +200,7 @@ def test_an_operator_can_be_named_beforehand_and_no_child_learns_the_password(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_olga_reads_that_a_password_is_too_weak(start: Callable[..., Up]) -> None:
     site = start(ADMIN_USERNAME="olga", ADMIN_PASSWORD="olga")
     assert site.ended() == 1
@@ -217,6 +221,7 @@ def test_olga_reads_which_port_is_taken(start: Callable[..., Up]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_class_can_come_in_by_the_machines_address(start: Callable[..., Up]) -> None:
     site = start("--host", "0.0.0.0").started()
     assert "127.0.0.1" not in site.url or not places.own_addresses()[1:]
@@ -246,6 +251,7 @@ def test_every_part_that_is_killed_comes_back(start: Callable[..., Up]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_process_that_answers_comes_back_when_it_is_killed(start: Callable[..., Up]) -> None:
     site = start().started()
     leader = site.pid_of("granian")
@@ -273,7 +279,7 @@ def test_pauses_grow_to_half_a_minute_and_start_over_after_a_healthy_minute() ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_ctrl_c_ends_everybody_within_three_seconds(start: Callable[..., Up], how: signal.Signals) -> None:
     site = start().started()
     family = site.below()
@@ -287,6 +293,7 @@ def test_ctrl_c_ends_everybody_within_three_seconds(start: Callable[..., Up], ho
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_part_that_hangs_is_ended_with_the_others(start: Callable[..., Up]) -> None:
     site = start().started()
     family = site.below()
@@ -308,6 +315,7 @@ def test_after_kill_9_nobody_is_left_and_the_next_up_works(start: Callable[..., 
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_kill_9_in_the_middle_of_starting_leaves_nobody_either(start: Callable[..., Up]) -> None:
     site = start()
     wait_for(lambda: len(site.below()) >= 4, "some children")
