@@ -289,7 +289,8 @@ def competition_size(competition: Competition) -> str:
         # Counted apart, because the number of all files comes from an index alone, and a file's team does not.
         here = Competition.objects.filter(pk=competition.pk)
         parts = [_number(model) for model in (Team, Submission, Baseline)]
-        teams, files, baselines = here.values_list(*parts).get()
+        # A competition that was removed while a file came in still has the page that says so.
+        teams, files, baselines = next(iter(here.values_list(*parts)), (0, 0, 0))
         files -= baselines
         text = f"{plural(teams, 'team')} · {plural(files, 'submission')}"
         caches["local"].set(key, (text, files, competition.board_version), 30)

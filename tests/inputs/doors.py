@@ -12,6 +12,7 @@ from django.test import Client
 
 from leaderboard.models import ApiToken, DailyAttempts, Submission, User
 from leaderboard.storage import path_of
+from tests.conftest import answers
 
 BOUNDARY = "----leaderboard-inputs"
 
@@ -108,6 +109,11 @@ class Api(Door):
 
 
 DOORS: dict[str, type[Door]] = {"form": Form, "api": Api}
+
+
+def another(number: int) -> bytes:
+    """A good file with other bytes for each number up to 48: the same bytes again would only raise a question."""
+    return answers(public=number % 7, private=number // 7)
 
 
 def part(name: str, data: bytes, disposition: str = "") -> bytes:

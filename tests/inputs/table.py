@@ -201,8 +201,11 @@ REST: dict[str, dict[int, Entry]] = {
         ),
         124: Entry(
             "the same bytes again",
-            "pointed out; taken",
-            (f"{T}test_124_the_same_bytes_again_are_pointed_out", f"{T}test_124_a_program_sees_by_the_hash"),
+            "pointed out; the page asks before it is taken, a program sees by the hash",
+            (
+                f"{T}test_124_the_same_bytes_again_are_pointed_out_and_asked_about",
+                f"{T}test_124_a_program_sees_by_the_hash",
+            ),
         ),
     },
     "Host's files": {

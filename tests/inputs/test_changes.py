@@ -12,7 +12,7 @@ from leaderboard import hosting, joining, submitting
 from leaderboard.models import Competition, DailyAttempts, Membership, Submission, User
 from leaderboard.storage import store
 from tests.conftest import answers, close, enter, person
-from tests.inputs.doors import DOORS, Door, attempts_used, body_of, files_kept, nothing_happened, part
+from tests.inputs.doors import DOORS, Door, another, attempts_used, body_of, files_kept, nothing_happened, part
 
 
 @pytest.fixture(params=DOORS)
@@ -46,8 +46,9 @@ def test_115_an_attempt_taken_while_the_file_came_in_is_seen(door: Door, pets: C
     for _ in range(4):
         submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     with while_a_file_comes_in(lambda: submitting.submit(competition=pets, user=bo, file_name="b", chunks=[answers()])):
-        answer = door.send(answers())
+        answer = door.send(another(1))
     assert answer.status in (409, 429)
+    assert "used all 5 attempts of today" in answer.words
     assert (attempts_used(bo), len(files_kept())) == (5, 5)
 
 
@@ -110,9 +111,9 @@ def test_118_attempts_start_again_at_midnight_utc_also_when_the_clocks_change(
     Competition.objects.update(zone="Europe/Vienna", daily_attempts=1, **times)
     taken = []
     # 22:00 and 23:00 UTC are midnight in Vienna in summer and in winter: no new day there.
-    for hours in (-24, -2, -1, -0.001, 0, 1, 2, 23.999, 24):
+    for number, hours in enumerate((-24, -2, -1, -0.001, 0, 1, 2, 23.999, 24)):
         at(monkeypatch, midnight + timedelta(hours=hours))
-        taken.append(door.send(answers()).submission is not None)
+        taken.append(door.send(another(number)).submission is not None)
     assert taken == [True, False, False, False, True, False, False, False, True]
     assert DailyAttempts.objects.filter(used=1).count() == 3
 

@@ -14,7 +14,7 @@ from leaderboard import scoring
 from leaderboard.models import Competition, User
 from leaderboard.storage import path_of
 from tests.conftest import answers, enter
-from tests.inputs.doors import DOORS, Api, Door, Form, attempts_used, body_of, files_kept, part
+from tests.inputs.doors import DOORS, Api, Door, Form, another, attempts_used, body_of, files_kept, part
 
 
 @pytest.fixture(autouse=True)
@@ -50,13 +50,13 @@ NAMES = {
 
 
 def test_102_to_107_a_name_is_shown_clean_and_names_nothing(door: Door, settings: LazySettings) -> None:
-    for given, (disposition, shown) in NAMES.items():
+    for number, (given, (disposition, shown)) in enumerate(NAMES.items()):
         before = files_kept()
-        answer = door.post_raw(body_of(part("file", answers(), disposition)))
+        answer = door.post_raw(body_of(part("file", another(number), disposition)))
         assert answer.submission is not None, given
         assert answer.submission.file_name == shown, given
         path = path_of(answer.submission.file_key)
-        assert path.read_bytes() == answers()
+        assert path.read_bytes() == another(number)
         assert path.is_relative_to(Path(settings.FILES_DIR) / "submissions")
         assert path.name.isalnum()
         assert sorted(files_kept()) == sorted([*before, str(path)])
@@ -68,11 +68,11 @@ def test_102_to_107_a_name_is_shown_clean_and_names_nothing(door: Door, settings
 def test_107_a_download_has_one_name_in_one_header(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     door = Form(bo)
-    for given, (disposition, shown) in NAMES.items():
-        submission = door.post_raw(body_of(part("file", answers(), disposition))).submission
+    for number, (given, (disposition, shown)) in enumerate(NAMES.items()):
+        submission = door.post_raw(body_of(part("file", another(number), disposition))).submission
         assert submission is not None, given
         response = door.client.get(f"/c/pets/submissions/{submission.pk}/file/")
-        assert response.getvalue() == answers()
+        assert response.getvalue() == another(number)
         header = response["Content-Disposition"]
         assert header.startswith("attachment; filename"), given
         assert header.isprintable()

@@ -12,7 +12,18 @@ from django.core.files.uploadhandler import MemoryFileUploadHandler
 
 from leaderboard.models import Competition, User
 from tests.conftest import answers, enter, hand_in
-from tests.inputs.doors import DOORS, Api, Door, Form, attempts_used, body_of, files_kept, nothing_happened, part
+from tests.inputs.doors import (
+    DOORS,
+    Api,
+    Door,
+    Form,
+    another,
+    attempts_used,
+    body_of,
+    files_kept,
+    nothing_happened,
+    part,
+)
 
 NAMED = '; filename="mine.csv"'
 WHOLE = body_of(part("file", answers(), NAMED))
@@ -119,8 +130,8 @@ def test_114_the_same_key_of_a_program_hands_in_once(pets: Competition, bo: User
 
 def test_115_of_two_tabs_at_the_last_attempt_one_is_refused(door: Door, bo: User) -> None:
     for number in range(4):
-        door.send(answers(), key=f"k{number}")
-    one, other = door.send(answers(), key="tab-1"), door.send(answers(), key="tab-2")
+        door.send(another(number), key=f"k{number}")
+    one, other = door.send(another(4), key="tab-1"), door.send(another(5), key="tab-2")
     assert one.submission is not None
     assert other.submission is None
     assert "used all 5 attempts of today" in other.words
@@ -163,13 +174,17 @@ def test_121_a_hundred_thousand_parts_are_not_counted_to_the_end(door: Door, bo:
 # --- again ------------------------------------------------------------------------------------------------------
 
 
-def test_124_the_same_bytes_again_are_pointed_out(pets: Competition, bo: User, cy: User) -> None:
+def test_124_the_same_bytes_again_are_pointed_out_and_asked_about(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers(), file_name="before.csv")
     door = Form(bo)
     assert "you submitted this on" in door.send(answers(), check_only="on").words
-    again = door.send(answers())
+    asked = door.send(answers())
+    assert (asked.status, "It would get the same score and use an attempt" in asked.words) == (409, True)
+    assert (attempts_used(bo), len(files_kept())) == (1, 1)
+    again = door.post(dict(re.findall(r'type="hidden" name="(again|file_name)" value="([^"]+)"', asked.words)))
     assert again.submission is not None
+    assert (attempts_used(bo), len(files_kept())) == (2, 2)
     page = door.client.get(f"{door.address}?submission={again.submission.pk}").content.decode()
     assert "The same bytes as" in page
     assert "before.csv" in page
