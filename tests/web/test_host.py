@@ -280,6 +280,7 @@ def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, b
         "host_submission": {"submission_id": submission.pk},
         "host_team": {"team_id": submission.team_id},
         "host_announcement": {"number": 1},
+        "host_grade_file": {"kind": "canvas"},
     }
     address = reverse(name, kwargs={"slug": "pets"} | numbers.get(name, {}))
     for user in (hal, bo, dee):
