@@ -25,7 +25,8 @@ MOST_ROWS, MOST_COLUMNS, LONGEST_CELL, MOST_BYTES = 20, 12, 200, 8192
 
 log = logging.getLogger(__name__)
 # Answers of the child under everything they depend on. What visitors change must not push the metrics' own out.
-settled, changed = Shelf(300), Shelf(100)
+# Sizes in bytes: about 300 and 100 answers.
+settled, changed = Shelf(3_000_000), Shelf(1_000_000)
 
 
 @dataclass
