@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from .. import ranking, scoring, tasks, telling
@@ -112,15 +113,19 @@ def preview(competition: Competition) -> Preview | None:
         return None
     candidate.competition = current.competition = competition
     refusals = Refusal.objects.filter(ground_truth=candidate)
-    waiting = scoring.unmeasured(candidate).count()
+    shown = list(refusals.select_related("submission__team")[:SHOWN_REFUSALS])
+    measured = Score.objects.filter(ground_truth=candidate, split=Split.PUBLIC).values("submission")
+    counts = competition.submissions.aggregate(
+        invalid=Count("pk", filter=Q(status=Submission.Status.INVALID)),
+        measured=Count("pk", filter=Q(pk__in=measured)),
+        waiting=Count("pk", filter=Q(pk__in=scoring.unmeasured(candidate).values("pk"))),
+    )
     return Preview(
         ground_truth=candidate,
-        invalid=competition.submissions.filter(status=Submission.Status.INVALID).count(),
-        measured=Score.objects.filter(ground_truth=candidate, split=Split.PUBLIC).count(),
-        waiting=waiting,
-        refused=refusals.count(),
-        refusals=list(refusals.select_related("submission__team")[:SHOWN_REFUSALS]),
-        moves=[] if waiting else _moves(current, candidate),
+        **counts,
+        refused=len(shown) if len(shown) < SHOWN_REFUSALS else refusals.count(),
+        refusals=shown,
+        moves=[] if counts["waiting"] else _moves(current, candidate),
     )
 
 

@@ -13,7 +13,8 @@ DEARER = {
     "submissions": 17,
     "submission": 17,
     "host_team": 15,
-    "host_candidate": 15,
+    "host_candidate": 14,
+    "host_candidate_grades": 15,  # two whole sheets of grades: as they are, and as they would be
     "host_teams": 14,
     "host_announcements": 14,
     "host_report": 13,
