@@ -56,14 +56,14 @@ def by_code(*, user: User, code: str) -> Membership:
     """Join the competition of a code, as a team of one."""
     competition = competition_of(code)
     if competition is None:
-        raise CannotJoin("No competition has this code. Check it with your teacher.")
+        raise CannotJoin(_("No competition has this code. Check it with your teacher."))
     return enter(user=user, competition=competition)
 
 
 def openly(*, user: User, competition: Competition) -> Membership:
     """Join a listed competition that asks for no code."""
     if competition.needs_code or not competition.is_listed or competition.launched_at is None:
-        raise CannotJoin("This competition needs its join code.")
+        raise CannotJoin(_("This competition needs its join code."))
     return enter(user=user, competition=competition)
 
 
@@ -91,7 +91,7 @@ def enter(*, user: User, competition: Competition, entry: RosterEntry | None = N
         _link(existing, entry)
         return existing
     if database_now() >= competition.closes_at:
-        raise CannotJoin("The deadline of this competition has passed.")
+        raise CannotJoin(_("The deadline of this competition has passed."))
     _refuse_hosts(competition, user)
     if entry is None:
         _refuse_uninvited(competition, user)
@@ -113,7 +113,7 @@ def by_invitation(*, user: User, invitation: str) -> Membership:
             _hold(competition_id)
         team = wanted.select_related("competition").first()
         if team is None:
-            raise CannotJoin("This invitation is not valid any more. Ask your team for a new link.")
+            raise CannotJoin(_("This invitation is not valid any more. Ask your team for a new link."))
         competition = team.competition
         held = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
         if held and held.team_id == team.pk:
@@ -135,7 +135,10 @@ def obstacle_to(team: Team, held: Membership | None) -> str:
     if reason := competition.why_teams_stay(database_now()):
         return reason
     if team.memberships.count() >= competition.team_size:
-        return f"“{team}” is full: a team has at most {competition.team_size} members here."
+        return _("“%(team)s” is full: a team has at most %(number)s members here.") % {
+            "team": team,
+            "number": competition.team_size,
+        }
     if team.disqualified_at or (held and held.team.disqualified_at):
         return _("A disqualified team takes nobody in, and its members cannot go on in another one.")
     if held and held.team.submissions.exists():
@@ -158,8 +161,11 @@ def rename(*, membership: Membership, name: str) -> None:
     _refuse_after_the_deadline(membership.competition)
     cleaned = clean_team_name(name)
     if not cleaned:
-        raise CannotJoin("A team needs a name.")
-    taken = CannotJoin(f"Another team is called “{cleaned}” already, or so alike that nobody could tell them apart.")
+        raise CannotJoin(_("A team needs a name."))
+    taken = CannotJoin(
+        _("Another team is called “%(name)s” already, or so alike that nobody could tell them apart.")
+        % {"name": cleaned}
+    )
     if _alike(membership.competition, cleaned).exclude(pk=membership.team_id).exists():
         raise taken
     try:
@@ -187,7 +193,7 @@ def leave(*, membership: Membership) -> Membership:
         if team.disqualified_at is not None:
             raise CannotJoin(_("Your team is disqualified; its members cannot go on in another one."))
         if team.memberships.count() == 1:
-            raise CannotJoin("You are the only member of this team.")
+            raise CannotJoin(_("You are the only member of this team."))
         membership.team = _team_of_one(membership.competition, membership.user)
         membership.save(update_fields=["team"])
         # Whoever leaves takes what the team used today along: leaving must not buy attempts.
@@ -280,7 +286,7 @@ def clean_team_name(name: str) -> str:
 
 def _refuse_hosts(competition: Competition, user: User) -> None:
     if competition.hosts.filter(pk=user.pk).exists():
-        raise CannotJoin("You host this competition and see its private scores, so you cannot compete in it.")
+        raise CannotJoin(_("You host this competition and see its private scores, so you cannot compete in it."))
     if competition.assistants.filter(pk=user.pk).exists():
         raise CannotJoin(_("You assist in this competition and see its private scores, so you cannot compete in it."))
 
@@ -306,7 +312,7 @@ def _link(membership: Membership, entry: RosterEntry | None) -> None:
 
 def _refuse_after_the_deadline(competition: Competition) -> None:
     if database_now() >= competition.closes_at:
-        raise CannotJoin("The deadline has passed; teams stay as they are.")
+        raise CannotJoin(_("The deadline has passed; teams stay as they are."))
 
 
 def _refuse_where_teams_stay(competition: Competition) -> None:

@@ -13,9 +13,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
 MOST_BYTES = 1_000_000
 MOST_ROWS = 5_000
-FIELDS = ("name", "email", "student_id", "sis_user_id", "login", "section")
+CALLED = {
+    "name": gettext_lazy("name"),
+    "email": gettext_lazy("email"),
+    "student_id": gettext_lazy("student id"),
+    "sis_user_id": gettext_lazy("sis user id"),
+    "login": gettext_lazy("login"),
+    "section": gettext_lazy("section"),
+}
+FIELDS = tuple(CALLED)
 LONGEST = {"name": 200, "email": 254, "student_id": 100, "sis_user_id": 100, "login": 150, "section": 200}
 
 # Small letters and digits alone: "SIS User ID", "sis_user_id" and "SIS-User-ID" are one.
@@ -77,7 +88,10 @@ class Reading:
 def decoded(data: bytes) -> str:
     """The text of a file: UTF-8 or UTF-16 with or without its mark, else the Western code page of old spreadsheets."""
     if len(data) > MOST_BYTES:
-        raise UnreadableRoster(f"This file is larger than {MOST_BYTES // 1_000_000} MB, too large for a class list.")
+        raise UnreadableRoster(
+            _("This file is larger than %(number)s MB, too large for a class list.")
+            % {"number": MOST_BYTES // 1_000_000}
+        )
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _decode(data, encoding)
@@ -93,27 +107,29 @@ def _decode(data: bytes, encoding: str) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise UnreadableRoster("The characters of this file cannot be read. Save it as CSV in UTF-8.") from error
+        raise UnreadableRoster(_("The characters of this file cannot be read. Save it as CSV in UTF-8.")) from error
 
 
 def read(text: str) -> Reading:
     """The people of a class list. Raises `UnreadableRoster` when it is none."""
     if "\0" in text or text.startswith("PK\x03\x04"):
-        raise UnreadableRoster("This is no text. Save the list as CSV, an Excel file cannot be read.")
+        raise UnreadableRoster(_("This is no text. Save the list as CSV, an Excel file cannot be read."))
     rows = _rows(text.removeprefix("\ufeff"))
     header = next(rows, None)
     if header is None:
-        raise UnreadableRoster("The list is empty.")
+        raise UnreadableRoster(_("The list is empty."))
     fields = _fields(header[1])
     if not _tells_who(header[1], fields):
         raise UnreadableRoster(_no_header(header[1]))
     reading = Reading(columns=[(cell.strip(), name) for cell, name in zip(header[1], fields, strict=True) if name])
     for number, cells in rows:
         if len(reading.lines) + len(reading.skipped) >= MOST_ROWS:
-            raise UnreadableRoster(f"This list has more than {MOST_ROWS:,} lines. Cut it into parts.")
+            raise UnreadableRoster(
+                _("This list has more than %(number)s lines. Cut it into parts.") % {"number": f"{MOST_ROWS:,}"}
+            )
         _take(reading, number, fields, cells)
     if not reading.lines and not reading.skipped:
-        raise UnreadableRoster("Below its first line the list is empty.")
+        raise UnreadableRoster(_("Below its first line the list is empty."))
     return reading
 
 
@@ -125,7 +141,9 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise UnreadableRoster(f"Line {number} cannot be read: {error}.") from error
+            raise UnreadableRoster(
+                _("Line %(number)s cannot be read: %(error)s.") % {"number": number, "error": error}
+            ) from error
         if cells is None:
             return
         if any(cell.strip() for cell in cells):
@@ -161,10 +179,10 @@ def _tells_who(header: Sequence[str], fields: Sequence[str]) -> bool:
 
 def _no_header(cells: Sequence[str]) -> str:
     shown = ", ".join(f"“{cell.strip()[:40]}”" for cell in cells[:8])
-    return (
-        f"The first line names no column that tells who somebody is; it has {shown}. "
-        "Columns such as Name, Email, Student ID or Username are needed; export the list with its header."
-    )
+    return _(
+        "The first line names no column that tells who somebody is; it has %(shown)s. Columns such as "
+        "Name, Email, Student ID or Username are needed; export the list with its header."
+    ) % {"shown": shown}
 
 
 def _take(reading: Reading, number: int, fields: Sequence[str], cells: Sequence[str]) -> None:
@@ -183,12 +201,12 @@ def _take(reading: Reading, number: int, fields: Sequence[str], cells: Sequence[
 def _no_person(found: dict[str, str], shown: str) -> str:
     """What a line is that belongs to the file and to nobody."""
     if "points possible" in shown.casefold()[:40]:
-        return "Canvas’ row of points, not a person"
+        return _("Canvas’ row of points, not a person")
     who = found.get("name", "").casefold()
     if who in ("student, test", "test student", "teststudent") or found.get("last", "").casefold() == "demo student":
-        return "a test student, not a person"
+        return _("a test student, not a person")
     if not any(value for name, value in found.items() if name != "section"):
-        return "no name, address or number: not a person"
+        return _("no name, address or number: not a person")
     return ""
 
 
@@ -219,13 +237,21 @@ def plain_name(text: str) -> str:
 
 def _problem(values: dict[str, str], surplus: int, cells: Sequence[str]) -> str:
     if surplus > 0 and any(cell.strip() for cell in cells[-surplus:]):
-        return f"{surplus} more cell{'s' if surplus > 1 else ''} than the first line; a comma in a name needs quotes"
+        words = ngettext(
+            "%(number)s more cell than the first line; a comma in a name needs quotes",
+            "%(number)s more cells than the first line; a comma in a name needs quotes",
+            surplus,
+        )
+        return words % {"number": surplus}
     email = values.get("email", "")
     if email and not _EMAIL.fullmatch(email):
-        return f"“{email[:60]}” is no e-mail address"
+        return _("“%(email)s” is no e-mail address") % {"email": email[:60]}
     for name, value in values.items():
         if len(value) > LONGEST[name]:
-            return f"the {name.replace('_', ' ')} is longer than {LONGEST[name]} characters"
+            return _("the %(field)s is longer than %(number)s characters") % {
+                "field": CALLED[name],
+                "number": LONGEST[name],
+            }
         if any(ord(sign) < 32 or 0xD800 <= ord(sign) < 0xE000 for sign in value):
-            return f"the {name.replace('_', ' ')} has characters that cannot be shown"
+            return _("the %(field)s has characters that cannot be shown") % {"field": CALLED[name]}
     return ""

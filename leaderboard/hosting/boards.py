@@ -11,6 +11,7 @@ from datetime import UTC
 from django.db import transaction
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from .. import ranking, tasks
 from ..exports import safe_cell
@@ -27,7 +28,7 @@ def add_baseline(
 ) -> Submission:
     """Store a reference file under a name and queue it; the same name again replaces the earlier file."""
     if competition.ground_truth_id is None:
-        raise CannotHost("Publish a ground truth first; baselines are scored with it.")
+        raise CannotHost(_("Publish a ground truth first; baselines are scored with it."))
     stored = store(chunks, f"submissions/{competition.pk}")
     with transaction.atomic():
         earlier = Submission.objects.filter(baseline__competition=competition, baseline__name=name)
@@ -82,9 +83,9 @@ def reveal(*, competition: Competition, user: User | None = None) -> None:
     """Open the private board now; raises `CannotHost` before the deadline or while files wait for their score."""
     now = database_now()
     if competition.launched_at is None:
-        raise CannotHost("The competition has not been launched.")
+        raise CannotHost(_("The competition has not been launched."))
     if now < competition.closes_at:
-        raise CannotHost("The private board can be opened once the deadline has passed.")
+        raise CannotHost(_("The private board can be opened once the deadline has passed."))
     if now < (last := last_deadline(competition)):
         raise CannotHost(
             _("A team has more time, until %(moment)s UTC; the private board can be opened after that.")
@@ -92,9 +93,16 @@ def reveal(*, competition: Competition, user: User | None = None) -> None:
         )
     waiting = competition.submissions.filter(status=Submission.Status.PENDING, is_late=False).count()
     if waiting:
-        raise CannotHost(f"{waiting} submissions received in time are still waiting for their score.")
+        raise CannotHost(
+            ngettext(
+                "%(number)s submission received in time is still waiting for its score.",
+                "%(number)s submissions received in time are still waiting for their score.",
+                waiting,
+            )
+            % {"number": waiting}
+        )
     if not ranking.reveal(competition, now, user=user):
-        raise CannotHost("The private board is open already.")
+        raise CannotHost(_("The private board is open already."))
 
 
 def board_csv(competition: Competition, split: Split, *, is_exact: bool = False, own: Team | None = None) -> str:

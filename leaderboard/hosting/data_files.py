@@ -14,6 +14,7 @@ from itertools import chain, islice
 from typing import IO, Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 import metrics
 
@@ -106,8 +107,11 @@ def leaks_of(competition: Competition, truth: bytes, id_column: str) -> list[dic
     for data_file in competition.data_files.all():
         leak = leak_in(path_of(data_file.file_key).read_bytes(), truth, id_column)
         if leak:
-            message = f"The data file “{data_file.name}” {leak}: students could download the answers."
-            why = "Remove the file, or upload it again without the answers of the ids that are scored."
+            message = _("The data file “%(name)s” %(leak)s: students could download the answers.") % {
+                "name": data_file.name,
+                "leak": leak,
+            }
+            why = _("Remove the file, or upload it again without the answers of the ids that are scored.")
             found.append(asdict(metrics.Finding("answers_in_data", message, blocking=True, why=why)))
     return found
 
@@ -118,7 +122,7 @@ def leak_in(offered: bytes, truth: bytes, id_column: str, group_column: str = ""
     The column of groups, if any, only tells how to split, and is no answer.
     """
     if offered == truth:
-        return "is the ground-truth file itself"
+        return _("is the ground-truth file itself")
     known = _columns(next(_tables_in(truth)), id_column)
     known.pop(group_column, None)
     for table in _tables_in(offered):
@@ -127,13 +131,16 @@ def leak_in(offered: bytes, truth: bytes, id_column: str, group_column: str = ""
             for target, answers in known.items():
                 number = _given_away(answers, cells) if name == target else _copied(answers, cells)
                 if number:
-                    return f"holds the answers of {number:,} scored ids in the column “{name}”"
+                    return _("holds the answers of %(number)s scored ids in the column “%(name)s”") % {
+                        "number": f"{number:,}",
+                        "name": name,
+                    }
     return ""
 
 
 def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> None:
     rulers = [
-        (ruler.file_key, ruler.id_column, "", f"ground truth {ruler.number}")
+        (ruler.file_key, ruler.id_column, "", _("ground truth %(number)s") % {"number": ruler.number})
         for ruler in GroundTruth.objects.filter(competition=competition)
     ]
     rulers += [
@@ -152,8 +159,9 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
         leak = leak_in(offered, path_of(key).read_bytes(), id_column, group_column)
         if leak:
             raise CannotHost(
-                f"“{name}” {leak} ({whose}): students would download the answers.",
-                ["Remove the answer column for the ids that are scored, and upload the file again."],
+                _("“%(name)s” %(leak)s (%(whose)s): students would download the answers.")
+                % {"name": name, "leak": leak, "whose": whose},
+                [_("Remove the answer column for the ids that are scored, and upload the file again.")],
             )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 import metrics
 
@@ -267,5 +268,5 @@ def _copy_of_last(competition: Competition) -> tuple[str, str]:
     """Key and name for a draft of the last ground truth's file: another metric, the same answers and split."""
     last = _last(competition)
     if last is None:
-        raise CannotHost("Choose the ground-truth file first.")
+        raise CannotHost(_("Choose the ground-truth file first."))
     return _store_truth(competition, [path_of(last.file_key).read_bytes()]), last.file_name

@@ -12,6 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 import metrics
 
@@ -56,7 +57,7 @@ def import_folder(folder: Path, *, user: User, launch: bool = False, needs_truth
         competition = setting_up.create(user=user, **fields)
     except ValidationError as error:
         lines = [f"{name}: {' '.join(found)}" for name, found in error.message_dict.items()]
-        raise CannotHost("competition.toml cannot be used.", lines) from error
+        raise CannotHost(_("competition.toml cannot be used."), lines) from error
     try:
         # First, for the truth is compared with the sample submission, and no data file may hold its answers.
         _import_data(folder, spec, competition, user)
@@ -77,7 +78,7 @@ def export_folder(competition: Competition, folder: Path) -> None:
     The board's ground truth goes along, not the earlier ones; people, teams and submissions stay.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise CannotHost(f"{folder} is not an empty folder.")
+        raise CannotHost(_("%(folder)s is not an empty folder.") % {"folder": folder})
     folder.mkdir(parents=True, exist_ok=True)
     plain = {name: getattr(competition, name) for name in PLAIN_FIELDS}
     spec: dict[str, Any] = {name: value for name, value in plain.items() if value is not None}
@@ -101,7 +102,7 @@ def export_folder(competition: Competition, folder: Path) -> None:
 def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
     truth, metric, split = folder / "truth.csv", _table(spec, "metric"), _table(spec, "split")
     if not truth.exists() or "key" not in metric:
-        raise CannotHost("The folder needs truth.csv, and competition.toml a [metric] table with its key.")
+        raise CannotHost(_("The folder needs truth.csv, and competition.toml a [metric] table with its key."))
     with _said_clearly("truth.csv"):
         drafts.draft_truth(
             competition=competition,
@@ -123,7 +124,9 @@ def _import_data(folder: Path, spec: dict[str, Any], competition: Competition, u
     words = {entry.get("name"): str(entry.get("description", "")) for entry in _tables(spec, "data")}
     here = {path.name for path in (folder / "data").glob("*") if path.is_file()}
     if missing := sorted(str(name) for name in words.keys() - here):
-        raise CannotHost(f"competition.toml names data files that are not in data/: {', '.join(missing)}.")
+        raise CannotHost(
+            _("competition.toml names data files that are not in data/: %(list)s.") % {"list": ", ".join(missing)}
+        )
     for name in sorted(here):
         with _said_clearly(f"data/{name}"):
             data_files.add_data_file(
@@ -138,7 +141,7 @@ def _import_data(folder: Path, spec: dict[str, Any], competition: Competition, u
 def _import_baselines(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
     for entry in _tables(spec, "baselines"):
         if not isinstance(entry.get("name"), str) or not isinstance(entry.get("file"), str):
-            raise CannotHost("competition.toml: each [[baselines]] needs a name and a file.")
+            raise CannotHost(_("competition.toml: each [[baselines]] needs a name and a file."))
         path = _inside(folder, entry["file"])
         with _said_clearly(entry["file"]):
             boards.add_baseline(
@@ -157,7 +160,7 @@ def _said_clearly(name: str) -> Iterator[None]:
         raise CannotHost(f"competition.toml: {error}") from error
     except metrics.ParameterError as error:
         lines = [f"{parameter}: {sentence}" for parameter, sentence in error.errors.items()]
-        raise CannotHost("competition.toml: [metric.params] cannot be used.", lines) from error
+        raise CannotHost(_("competition.toml: [metric.params] cannot be used."), lines) from error
     except (TooLarge, ChildFailed, OSError) as error:
         raise CannotHost(f"{name}: {error}") from error
 
@@ -187,14 +190,17 @@ def _read_spec(folder: Path) -> dict[str, Any]:
     try:
         spec = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CannotHost(f"{path.name} cannot be read: {error.strerror}.") from error
+        raise CannotHost(_("%(name)s cannot be read: %(why)s.") % {"name": path.name, "why": error.strerror}) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CannotHost(f"{path.name} is not TOML: {error}") from error
+        raise CannotHost(_("%(name)s is not TOML: %(error)s") % {"name": path.name, "error": error}) from error
     known = {*PLAIN_FIELDS, *TIMES, "metric", "secondary", "split", "data", "baselines"}
     if unknown := sorted(spec.keys() - known):
-        raise CannotHost(f"competition.toml: nothing is called {', '.join(unknown)}.", [f"Known: {sorted(known)}"])
+        raise CannotHost(
+            _("competition.toml: nothing is called %(list)s.") % {"list": ", ".join(unknown)},
+            [_("Known: %(list)s") % {"list": sorted(known)}],
+        )
     if str(spec.get("zone", "UTC")) not in available_timezones():
-        raise CannotHost("competition.toml: zone is not a time zone; write for example Europe/Vienna.")
+        raise CannotHost(_("competition.toml: zone is not a time zone; write for example Europe/Vienna."))
     return spec
 
 
@@ -206,28 +212,33 @@ def _time(spec: dict[str, Any], name: str) -> datetime:
         if not isinstance(moment, datetime):
             raise ValueError(value)
     except ValueError as error:
-        raise CannotHost(f"competition.toml: {name} must be a date with time, such as 2026-12-01T23:59:00.") from error
+        raise CannotHost(
+            _("competition.toml: %(name)s must be a date with time, such as 2026-12-01T23:59:00.") % {"name": name}
+        ) from error
     return moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(spec.get("zone", "UTC")))
 
 
 def _table(spec: dict[str, Any], name: str) -> dict[str, Any]:
     found = spec.get(name, {})
     if not isinstance(found, dict):
-        raise CannotHost(f"competition.toml: {name} must be a table, [{name}].")
+        raise CannotHost(_("competition.toml: %(name)s must be a table, [%(name)s].") % {"name": name})
     return found
 
 
 def _tables(spec: dict[str, Any], name: str) -> list[dict[str, Any]]:
     found = spec.get(name, [])
     if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
-        raise CannotHost(f"competition.toml: {name} must be tables, [[{name}]].")
+        raise CannotHost(_("competition.toml: %(name)s must be tables, [[%(name)s]].") % {"name": name})
     return found
 
 
 def _number(spec: dict[str, Any], name: str, default: float, *, above: float, below: float) -> float:
     value = spec.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not above < value < below:
-        raise CannotHost(f"competition.toml: {name} must be a number between {above} and {below}.")
+        raise CannotHost(
+            _("competition.toml: %(name)s must be a number between %(least)s and %(most)s.")
+            % {"name": name, "least": above, "most": below}
+        )
     return value
 
 
@@ -235,13 +246,13 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8") if path.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
-        raise CannotHost(f"{path.name} is not a text in UTF-8.") from error
+        raise CannotHost(_("%(name)s is not a text in UTF-8.") % {"name": path.name}) from error
 
 
 def _inside(folder: Path, name: str) -> Path:
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()) or not path.is_file():
-        raise CannotHost(f"competition.toml names {name}, which is not a file of the folder.")
+        raise CannotHost(_("competition.toml names %(name)s, which is not a file of the folder.") % {"name": name})
     return path
 
 

@@ -22,7 +22,7 @@ def launch(*, competition: Competition, user: User | None = None, after_walk: bo
     try:
         launching.launch(competition=competition, user=user, after_walk=after_walk)
     except launching.NotReady as error:
-        raise CannotHost("The competition cannot be launched yet.", error.missing) from error
+        raise CannotHost(_("The competition cannot be launched yet."), error.missing) from error
 
 
 def schedule_launch(*, competition: Competition, user: User, at: datetime) -> None:

@@ -156,10 +156,10 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         candidate, current = held.candidate, held.ground_truth
         if candidate is None or current is None:
-            raise CannotHost("No ground truth is waiting to be applied.")
+            raise CannotHost(_("No ground truth is waiting to be applied."))
         if scoring.unmeasured(candidate).exists():
             tasks.ring_after_commit(tasks.rescore, candidate.pk)
-            raise CannotHost("Some submissions are still being measured with it; try again in a moment.")
+            raise CannotHost(_("Some submissions are still being measured with it; try again in a moment."))
         candidate.competition = current.competition = held
         affected = _affected(held, current, candidate) if tells else []
         held.ground_truth, held.candidate = candidate, None

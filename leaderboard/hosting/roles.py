@@ -46,12 +46,12 @@ def give_role(*, competition: Competition, name: str, role: Role, user: User | N
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.hosts.filter(pk=found.pk).exists():
-            raise CannotHost(f"{found.username} hosts this competition already.")
+            raise CannotHost(_("%(name)s hosts this competition already.") % {"name": found.username})
         if role is Role.ASSISTANT and held.assistants.filter(pk=found.pk).exists():
             raise CannotHost(_("{name} assists in this competition already.").format(name=found.username))
         if held.memberships.filter(user=found).exists():
             raise CannotHost(
-                f"{found.username} competes in this competition, and hosts see the private scores."
+                _("%(name)s competes in this competition, and hosts see the private scores.") % {"name": found.username}
                 if role is Role.HOST
                 else _("{name} competes in this competition, and assistants see the private scores.").format(
                     name=found.username
@@ -71,7 +71,7 @@ def take_role(*, competition: Competition, name: str, role: Role, user: User | N
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if role is Role.HOST and not held.hosts.exclude(username=name).exists():
-            raise CannotHost("A competition needs a host; add another one first.")
+            raise CannotHost(_("A competition needs a host; add another one first."))
         for found in _people_of(held, role).filter(username=name):
             _people_of(held, role).remove(found)
             AuditEntry.append(_REMOVED[role], user=user, competition=held, account=found)
@@ -184,9 +184,11 @@ def _find(name: str) -> User:
     wanted = by_address if "@" in name else Q(username__iexact=name)
     found = User.objects.filter(wanted, is_active=True).first()
     if found is None and "@" in name:
-        raise UnknownAddress(f"Nobody here has confirmed the address “{name}”. Ask the person for their user name.")
+        raise UnknownAddress(
+            _("Nobody here has confirmed the address “%(name)s”. Ask the person for their user name.") % {"name": name}
+        )
     if found is None:
-        raise CannotHost(f"Nobody here is called “{name}”; the person needs an account first.")
+        raise CannotHost(_("Nobody here is called “%(name)s”; the person needs an account first.") % {"name": name})
     return found
 
 

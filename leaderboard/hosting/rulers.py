@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 import metrics
 
@@ -37,21 +38,21 @@ def publish(*, competition: Competition, user: User | None, note: str = "", is_c
     """
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is None:
-        raise CannotHost("Upload a ground-truth file first.")
+        raise CannotHost(_("Upload a ground-truth file first."))
     keys = [draft.metric, *(one["key"] for one in draft.secondary)]
     if reasons := [reason for key in keys if (reason := outside.why_not(key))]:
         raise CannotHost(reasons[0])
     question = metrics.get(draft.metric).confirmation(draft.params)
     if question and not is_confirmed:
-        raise CannotHost("This choice needs your confirmation.", [question])
+        raise CannotHost(_("This choice needs your confirmation."), [question])
     with tempfile.TemporaryDirectory() as folder:
         report = check_draft(draft)
         if not report["ok"]:
             blocking = [finding["message"] for finding in report["findings"] if finding["blocking"]]
-            raise CannotHost("The ground truth cannot be published.", blocking)
+            raise CannotHost(_("The ground truth cannot be published."), blocking)
         data = final_file(draft, Path(folder)).read_bytes()
     if competition.candidate_id is not None:
-        raise CannotHost("Another ground truth is waiting: apply or discard it first.")
+        raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
     stored = store([data], f"truths/{competition.pk}")
     try:
         ruler = _number(competition, draft, report, stored, user=user, note=note)
@@ -76,7 +77,7 @@ def _number(
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.candidate_id is not None:
-            raise CannotHost("Another ground truth is waiting: apply or discard it first.")
+            raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
         last = held.ground_truths.aggregate(last=Max("number"))["last"] or 0
         ruler = GroundTruth(
             competition=held,

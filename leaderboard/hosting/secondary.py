@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 import metrics
 
 from .. import outside
@@ -28,9 +30,9 @@ def clean_secondary(asked: Iterable[Asked]) -> list[dict[str, Any]]:
         except metrics.ParameterError as error:
             faults += [f"{key}, {name}: {sentence}" for name, sentence in error.errors.items()]
     if not faults and len(found) > MOST_SECONDARY:
-        faults.append(f"At most {MOST_SECONDARY} are shown beside the score.")
+        faults.append(_("At most %(number)s are shown beside the score.") % {"number": MOST_SECONDARY})
     if faults:
-        raise CannotHost("The secondary metrics cannot be used.", faults)
+        raise CannotHost(_("The secondary metrics cannot be used."), faults)
     return found
 
 

@@ -83,9 +83,9 @@ class Competition(models.Model):
     class BoardMode(models.TextChoices):
         """What the public board shows until the reveal (docs/ranking.md)."""
 
-        PLAIN = "plain", "Plain: all digits of every score"
-        STEADY = "steady", "Steady: a score moves only when a file is clearly better"
-        HIDDEN = "hidden", "Hidden: no scores and no ranks until the private board opens"
+        PLAIN = "plain", _("Plain: all digits of every score")
+        STEADY = "steady", _("Steady: a score moves only when a file is clearly better")
+        HIDDEN = "hidden", _("Hidden: no scores and no ranks until the private board opens")
 
     class Admission(models.TextChoices):
         """Who may join, beside what the code says."""
@@ -100,20 +100,20 @@ class Competition(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     title = models.CharField(max_length=120)
     subtitle = models.CharField(max_length=200, blank=True)
-    course = models.CharField(max_length=120, blank=True, help_text="For example “STAT 451 · Prof. Rivera”.")
-    overview = models.TextField(blank=True, help_text="Markdown.")
-    rules = models.TextField(blank=True, help_text="Markdown. Students accept it before they see the data.")
+    course = models.CharField(max_length=120, blank=True, help_text=_("For example “STAT 451 · Prof. Rivera”."))
+    overview = models.TextField(blank=True, help_text=_("Markdown."))
+    rules = models.TextField(blank=True, help_text=_("Markdown. Students accept it before they see the data."))
     rules_version = models.PositiveIntegerField(default=1, editable=False)
-    contact = models.CharField(max_length=200, blank=True, help_text="Whom students ask.")
+    contact = models.CharField(max_length=200, blank=True, help_text=_("Whom students ask."))
     hosts = models.ManyToManyField(User, related_name="hosted_competitions", blank=True)
     assistants = models.ManyToManyField(User, related_name="assisted_competitions", blank=True)
     assistants_grade = models.BooleanField(_("assistants may export grades"), default=False)
 
     is_listed = models.BooleanField(
-        "listed", default=False, help_text="Everybody sees it on the front page; otherwise only members do."
+        _("listed"), default=False, help_text=_("Everybody sees it on the front page; otherwise only members do.")
     )
     join_code = models.CharField(max_length=20, unique=True, default=new_join_code)
-    needs_code = models.BooleanField(default=True, help_text="Joining needs the code or an invitation.")
+    needs_code = models.BooleanField(default=True, help_text=_("Joining needs the code or an invitation."))
 
     admission = models.CharField(_("who may join"), max_length=9, choices=Admission.choices, default=Admission.CODE)
     allowed_addresses = models.TextField(
@@ -132,7 +132,7 @@ class Competition(models.Model):
 
     opens_at = models.DateTimeField()
     closes_at = models.DateTimeField()
-    zone = models.CharField("time zone", max_length=60, default="UTC", validators=[check_zone])
+    zone = models.CharField(_("time zone"), max_length=60, default="UTC", validators=[check_zone])
     launched_at = models.DateTimeField(null=True, blank=True, editable=False)
     # A launch at a time that its host chose; why the last one did not happen, for the hosts.
     launches_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -142,18 +142,18 @@ class Competition(models.Model):
     launch_trouble = models.JSONField(default=list, blank=True, editable=False)
     revealed_at = models.DateTimeField(null=True, blank=True, editable=False)
     reveals_itself = models.BooleanField(
-        "reveal at the deadline",
+        _("reveal at the deadline"),
         default=True,
-        help_text="Open the private board by itself after the deadline.",
+        help_text=_("Open the private board by itself after the deadline."),
     )
 
     # While paused no file is taken; the deadline stays where it is.
     paused_at = models.DateTimeField(null=True, blank=True, editable=False)
     pause_reason = models.CharField(max_length=300, blank=True, editable=False)
 
-    board_mode = models.CharField("public board", max_length=6, choices=BoardMode.choices, default=BoardMode.PLAIN)
+    board_mode = models.CharField(_("public board"), max_length=6, choices=BoardMode.choices, default=BoardMode.PLAIN)
     board_step = models.FloatField(
-        "step", null=True, blank=True, validators=[MinValueValidator(1e-15), MaxValueValidator(1e15)]
+        _("step"), null=True, blank=True, validators=[MinValueValidator(1e-15), MaxValueValidator(1e15)]
     )
 
     # Sites that may show the board within their pages, between spaces; empty: none.
@@ -161,16 +161,16 @@ class Competition(models.Model):
 
     daily_attempts = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1), MaxValueValidator(1000)])
     final_count = models.PositiveIntegerField(
-        "final picks", default=2, validators=[MinValueValidator(1), MaxValueValidator(20)]
+        _("final picks"), default=2, validators=[MinValueValidator(1), MaxValueValidator(20)]
     )
     team_size = models.PositiveIntegerField(default=4, validators=[MinValueValidator(1), MaxValueValidator(50)])
     # Nothing: at the deadline of everybody.
     teams_close_at = models.DateTimeField(_("teams stay from"), null=True, blank=True)
     max_bytes = models.PositiveBigIntegerField(
-        "largest file in bytes", default=50 * 1024 * 1024, validators=[MinValueValidator(1024)]
+        _("largest file in bytes"), default=50 * 1024 * 1024, validators=[MinValueValidator(1024)]
     )
     allows_late = models.BooleanField(
-        "late submissions", default=False, help_text="Scored after the deadline, never ranked."
+        _("late submissions"), default=False, help_text=_("Scored after the deadline, never ranked.")
     )
 
     ground_truth = models.ForeignKey(
@@ -183,7 +183,7 @@ class Competition(models.Model):
         editable=False,
         on_delete=models.PROTECT,
         related_name="+",
-        help_text="Published and being measured; the board stays on the current one until the host applies it.",
+        help_text=_("Published and being measured; the board stays on the current one until the host applies it."),
     )
     # Since when made-up teams take part in this draft.
     rehearsed_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -200,7 +200,7 @@ class Competition(models.Model):
             models.CheckConstraint(
                 name="competition_opens_before_it_closes",
                 condition=Q(opens_at__lt=F("closes_at")),
-                violation_error_message="The competition must open before it closes.",
+                violation_error_message=_("The competition must open before it closes."),
             ),
             models.CheckConstraint(
                 name="competition_launched_with_a_ground_truth",
@@ -235,15 +235,17 @@ class Competition(models.Model):
 
     def clean(self) -> None:
         if self.slug in RESERVED_SLUGS:
-            raise ValidationError({"slug": f"“{self.slug}” is the address of another page; choose another one."})
+            raise ValidationError(
+                {"slug": _("“%(slug)s” is the address of another page; choose another one.") % {"slug": self.slug}}
+            )
         if self.revealed_at is not None and self.closes_at and self.closes_at > timezone.now():
             raise ValidationError(
-                {"closes_at": "The private board is open, so the deadline cannot move into the future."}
+                {"closes_at": _("The private board is open, so the deadline cannot move into the future.")}
             )
         self.join_code = normal_code(self.join_code)
         if self.board_mode == self.BoardMode.STEADY and self.board_step is None and self._has_no_step():
             raise ValidationError(
-                {"board_step": "Nobody can work out a step for this ground truth; write one for the steady board."}
+                {"board_step": _("Nobody can work out a step for this ground truth; write one for the steady board.")}
             )
 
     def _has_no_step(self) -> bool:
@@ -282,7 +284,7 @@ class Competition(models.Model):
 
     def unique_error_message(self, model_class: type[models.Model], unique_check: Any) -> ValidationError:
         if tuple(unique_check) == ("slug",):
-            return ValidationError("Another competition has this address; choose a different one.", code="unique")
+            return ValidationError(_("Another competition has this address; choose a different one."), code="unique")
         return super().unique_error_message(model_class, unique_check)
 
     def private_is_visible_to(self, user: Viewer, at: datetime) -> bool:

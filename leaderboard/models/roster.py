@@ -27,12 +27,12 @@ class RosterEntry(models.Model):
     class State(models.TextChoices):
         """Where a person is on the way in; computed, never stored."""
 
-        NEW = "new", "Not invited"
+        NEW = "new", _("Not invited")
         ASKED = "asked", _("Mail is on its way")
         FAILED = "failed", _("Could not be sent")
-        INVITED = "invited", "Invited"
-        JOINED = "joined", "Joined"
-        LEFT = "left", "Left the course"
+        INVITED = "invited", _("Invited")
+        JOINED = "joined", _("Joined")
+        LEFT = "left", _("Left the course")
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="roster")
     user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="roster_entries")
@@ -135,4 +135,4 @@ class RosterDraft(models.Model):
     made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
 
     def __str__(self) -> str:
-        return self.file_name or "pasted text"
+        return self.file_name or str(_("pasted text"))

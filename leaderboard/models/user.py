@@ -29,7 +29,7 @@ class User(AbstractUser):
     """A person. `can_host` lets a person open competitions; a superuser operates the whole site."""
 
     email = models.EmailField("e-mail address", blank=True)
-    can_host = models.BooleanField("may host competitions", default=False)
+    can_host = models.BooleanField(_("may host competitions"), default=False)
     # Empty: that of the browser, or of what is looked at.
     zone = models.CharField("time zone", max_length=60, blank=True, default="", validators=[check_zone])
     # Empty: that of the browser. A language that left the site counts as empty.

@@ -7,11 +7,12 @@ import zoneinfo
 from functools import cache
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 
 def check_zone(name: str) -> None:
     if name not in zoneinfo.available_timezones():
-        raise ValidationError(f"“{name}” is not a time zone; write for example Europe/Vienna.")
+        raise ValidationError(_("“%(name)s” is not a time zone; write for example Europe/Vienna.") % {"name": name})
 
 
 @cache

@@ -9,13 +9,14 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy
 
 import metrics
 
 from ..models import GroundTruth, Score, Split
 from .ladder import NO_RUNGS, Ladder
 
-UNTOLD = "Shown once the private board opens: nobody can work out a step for it."
+UNTOLD = gettext_lazy("Shown once the private board opens: nobody can work out a step for it.")
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def _told(aside: Aside, one: Mapping[str, Any], ladder: Ladder | None) -> Beside
     if ladder is None:
         return Beside(aside, value)
     if aside.rungs.is_hidden:
-        return Beside(aside, None, UNTOLD)
+        return Beside(aside, None, str(UNTOLD))
     return Beside(aside, aside.rungs.rounded(value), is_rounded=True)
 
 

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 
 import metrics
 
@@ -42,7 +44,7 @@ HEAD_BYTES = 1_048_576
 CHECKS_AT_ONCE = 16
 """Checked and waiting for it, in one web process; each holds a thread."""
 _checks = threading.BoundedSemaphore(CHECKS_AT_ONCE)
-GONE = "This competition was removed while your file was on its way."
+GONE = gettext_noop("This competition was removed while your file was on its way.")
 
 
 def submit(
@@ -160,7 +162,7 @@ def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes])
     ruler = competition.ground_truth
     assert ruler is not None
     if not _checks.acquire(blocking=False):
-        raise Refused("busy", "Many files are being checked at this moment. Try again in half a minute.")
+        raise Refused("busy", _("Many files are being checked at this moment. Try again in half a minute."))
     try:
         return _check(competition, ruler, chunks)
     finally:
@@ -192,16 +194,24 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
     """Pick the submissions that decide; raises `Refused` after the deadline or for more than allowed."""
     membership = _membership(competition, user)
     if membership is None:
-        raise Refused("not_joined", "Join the competition first.")
+        raise Refused("not_joined", _("Join the competition first."))
     with transaction.atomic():
         if at >= terms_of(membership.team_id, _held(competition), at.astimezone(UTC).date()).closes_at:
-            raise Refused("closed", "The deadline has passed; the final picks stand.")
+            raise Refused("closed", _("The deadline has passed; the final picks stand."))
         mine = Submission.objects.select_for_update().filter(
             team=membership.team_id, status=Submission.Status.SCORED, is_late=False
         )
         chosen = mine.filter(pk__in=submission_ids, hidden_at=None)
         if len(chosen) > competition.final_count:
-            raise Refused("too_many", f"Pick at most {competition.final_count} submissions.")
+            raise Refused(
+                "too_many",
+                ngettext(
+                    "Pick at most %(number)s submission.",
+                    "Pick at most %(number)s submissions.",
+                    competition.final_count,
+                )
+                % {"number": competition.final_count},
+            )
         # A hidden pick is given up too: shown again, it would be one too many.
         mine.exclude(pk__in=[file.pk for file in chosen]).update(is_selected=False)
         chosen.update(is_selected=True)
@@ -247,8 +257,8 @@ def _still_a_member(competition: Competition, user: User) -> Membership:
     membership = _membership(competition, user)
     if membership is None:
         if not Competition.objects.filter(pk=competition.pk).exists():
-            raise Refused("gone", GONE)
-        raise Refused("not_joined", "You left the competition while your file was on its way.")
+            raise Refused("gone", _(GONE))
+        raise Refused("not_joined", _("You left the competition while your file was on its way."))
     return membership
 
 
@@ -260,14 +270,14 @@ def _held(competition: Competition) -> Competition:
     rows = Competition.objects.select_for_update(no_key=True).only("closes_at", "allows_late", "daily_attempts")
     held = rows.filter(pk=competition.pk).first()
     if held is None:
-        raise Refused("gone", GONE)
+        raise Refused("gone", _(GONE))
     return held
 
 
 def _is_late(competition: Competition, terms: Terms, received_at: datetime) -> bool:
     is_late = received_at >= terms.closes_at
     if is_late and not competition.allows_late:
-        raise Refused("closed", "The deadline passed before your file had arrived.")
+        raise Refused("closed", _("The deadline passed before your file had arrived."))
     return is_late
 
 
@@ -280,7 +290,14 @@ def _take_attempt(count: DailyAttempts, limit: int, *, is_refused: bool) -> None
     if count.refused >= REFUSED_FILES_PER_DAY:
         raise Refused(
             "refused_files",
-            f"{REFUSED_FILES_PER_DAY} files of your team could not be read today. Use “check only” first, "
-            "and try again after 00:00 UTC.",
+            _(
+                "%(number)s files of your team could not be read today. Use “check only” first, "
+                "and try again after 00:00 UTC."
+            )
+            % {"number": REFUSED_FILES_PER_DAY},
         )
-    raise Refused("attempts", f"Your team has used all {limit} attempts of today. The count starts again at 00:00 UTC.")
+    raise Refused(
+        "attempts",
+        _("Your team has used all %(number)s attempts of today. The count starts again at 00:00 UTC.")
+        % {"number": limit},
+    )

@@ -28,7 +28,8 @@ class SameBytes(Refused):
 
     def __init__(self, earlier: Submission) -> None:
         super().__init__(
-            "same_bytes", f"These are the bytes of “{earlier.file_name}”, which your team handed in before."
+            "same_bytes",
+            _("These are the bytes of “%(file)s”, which your team handed in before.") % {"file": earlier.file_name},
         )
         self.earlier = earlier
 
@@ -72,15 +73,15 @@ def reason_not_to(
         allowed = _allowance(competition, membership, at)
     closes_at = allowed.closes_at if allowed else competition.closes_at
     if competition.launched_at is None:
-        return Refused("draft", "This competition has not been launched yet.")
+        return Refused("draft", _("This competition has not been launched yet."))
     if at < competition.opens_at:
-        return Refused("not_open", "This competition has not opened yet.")
+        return Refused("not_open", _("This competition has not opened yet."))
     if at >= closes_at and not competition.allows_late:
-        return Refused("closed", "The deadline has passed, so no more files are taken.")
+        return Refused("closed", _("The deadline has passed, so no more files are taken."))
     if membership is None or allowed is None:
-        return Refused("not_joined", "Join the competition first.")
+        return Refused("not_joined", _("Join the competition first."))
     if not membership.has_accepted_rules():
-        return Refused("rules", "Accept the rules first.")
+        return Refused("rules", _("Accept the rules first."))
     return _stopped_by_host(competition, membership.team) or _used_up(membership, at, allowed)
 
 
@@ -99,13 +100,18 @@ def _used_up(membership: Membership, at: datetime, allowed: Allowance) -> Refuse
     if allowed.left == 0:
         return Refused(
             "attempts",
-            f"Your team has used all {allowed.limit} attempts of today. The count starts again at 00:00 UTC.",
+            _("Your team has used all %(number)s attempts of today. The count starts again at 00:00 UTC.")
+            % {"number": allowed.limit},
         )
     if _failed_today(membership, at) >= FAILED_FILES_PER_DAY:
         return Refused(
             "failed_files",
-            f"{FAILED_FILES_PER_DAY} files of your team could not be scored today, through no fault of theirs. The "
-            "hosts were told of each. More files would fail as well: try again after 00:00 UTC, or ask a host.",
+            _(
+                "%(number)s files of your team could not be scored today, through no fault of "
+                "theirs. The hosts were told of each. More files would fail as well: try again after 00:00 UTC, "
+                "or ask a host."
+            )
+            % {"number": FAILED_FILES_PER_DAY},
         )
     return None
 

@@ -13,10 +13,12 @@ from django.db.models import Count, Model, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 from django.forms import BoundField
 from django.template import Context
+from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import get_current_timezone, get_current_timezone_name
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext_lazy, ngettext
+from django.utils.translation import gettext as _
 
 import metrics
 
@@ -32,14 +34,21 @@ SAID_BY_LABEL = {"username", "email", "new-password", "current-password"}
 FAR = 1e9
 """A bound this far away only keeps numbers finite; nobody needs to read it."""
 QUOTED = 40
-KINDS = {"int": "whole number", "float": "number", "bool": "yes or no", "choice": "choice", "text": "text"}
+KINDS = {
+    "int": gettext_lazy("whole number"),
+    "float": gettext_lazy("number"),
+    "bool": gettext_lazy("yes or no"),
+    "choice": gettext_lazy("choice"),
+    "text": gettext_lazy("text"),
+    "column": gettext_lazy("column"),
+}
 
 STATES = {
-    "draft": ("draft", "Draft"),
-    "upcoming": ("upcoming", "Upcoming"),
-    "live": ("live", "Live"),
-    "closed": ("ended", "Closed"),
-    "revealed": ("ended", "Ended"),
+    "draft": ("draft", gettext_lazy("Draft")),
+    "upcoming": ("upcoming", gettext_lazy("Upcoming")),
+    "live": ("live", gettext_lazy("Live")),
+    "closed": ("ended", gettext_lazy("Closed")),
+    "revealed": ("ended", gettext_lazy("Ended")),
 }
 ICONS = {
     "sun": '<circle cx="12" cy="12" r="4"/><path d="M12 2v2m0 16v2M4.9 4.9l1.4 1.4m11.4 11.4 1.4 1.4M2 12h2m16 0h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4"/>',  # noqa: E501
@@ -49,6 +58,10 @@ ICONS = {
 }
 
 
+def day_and_time(when: datetime) -> str:
+    return date_format(when, "j M Y, H:i")
+
+
 @register.simple_tag
 def moment(when: datetime | None, style: str = "") -> SafeString:
     """A moment in the viewer's zone, as far as it is known here; the script knows the browser's. Styles: `ago`, `left`
@@ -56,15 +69,15 @@ def moment(when: datetime | None, style: str = "") -> SafeString:
     if when is None:
         return format_html("{}", "–")
     utc = when.astimezone(UTC)
-    text = f"{utc.day} {utc:%b %Y, %H:%M} UTC"
+    text = f"{day_and_time(utc)} UTC"
     local, title = when.astimezone(get_current_timezone()), text
     if local.utcoffset():
-        text = f"{local.day} {local:%b %Y, %H:%M} {local.tzname()}"
+        text = f"{day_and_time(local)} {local.tzname()}"
         title = f"{text} ({get_current_timezone_name()}; {title})"
     if style == "left":
         shown = remaining((utc - datetime.now(UTC)).total_seconds())
     else:
-        shown = f"{local.day} {local:%b, %H:%M}" if style == "ago" else text
+        shown = date_format(local, "j M, H:i") if style == "ago" else text
     iso = utc.isoformat(timespec="seconds")
     return format_html('<time datetime="{}" data-moment="{}" title="{}">{}</time>', iso, style, title, shown)
 
@@ -72,14 +85,14 @@ def moment(when: datetime | None, style: str = "") -> SafeString:
 def remaining(seconds: float) -> str:
     """A span in words, as the script says it."""
     if seconds <= 0:
-        return "now"
+        return _("now")
     minutes = int(seconds // 60)
     days, hours = minutes // 1440, minutes // 60 % 24
     if days:
-        return f"{days} d {hours} h"
+        return _("%(days)s d %(hours)s h") % {"days": days, "hours": hours}
     if hours:
-        return f"{hours} h {minutes % 60} min"
-    return f"{minutes} min" if minutes else "less than a minute"
+        return _("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": minutes % 60}
+    return _("%(minutes)s min") % {"minutes": minutes} if minutes else _("less than a minute")
 
 
 def score_text(value: float | None) -> str:
@@ -169,9 +182,9 @@ def line(text: str | None) -> SafeString:
 def in_words(value: Any, parameter: metrics.Parameter) -> str:
     """A parameter's value for people; what an empty one means is said by the parameter's own help."""
     if value is None:
-        return parameter.help.partition("empty means ")[2].rstrip(".") or "not set"
+        return parameter.help.partition("empty means ")[2].rstrip(".") or _("not set")
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     return f"{value:,.12g}" if isinstance(value, float) else str(value)
 
 
@@ -183,7 +196,7 @@ def in_plain(code: str) -> str:
 
 @register.filter
 def kind_words(parameter: metrics.Parameter) -> str:
-    return KINDS.get(parameter.kind, parameter.kind)
+    return str(KINDS.get(parameter.kind, parameter.kind))
 
 
 @register.filter
@@ -192,13 +205,14 @@ def allowed(parameter: metrics.Parameter) -> str:
     if parameter.choices:
         return ", ".join(str(choice) for choice in parameter.choices)
     if parameter.kind == "bool":
-        return "yes, no"
+        return _("yes, no")
     ends = []
     if parameter.minimum is not None and parameter.minimum > -FAR:
-        ends.append(f"{'above' if parameter.exclusive_minimum else 'from'} {parameter.minimum:,.12g}")
+        words = _("above %(number)s") if parameter.exclusive_minimum else _("from %(number)s")
+        ends.append(words % {"number": f"{parameter.minimum:,.12g}"})
     if parameter.maximum is not None and parameter.maximum < FAR:
-        ends.append(f"to {parameter.maximum:,.12g}")
-    return " ".join(ends) or "any"
+        ends.append(_("to %(number)s") % {"number": f"{parameter.maximum:,.12g}"})
+    return " ".join(ends) or _("any")
 
 
 @register.filter
@@ -274,7 +288,7 @@ def asides_of(ruler: GroundTruth | None) -> tuple[ranking.Aside, ...]:
 
 @register.filter
 def better(metric: metrics.Metric) -> str:
-    return "higher is better" if metric.direction == "maximize" else "lower is better"
+    return _("higher is better") if metric.direction == "maximize" else _("lower is better")
 
 
 COUNTED_AT_ONCE = 20_000
@@ -292,7 +306,12 @@ def competition_size(competition: Competition) -> str:
         # A competition that was removed while a file came in still has the page that says so.
         teams, files, baselines = next(iter(here.values_list(*parts)), (0, 0, 0))
         files -= baselines
-        text = f"{plural(teams, 'team')} · {plural(files, 'submission')}"
+        text = " · ".join(
+            [
+                ngettext("%(number)s team", "%(number)s teams", teams) % {"number": f"{teams:,}"},
+                ngettext("%(number)s submission", "%(number)s submissions", files) % {"number": f"{files:,}"},
+            ]
+        )
         caches["local"].set(key, (text, files, competition.board_version), 30)
     return str(text)
 
@@ -301,10 +320,6 @@ def _number(model: type[Model]) -> Coalesce:
     """How many rows of a competition there are, as a part of another query."""
     rows = model._default_manager.filter(competition=OuterRef("pk")).order_by().values("competition")
     return Coalesce(Subquery(rows.annotate(number=Count("pk")).values("number")), 0)
-
-
-def plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 @register.filter

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from .. import ranking
 from ..models import Split
 from .charts import band, interval_text, number_text, sparkline
 
-MEDALS = {1: ("first", "gold"), 2: ("second", "silver"), 3: ("third", "bronze")}
+MEDALS = {
+    1: ("first", gettext_lazy("gold")),
+    2: ("second", gettext_lazy("silver")),
+    3: ("third", gettext_lazy("bronze")),
+}
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ def _line(row: ranking.Row, split: Split, ladder: ranking.Ladder | None, scale: 
         row=row,
         initials="◆" if row.is_baseline else initials(row.name),
         medal=medal,
-        medal_words=words,
+        medal_words=str(words),
         score="–" if row.value is None else _score_text(row.value, ladder),
         digits="" if row.value is None else repr(row.value),
         arrow=arrow,
@@ -110,12 +115,15 @@ def initials(name: str) -> str:
 
 def movement(gained: int | None, split: Split) -> tuple[str, str, str]:
     """Arrow with number, its kind, its words. Without an earlier rank a team is new."""
-    since = "since yesterday" if split == Split.PUBLIC else "from the public board"
+    is_public = split == Split.PUBLIC
     if gained is None:
         return "", "", ""
     if gained == 0:
-        return "–", "", f"same rank {since}" if split == Split.PUBLIC else "same rank as on the public board"
-    ranks = f"{abs(gained)} rank{'' if abs(gained) == 1 else 's'}"
+        return "–", "", _("same rank since yesterday") if is_public else _("same rank as on the public board")
+    number = abs(gained)
+    ranks = ngettext("%(number)s rank", "%(number)s ranks", number) % {"number": number}
     if gained > 0:
-        return f"▲{gained}", "up", f"up {ranks} {since}"
-    return f"▼{-gained}", "down", f"down {ranks} {since}"
+        words = _("up %(ranks)s since yesterday") if is_public else _("up %(ranks)s from the public board")
+        return f"▲{number}", "up", words % {"ranks": ranks}
+    words = _("down %(ranks)s since yesterday") if is_public else _("down %(ranks)s from the public board")
+    return f"▼{number}", "down", words % {"ranks": ranks}

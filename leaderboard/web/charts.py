@@ -7,6 +7,7 @@ from math import floor, log10
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 WIDTH, HEIGHT, MARGIN = 66, 20, 2
 
@@ -23,11 +24,11 @@ def interval_text(low: float | None, high: float | None, error: float | None) ->
     if error is None or low is None or high is None:
         return ""
     if error == 0:
-        return f"{number_text(low)} to {number_text(high)}"
+        return _("%(low)s to %(high)s") % {"low": number_text(low), "high": number_text(high)}
     digits = min(max(1 - floor(log10(error)), 0), 15)
     if max(abs(low), abs(high)) >= 1e7:
-        return f"{low:.3g} to {high:.3g}"
-    return f"{low:.{digits}f} to {high:.{digits}f}"
+        return _("%(low)s to %(high)s") % {"low": f"{low:.3g}", "high": f"{high:.3g}"}
+    return _("%(low)s to %(high)s") % {"low": f"{low:.{digits}f}", "high": f"{high:.{digits}f}"}
 
 
 def polyline(values: Sequence[float], width: float, height: float, margin: float) -> str:
@@ -48,9 +49,10 @@ def sparkline(values: Sequence[float]) -> SafeString:
     if not values:
         return format_html("<span>{}</span>", "–")
     words = (
-        f"{len(values)} scores from {number_text(values[0])} to {number_text(values[-1])}"
+        _("%(number)s scores from %(first)s to %(last)s")
+        % {"number": len(values), "first": number_text(values[0]), "last": number_text(values[-1])}
         if len(values) > 1
-        else f"One score, {number_text(values[0])}"
+        else _("One score, %(score)s") % {"score": number_text(values[0])}
     )
     if len(values) == 1:
         shape = format_html('<circle cx="{}" cy="{}" r="2" fill="currentColor"/>', MARGIN + 2, HEIGHT / 2)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.utils.html import escape
+from django.utils.translation import gettext as _
 
 import metrics
 
@@ -50,7 +51,9 @@ def field_of(parameter: metrics.Parameter, initial: Any, columns: Sequence[str] 
         if initial not in columns:
             options["initial"] = ""
         names = [(name, name) for name in columns]
-        return forms.ChoiceField(choices=[("", "Choose a column"), *names], required=not parameter.optional, **options)
+        return forms.ChoiceField(
+            choices=[("", _("Choose a column")), *names], required=not parameter.optional, **options
+        )
     if parameter.kind == "choice":
         choices = [(str(choice), str(choice)) for choice in parameter.choices]
         return forms.ChoiceField(
@@ -67,16 +70,16 @@ def field_of(parameter: metrics.Parameter, initial: Any, columns: Sequence[str] 
 
 def _hint(parameter: metrics.Parameter) -> str:
     """What it does, what it may be, what it is if nobody says otherwise."""
-    least = "more than" if parameter.exclusive_minimum else "at least"
+    least = _("more than %(number)s") if parameter.exclusive_minimum else _("at least %(number)s")
     bounds = [
-        f"{words} {value:g}"
-        for words, value in ((least, parameter.minimum), ("at most", parameter.maximum))
+        words % {"number": f"{value:g}"}
+        for words, value in ((least, parameter.minimum), (_("at most %(number)s"), parameter.maximum))
         if value is not None
     ]
-    default = "empty" if parameter.default is None else parameter.default
+    default = _("empty") if parameter.default is None else parameter.default
     # The help of a metric that the operator added ends as its author likes.
     said = parameter.help.strip()
     said += "." if said and not said.endswith((".", "!", "?", "…")) else ""
-    limits = f"{' and '.join(bounds).capitalize()}." if bounds else ""
-    last = "It must be given." if parameter.required else f"Default: {default}."
+    limits = f"{_(' and ').join(bounds).capitalize()}." if bounds else ""
+    last = _("It must be given.") if parameter.required else _("Default: %(value)s.") % {"value": default}
     return " ".join(sentence for sentence in (said, limits, last) if sentence)

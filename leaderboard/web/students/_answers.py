@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from ...models import Submission
 from ..access import Visit
@@ -21,5 +22,5 @@ def own_submission(visit: Visit, submission_id: UUID | str) -> Submission:
     mine = mine.annotate(has_twin=Exists(twins))
     found = mine.select_related("user", "team", "baseline").filter(pk=submission_id).first()
     if found is None:
-        raise Http404("You have no submission with this number.")
+        raise Http404(_("You have no submission with this number."))
     return found

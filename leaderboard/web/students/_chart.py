@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from ..charts import number_text
 
@@ -28,29 +30,35 @@ def score_chart(points: Sequence[tuple[datetime, float]]) -> SafeString:
     places = _places(points, low, high)
     dots = " ".join(f"M{x},{y}h0" for x, y in places)
     line = " ".join(f"{x},{y}" for x, y in places)
+    title = _("Public scores of your team")
     rows = format_html_join(
         "",
         "<tr><td>{}</td><td>{}</td></tr>",
         ((f"{when:%Y-%m-%d %H:%M} UTC", repr(value)) for when, value in points),
     )
     return format_html(
-        '<figure class="card score-chart"><figcaption>Public scores of your team</figcaption>'
+        '<figure class="card score-chart"><figcaption>{}</figcaption>'
         '<div class="plot"><span class="high">{}</span><span class="low">{}</span>'
         '<svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">'
         '<polyline points="{}"/><path d="{}"/></svg>'
         '<span class="first">{}</span><span class="last">{}</span></div>'
-        '<div class="visually-hidden"><table><caption>Public scores of your team</caption>'
-        '<thead><tr><th scope="col">Received</th><th scope="col">Score</th></tr></thead><tbody>{}</tbody></table></div>'
+        '<div class="visually-hidden"><table><caption>{}</caption>'
+        '<thead><tr><th scope="col">{}</th><th scope="col">{}</th></tr></thead><tbody>{}</tbody></table></div>'
         "</figure>",
+        title,
         number_text(high),
         number_text(low) if low < high else "",
         WIDTH,
         HEIGHT,
-        f"{len(points)} scores between {number_text(low)} and {number_text(high)}; a table has them all.",
+        _("%(number)s scores between %(low)s and %(high)s; a table has them all.")
+        % {"number": len(points), "low": number_text(low), "high": number_text(high)},
         line,
         dots,
         _day(points[0][0]),
         _day(points[-1][0]),
+        title,
+        _("Received"),
+        _("Score"),
         rows,
     )
 
@@ -69,4 +77,4 @@ def _places(points: Sequence[tuple[datetime, float]], low: float, high: float) -
 
 
 def _day(when: datetime) -> str:
-    return f"{when.day} {when:%b}"
+    return date_format(when, "j M")

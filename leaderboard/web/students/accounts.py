@@ -46,7 +46,7 @@ def _issue(user: User, form: TokenForm) -> str:
     User.objects.select_for_update().get(pk=user.pk)
     name = form.cleaned_data["name"]
     if user.api_tokens.count() >= MOST_TOKENS:
-        form.add_error("name", f"You have {MOST_TOKENS} tokens. Revoke one first.")
+        form.add_error("name", _("You have %(number)s tokens. Revoke one first.") % {"number": MOST_TOKENS})
     elif user.api_tokens.filter(name=name).exists():
         words = _("You have a token “%(name)s” already; shown when it was made. Revoke it or choose another name.")
         form.add_error("name", words % {"name": name})
@@ -57,9 +57,9 @@ def _issue(user: User, form: TokenForm) -> str:
 
 def _revoke(request: HttpRequest, user: User) -> HttpResponse:
     token = request.POST.get("token", "")
-    gone, _ = user.api_tokens.filter(pk=int(token) if token.isdecimal() and len(token) < 19 else 0).delete()
+    gone, _rows = user.api_tokens.filter(pk=int(token) if token.isdecimal() and len(token) < 19 else 0).delete()
     if gone:
-        messages.success(request, "The token is revoked; programs that use it are shut out from now on.")
+        messages.success(request, _("The token is revoked; programs that use it are shut out from now on."))
     else:
-        messages.error(request, "You have no such token.")
+        messages.error(request, _("You have no such token."))
     return see_other("account")

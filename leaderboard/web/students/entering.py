@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from ... import joining
 from ...models import Competition, Membership, RosterEntry, Team, obstacle_to_joining, slip_digest
@@ -32,7 +33,7 @@ def join(request: HttpRequest) -> HttpResponse:
         code = form.cleaned_data["code"].replace("/", "").replace(" ", "")
         if code.strip(".-"):
             return see_other("join_code", code=code)
-        form.add_error("code", "Type the code.")
+        form.add_error("code", _("Type the code."))
     wanted = Competition.objects.visible_to(request.user).filter(slug=request.GET.get("competition", "")).first()
     if wanted and wanted.is_listed and not wanted.needs_code:
         return redirect("join_open", slug=wanted.slug)
@@ -51,7 +52,7 @@ def join_code(request: HttpRequest, code: str) -> HttpResponse:
     if competition is None:
         _count_guess(request)
         form = CodeForm({"code": code})
-        form.add_error("code", "No competition has this code. Check it with your teacher.")
+        form.add_error("code", _("No competition has this code. Check it with your teacher."))
         return render(request, "students/join.html", {"form": form}, status=404)
     if request.user.is_anonymous:
         remember_way_in(request, code=code)
@@ -109,7 +110,7 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     user = person(request.user)
     held = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
     if held and held.team_id == team.pk:
-        messages.info(request, f"You are in “{team}” already.")
+        messages.info(request, _("You are in “%(team)s” already.") % {"team": team})
         return redirect("team", slug=team.competition.slug)
     context: dict[str, object] = {
         "team": team,
@@ -126,7 +127,7 @@ def _door(
 ) -> HttpResponse:
     """Show what joining means and let people in."""
     if Membership.objects.filter(competition=competition, user=person(request.user)).exists():
-        messages.info(request, f"You have joined “{competition}” already.")
+        messages.info(request, _("You have joined “%(competition)s” already.") % {"competition": competition})
         return redirect("overview", slug=competition.slug)
     obstacle = _closed(competition) or obstacle_to_joining(competition, person(request.user))
     return _ask(request, competition, template, enter, {"obstacle": obstacle})
@@ -134,7 +135,7 @@ def _door(
 
 def _closed(competition: Competition) -> str:
     has_closed = competition.state(timezone.now()) in ("closed", "revealed")
-    return "The deadline of this competition has passed." if has_closed else ""
+    return _("The deadline of this competition has passed.") if has_closed else ""
 
 
 def _ask(
@@ -153,7 +154,11 @@ def _ask(
             context["obstacle"] = str(error)
         else:
             joining.accept_rules(membership=membership)
-            messages.success(request, f"Welcome to “{competition}”. You take part as “{membership.team}”.")
+            messages.success(
+                request,
+                _("Welcome to “%(competition)s”. You take part as “%(team)s”.")
+                % {"competition": competition, "team": membership.team},
+            )
             return see_other("overview", slug=competition.slug)
     status = 200 if request.method != "POST" else 409 if context["obstacle"] else 422
     context |= {"form": form, "competition": competition, "state": competition.state(timezone.now())}

@@ -17,9 +17,9 @@ from ...models.zones import zones
 
 class CodeForm(forms.Form):
     code = forms.CharField(
-        label="Join code",
+        label=_("Join code"),
         max_length=40,
-        help_text="Eight letters and digits from your teacher; spaces, hyphens and case do not matter.",
+        help_text=_("Eight letters and digits from your teacher; spaces, hyphens and case do not matter."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
     )
 
@@ -28,8 +28,8 @@ class RulesForm(forms.Form):
     """One box, and it must be ticked."""
 
     accepted = forms.BooleanField(
-        label="I have read the rules and accept them",
-        error_messages={"required": "Tick the box: nobody takes part without accepting the rules."},
+        label=_("I have read the rules and accept them"),
+        error_messages={"required": _("Tick the box: nobody takes part without accepting the rules.")},
     )
 
 
@@ -37,31 +37,33 @@ class UploadForm(forms.Form):
     """A file to hand in. `upload_key` is made with the page, so that a double click hands in once."""
 
     file = forms.FileField(
-        label="File with your predictions",
+        label=_("File with your predictions"),
         max_length=1000,
         error_messages={
-            "required": "Choose a file first.",
-            "empty": "This file is empty (0 bytes).",
-            "missing": "Choose a file first.",
+            "required": _("Choose a file first."),
+            "empty": _("This file is empty (0 bytes)."),
+            "missing": _("Choose a file first."),
         },
     )
     note = forms.CharField(
-        label="Note",
+        label=_("Note"),
         required=False,
         max_length=300,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "What you tried, for you and your team"}),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "placeholder": _("What you tried, for you and your team")}
+        ),
     )
     check_only = forms.BooleanField(
-        label="Check only",
+        label=_("Check only"),
         required=False,
-        help_text="Finds every problem, keeps nothing, spends no attempt.",
+        help_text=_("Finds every problem, keeps nothing, spends no attempt."),
     )
     upload_key = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
 
     def clean_file(self) -> Any:
         """One file; of several nobody would know which one was taken."""
         if (count := len(self.files.getlist("file"))) > 1:
-            raise ValidationError(f"You sent {count} files. Hand in one at a time.")
+            raise ValidationError(_("You sent %(number)s files. Hand in one at a time.") % {"number": count})
         return self.cleaned_data["file"]
 
     @classmethod
@@ -101,17 +103,17 @@ class MergeForm(forms.Form):
 
 
 class TeamNameForm(forms.Form):
-    name = forms.CharField(label="Team name", max_length=60, help_text="Everybody sees it on the leaderboard.")
+    name = forms.CharField(label=_("Team name"), max_length=60, help_text=_("Everybody sees it on the leaderboard."))
 
 
 class LeavingForm(forms.Form):
     """The password once more; who signs in without one types the user name."""
 
     password = forms.CharField(
-        label="Your password", widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
+        label=_("Your password"), widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
     )
     confirm = forms.CharField(
-        label="Your user name", widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"})
+        label=_("Your user name"), widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"})
     )
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
@@ -122,21 +124,21 @@ class LeavingForm(forms.Form):
     def clean_password(self) -> str:
         given: str = self.cleaned_data["password"]
         if not self.user.check_password(given):
-            raise ValidationError("This is not your password.")
+            raise ValidationError(_("This is not your password."))
         return given
 
     def clean_confirm(self) -> str:
         given: str = self.cleaned_data["confirm"]
         if given != self.user.get_username():
-            raise ValidationError("Type your user name exactly.")
+            raise ValidationError(_("Type your user name exactly."))
         return given
 
 
 class TokenForm(forms.Form):
     name = forms.CharField(
-        label="Name of the token",
+        label=_("Name of the token"),
         max_length=60,
-        help_text="Where you will use it, for example “laptop” or “training notebook”.",
+        help_text=_("Where you will use it, for example “laptop” or “training notebook”."),
     )
     scope = forms.ChoiceField(label=_("What it may do"), required=False, initial=ApiToken.Scope.SUBMIT)
 

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from ... import keeping, ranking, submitting
 from ...models import Refusal, Split, Submission
@@ -27,7 +28,12 @@ from .forms import NoteForm
 from .progress import Progress, Today, scores_of
 
 PAGE = 50
-TABS = (("all", "All"), ("scored", "Scored"), ("invalid", "Invalid"), ("finals", "Finals"))
+TABS = (
+    ("all", gettext_lazy("All")),
+    ("scored", gettext_lazy("Scored")),
+    ("invalid", gettext_lazy("Invalid")),
+    ("finals", gettext_lazy("Finals")),
+)
 
 
 @open_to(Audience.MEMBERS)
@@ -70,7 +76,7 @@ def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpR
     form = NoteForm(request.POST if request.method == "POST" else None, initial={"note": found.note})
     if request.method == "POST":
         if not is_own:
-            raise Http404("You have no submission with this number.")
+            raise Http404(_("You have no submission with this number."))
         if form.is_valid():
             submitting.annotate(submission=found, note=form.cleaned_data["note"])
             messages.success(request, _("The note is saved."))
@@ -124,11 +130,13 @@ def finals(request: HttpRequest, visit: Visit) -> HttpResponse:
             competition=visit.competition, user=person(visit.user), submission_ids=wanted, at=visit.at
         )
     except submitting.Refused as refusal:
-        messages.error(request, f"{refusal.message} Nothing was changed.")
+        messages.error(request, _("%(message)s Nothing was changed.") % {"message": refusal.message})
         ticks = urlencode([("show", "scored"), *(("tick", pk) for pk in wanted)])
         return see_other("submissions", query=f"?{ticks}", slug=visit.competition.slug)
     else:
-        words = "Your final picks are saved." if wanted else "You picked none: your best public ones will be taken."
+        words = (
+            _("Your final picks are saved.") if wanted else _("You picked none: your best public ones will be taken.")
+        )
         messages.success(request, words)
     return see_other("submissions", query="?show=finals", slug=visit.competition.slug)
 

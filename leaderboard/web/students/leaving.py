@@ -10,6 +10,7 @@ from django.contrib.auth import logout
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from ... import keeping
@@ -30,7 +31,11 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
     if request.method != "POST":
         return redirect("account")
     if tries("export", user.pk) >= EXPORTS_PER_HOUR:
-        messages.error(request, f"You have had {EXPORTS_PER_HOUR} copies of your data in an hour; come back later.")
+        messages.error(
+            request,
+            _("You have had %(number)s copies of your data in an hour; come back later.")
+            % {"number": EXPORTS_PER_HOUR},
+        )
         return see_other("account")
     count_try("export", user.pk, seconds=HOUR)
     # On the disk of the files and without a name: nothing is left behind, and it need not fit into memory.
@@ -50,7 +55,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     form = LeavingForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST":
         if tries("leaving", user.pk) >= PASSWORDS_PER_HOUR:
-            form.add_error(None, "Too many wrong answers; try again in an hour.")
+            form.add_error(None, _("Too many wrong answers; try again in an hour."))
         elif not form.is_valid():
             count_try("leaving", user.pk, seconds=HOUR)
         else:
@@ -60,7 +65,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
                 form.add_error(None, str(error))
             else:
                 logout(request)
-                messages.success(request, "Your account is deleted.")
+                messages.success(request, _("Your account is deleted."))
                 return see_other("competitions")
     context = {"form": form, "obstacle": keeping.obstacle_to_deleting(user)}
     return render(request, "students/delete_account.html", context, status=422 if form.errors else 200)

@@ -66,6 +66,6 @@ def stop_mail(request: HttpRequest, token: str) -> HttpResponse:
     """
     kinds = telling.stopped_by(token, stop=request.method == "POST")
     if not kinds:
-        raise Http404("This link is not one of ours, or not whole.")
+        raise Http404(_("This link is not one of ours, or not whole."))
     context = {"kinds": kinds, "is_stopped": request.method == "POST"}
     return render(request, "students/stop_mail.html", context)

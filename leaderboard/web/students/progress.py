@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from django.db.models import F, Q, Subquery
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 import metrics
 
@@ -19,9 +21,15 @@ from ._beside import Line, beside_of
 
 PATIENCE = timedelta(seconds=60)
 UNTOLD = {
-    "hidden": "valid; scores are hidden until the end",
-    "late": "late; its score is shown after the end",
-    "unclear": "no clear improvement",
+    "hidden": gettext_lazy("valid; scores are hidden until the end"),
+    "late": gettext_lazy("late; its score is shown after the end"),
+    "unclear": gettext_lazy("no clear improvement"),
+}
+ENDS = {
+    "pending": gettext_lazy("pending"),
+    "scored": gettext_lazy("scored"),
+    "invalid": gettext_lazy("invalid"),
+    "failed": gettext_lazy("failed"),
 }
 
 
@@ -95,11 +103,11 @@ class Progress:
 
     @property
     def steps(self) -> list[Step]:
-        labels = ["Uploaded", "Checked", "Scoring", "On the board"]
+        labels = [_("Uploaded"), _("Checked"), _("Scoring"), _("On the board")]
         status = self.submission.status
         if status == Submission.Status.SCORED:
             done = 4
-            labels[2:] = ["Scored", "Late, not ranked" if self.submission.is_late else "On the board"]
+            labels[2:] = [_("Scored"), _("Late, not ranked") if self.submission.is_late else _("On the board")]
         elif status == Submission.Status.PENDING:
             done = 2 if self.is_being_scored else 1
         else:
@@ -274,11 +282,14 @@ class Progress:
         """The end in one sentence, for screen readers."""
         name, status = self.submission.file_name, self.submission.status
         if status == Submission.Status.SCORED and self.public_score is not None:
-            rank = f", rank {self.placing.rank} of {self.placing.total}" if self.placing else ""
-            return f"{name} scored {number_text(self.public_score)}{rank}."
+            what = {"file": name, "score": number_text(self.public_score)}
+            if not self.placing:
+                return _("%(file)s scored %(score)s.") % what
+            place = {"rank": self.placing.rank, "total": self.placing.total}
+            return _("%(file)s scored %(score)s, rank %(rank)s of %(total)s.") % {**what, **place}
         if self.untold:
             return f"{name}: {UNTOLD[self.untold]}."
-        return f"{name}: {status}."
+        return f"{name}: {ENDS[status]}."
 
 
 def scores_of(submissions: Sequence[Submission], visit: Visit) -> dict[str, dict[str, float]]:

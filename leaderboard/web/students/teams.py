@@ -22,7 +22,7 @@ from .forms import MergeForm, TeamNameForm
 def team(request: HttpRequest, visit: Visit) -> HttpResponse:
     membership = visit.membership
     if membership is None:
-        messages.info(request, "You host this competition and are in no team of it.")
+        messages.info(request, _("You host this competition and are in no team of it."))
         return redirect("overview", slug=visit.competition.slug)
     action = request.POST.get("action", "")
     name = TeamNameForm(request.POST if action == "rename" else None, initial={"name": membership.team.name})
@@ -74,7 +74,7 @@ def _change(request: HttpRequest, membership: Membership, name: TeamNameForm, of
     number = int(text) if (text := posted.get("number", "")).isdecimal() and text.isascii() and len(text) < 16 else 0
     if action == "rename" and name.is_valid():
         joining.rename(membership=membership, name=name.cleaned_data["name"])
-        return "Your team has its new name."
+        return _("Your team has its new name.")
     if action == "offer" and offer.is_valid():
         made = merging.offer(membership=membership, invitation=offer.cleaned_data["invitation"])
         return _("Your offer is with “%(team)s”. Its captain decides.") % {"team": made.other.shown_name}
@@ -85,10 +85,10 @@ def _press(action: str, membership: Membership, number: int) -> str:
     """A button without a field; `number` is the member's or the offer's."""
     if action == "renew":
         joining.renew_invitation(membership=membership)
-        return "The old invitation link stopped working; this is the new one."
+        return _("The old invitation link stopped working; this is the new one.")
     if action == "leave":
         joining.leave(membership=membership)
-        return "You left the team and are now a team of your own."
+        return _("You left the team and are now a team of your own.")
     if action == "remove":
         gone = joining.remove_member(captain=membership, member_id=number)
         return _("%(name)s is not in your team any more.") % {"name": gone.user.get_username()}

@@ -144,7 +144,7 @@ def _hand_in_again(visit: Visit, form: AgainForm) -> Submission:
     given = form.cleaned_data
     earlier = own_submission(visit, given["again"])
     if earlier.team_id != visit.membership.team_id:
-        raise Http404("You have no submission with this number.")
+        raise Http404(_("You have no submission with this number."))
     try:
         file = path_of(earlier.file_key, earlier.sha256).open("rb")
     except FileNotFoundError:
@@ -164,13 +164,17 @@ def _check(visit: Visit, file: UploadedFile[Any]) -> Checked:
     """Check without keeping. Each check costs the server a process, so there is a generous limit."""
     user = person(visit.user)
     if tries("check", user.pk) >= CHECKS_PER_TEN_MINUTES:
-        raise NotTaken(f"You had {CHECKS_PER_TEN_MINUTES} files checked within ten minutes. Wait a little.", 429)
+        raise NotTaken(
+            _("You had %(number)s files checked within ten minutes. Wait a little.")
+            % {"number": CHECKS_PER_TEN_MINUTES},
+            429,
+        )
     count_try("check", user.pk, seconds=600)
     try:
         problems = submitting.check_only(competition=visit.competition, user=user, chunks=file.chunks())
     except ChildFailed as error:
         raise NotTaken(
-            "The check did not work, through no fault of your file. Try it again in a moment.", 503
+            _("The check did not work, through no fault of your file. Try it again in a moment."), 503
         ) from error
     digest = hashlib.sha256()
     for chunk in file.chunks():
@@ -185,7 +189,7 @@ def _asked_for(request: HttpRequest, visit: Visit) -> Submission | None:
         try:
             return own_submission(visit, asked)
         except (ValidationError, ValueError) as error:
-            raise Http404("You have no submission with this number.") from error
+            raise Http404(_("You have no submission with this number.")) from error
     if visit.membership is None:
         return None
     waiting = Submission.objects.filter(team=visit.membership.team_id, status=Submission.Status.PENDING)
