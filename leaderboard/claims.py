@@ -18,6 +18,7 @@ from datetime import timedelta
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext_noop
 
 from .models import DailyAttempts, Submission, Team
 from .telling import tell_hosts
@@ -30,8 +31,13 @@ MOST_DEATHS = 3
 # A file that killed a scorer lets all others go first, for so long.
 STEPS_BACK_FOR = timedelta(seconds=60)
 
-OUR_FAULT = "Scoring failed through no fault of your file. The host has been told, and your attempt was given back."
-TOO_LONG = "Scoring took longer than {seconds:g} s. The host has been told, and your attempt was given back."
+# Stored with a file; `Submission.failure_words` says them in the reader's language.
+OUR_FAULT = gettext_noop(
+    "Scoring failed through no fault of your file. The host has been told, and your attempt was given back."
+)
+TOO_LONG = gettext_noop(
+    "Scoring took longer than %(seconds)s s. The host has been told, and your attempt was given back."
+)
 
 
 def _carry_on() -> None:
@@ -231,7 +237,7 @@ def _note_death_of(held: Submission) -> Turn | None:
 def note_overtime(bell: str, seconds: float) -> bool:
     """End the submission whose scorer was stopped for taking too long; trying again would take as long."""
     held = _held_by(bell)
-    return held is not None and _let_go(held) and _fail(held.pk, Q(), TOO_LONG.format(seconds=seconds))
+    return held is not None and _let_go(held) and _fail(held.pk, Q(), TOO_LONG % {"seconds": f"{seconds:g}"})
 
 
 def _held_by(bell: str) -> Submission | None:

@@ -135,10 +135,8 @@ def obstacle_to(team: Team, held: Membership | None) -> str:
     if reason := competition.why_teams_stay(database_now()):
         return reason
     if team.memberships.count() >= competition.team_size:
-        return _("“%(team)s” is full: a team has at most %(number)s members here.") % {
-            "team": team,
-            "number": competition.team_size,
-        }
+        words = _("“%(team)s” is full: a team has at most %(number)s members here.")
+        return words % {"team": team, "number": competition.team_size}
     if team.disqualified_at or (held and held.team.disqualified_at):
         return _("A disqualified team takes nobody in, and its members cannot go on in another one.")
     if held and held.team.submissions.exists():
@@ -162,10 +160,8 @@ def rename(*, membership: Membership, name: str) -> None:
     cleaned = clean_team_name(name)
     if not cleaned:
         raise CannotJoin(_("A team needs a name."))
-    taken = CannotJoin(
-        _("Another team is called “%(name)s” already, or so alike that nobody could tell them apart.")
-        % {"name": cleaned}
-    )
+    words = _("Another team is called “%(name)s” already, or so alike that nobody could tell them apart.")
+    taken = CannotJoin(words % {"name": cleaned})
     if _alike(membership.competition, cleaned).exclude(pk=membership.team_id).exists():
         raise taken
     try:

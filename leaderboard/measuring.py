@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 import metrics
 
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 
 MOST_TOLD = 2000
 
-DAMAGED = "The stored file is damaged. The host has been told, and your attempt was given back."
+DAMAGED = gettext_noop("The stored file is damaged. The host has been told, and your attempt was given back.")
 
 
 class Damaged(Exception):
@@ -61,7 +62,7 @@ def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
         return Outcome(failure=OUR_FAULT, told_to_host=f"{error} The operator can put its file back.")
     except scorer.TookTooLong:
         log.error("submission %s under %s took too long", submission.pk, ground_truth.pk)
-        return Outcome(failure=TOO_LONG.format(seconds=settings.SCORING_TIME_LIMIT))
+        return Outcome(failure=TOO_LONG % {"seconds": f"{settings.SCORING_TIME_LIMIT:g}"})
     except Exception:
         log.exception("submission %s under %s could not be measured", submission.pk, ground_truth.pk)
         return Outcome(failure=OUR_FAULT)

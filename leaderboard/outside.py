@@ -7,6 +7,7 @@ import os
 import socket
 
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 import metrics
 
@@ -14,7 +15,7 @@ from .models import CageTest
 
 log = logging.getLogger(__name__)
 
-OFF = "Metrics that the operator added are off: {reason} {help}"
+OFF = gettext_noop("Metrics that the operator added are off: {reason} {help}")
 
 
 def try_the_cage() -> CageTest:
@@ -39,7 +40,7 @@ def why_off() -> str:
     tests = CageTest.objects.order_by("-tested_at")
     test = tests.filter(host=_host()).first() or tests.first()
     reason = test.reason if test is not None else metrics.cage_missing()
-    return OFF.format(reason=reason, help=metrics.OUTSIDE_HELP) if reason else ""
+    return gettext(OFF).format(reason=reason, help=metrics.OUTSIDE_HELP) if reason else ""
 
 
 def why_not(key: str) -> str:

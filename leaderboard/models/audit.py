@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db import connection, models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
     from .competition import Competition
@@ -24,57 +25,57 @@ _POSTGRES_LOCK = 7_316_402_218
 class Deed(models.TextChoices):
     """What an entry of the trail is about. Not a rule of the database, so that a new deed needs no migration."""
 
-    CREATED = "created", "Competition created"
-    CLONED = "cloned", "Made as a copy"
-    LAUNCHED = "launched", "Launched"
-    LAUNCH_SCHEDULED = "launch_scheduled", "Launch scheduled"
-    LAUNCH_CANCELLED = "launch_cancelled", "Scheduled launch cancelled"
-    LAUNCH_MISSED = "launch_missed", "Scheduled launch did not happen"
-    WALKED = "walked", "Walked through as a student"
-    CHANGED = "changed", "Settings changed"
-    DELETED = "deleted", "Competition deleted"
-    HOST_ADDED = "host_added", "Host added"
-    HOST_REMOVED = "host_removed", "Host removed"
-    ROSTER_READ = "roster_read", "Roster taken over"
-    ROSTER_CHANGED = "roster_changed", "Roster changed by hand"
-    INVITED = "invited", "People invited"
-    ASSISTANT_ADDED = "assistant_added", "Assistant added"
-    ASSISTANT_REMOVED = "assistant_removed", "Assistant removed"
-    ROLE_OFFERED = "role_offered", "Role kept for an address"
-    ROLE_WITHDRAWN = "role_withdrawn", "Role no longer kept for an address"
-    TRUTH_PUBLISHED = "truth_published", "Ground truth published"
-    TRUTH_APPLIED = "truth_applied", "Ground truth applied"
-    TRUTH_DISCARDED = "truth_discarded", "Ground truth discarded"
-    REVEALED = "revealed", "Private board opened"
-    BASELINE_ADDED = "baseline_added", "Baseline added"
-    BASELINE_REMOVED = "baseline_removed", "Baseline removed"
-    DATA_ADDED = "data_added", "Data file added"
-    DATA_REMOVED = "data_removed", "Data file removed"
-    GRANTED = "granted", "More attempts or time granted"
-    GRANT_REVOKED = "grant_revoked", "Grant taken back"
-    DISQUALIFIED = "disqualified", "Team disqualified"
-    READMITTED = "readmitted", "Disqualification lifted"
-    FORGIVEN = "forgiven", "Limit of failed files freed"
-    HIDDEN = "submission_hidden", "Submission hidden"
-    SHOWN = "submission_shown", "Submission shown again"
-    PAUSED = "paused", "Paused"
-    RESUMED = "resumed", "Pause ended"
-    ANNOUNCED = "announced", "Announcement sent"
-    ANNOUNCEMENT_EDITED = "announcement_edited", "Announcement changed"
-    ANNOUNCEMENT_WITHDRAWN = "announcement_withdrawn", "Announcement withdrawn"
-    GRADE_RULES_CHANGED = "grade_rules_changed", "Grade rules changed"
-    GRADES_RELEASED = "grades_released", "Grades released"
-    GRADES_WITHDRAWN = "grades_withdrawn", "Grades withdrawn"
-    REHEARSED = "rehearsed", "Rehearsal made"
-    REHEARSAL_WIPED = "rehearsal_wiped", "Rehearsal wiped"
-    TEAMS_MERGED = "teams_merged", "Two teams became one"
-    MEMBER_REMOVED = "member_removed", "Member removed by the captain"
-    CAPTAIN_CHANGED = "captain_changed", "Captain changed"
-    WEBHOOK_SET = "webhook_set", "Messages to a chat set up"
-    WEBHOOK_REMOVED = "webhook_removed", "Messages to a chat removed"
-    RIGHTS_CHANGED = "rights_changed", "Rights of an account changed"
-    ACCOUNT_EXPORTED = "account_exported", "Data of an account exported"
-    ACCOUNT_DELETED = "account_deleted", "Account deleted"
+    CREATED = "created", _("Competition created")
+    CLONED = "cloned", _("Made as a copy")
+    LAUNCHED = "launched", _("Launched")
+    LAUNCH_SCHEDULED = "launch_scheduled", _("Launch scheduled")
+    LAUNCH_CANCELLED = "launch_cancelled", _("Scheduled launch cancelled")
+    LAUNCH_MISSED = "launch_missed", _("Scheduled launch did not happen")
+    WALKED = "walked", _("Walked through as a student")
+    CHANGED = "changed", _("Settings changed")
+    DELETED = "deleted", _("Competition deleted")
+    HOST_ADDED = "host_added", _("Host added")
+    HOST_REMOVED = "host_removed", _("Host removed")
+    ROSTER_READ = "roster_read", _("Roster taken over")
+    ROSTER_CHANGED = "roster_changed", _("Roster changed by hand")
+    INVITED = "invited", _("People invited")
+    ASSISTANT_ADDED = "assistant_added", _("Assistant added")
+    ASSISTANT_REMOVED = "assistant_removed", _("Assistant removed")
+    ROLE_OFFERED = "role_offered", _("Role kept for an address")
+    ROLE_WITHDRAWN = "role_withdrawn", _("Role no longer kept for an address")
+    TRUTH_PUBLISHED = "truth_published", _("Ground truth published")
+    TRUTH_APPLIED = "truth_applied", _("Ground truth applied")
+    TRUTH_DISCARDED = "truth_discarded", _("Ground truth discarded")
+    REVEALED = "revealed", _("Private board opened")
+    BASELINE_ADDED = "baseline_added", _("Baseline added")
+    BASELINE_REMOVED = "baseline_removed", _("Baseline removed")
+    DATA_ADDED = "data_added", _("Data file added")
+    DATA_REMOVED = "data_removed", _("Data file removed")
+    GRANTED = "granted", _("More attempts or time granted")
+    GRANT_REVOKED = "grant_revoked", _("Grant taken back")
+    DISQUALIFIED = "disqualified", _("Team disqualified")
+    READMITTED = "readmitted", _("Disqualification lifted")
+    FORGIVEN = "forgiven", _("Limit of failed files freed")
+    HIDDEN = "submission_hidden", _("Submission hidden")
+    SHOWN = "submission_shown", _("Submission shown again")
+    PAUSED = "paused", _("Paused")
+    RESUMED = "resumed", _("Pause ended")
+    ANNOUNCED = "announced", _("Announcement sent")
+    ANNOUNCEMENT_EDITED = "announcement_edited", _("Announcement changed")
+    ANNOUNCEMENT_WITHDRAWN = "announcement_withdrawn", _("Announcement withdrawn")
+    GRADE_RULES_CHANGED = "grade_rules_changed", _("Grade rules changed")
+    GRADES_RELEASED = "grades_released", _("Grades released")
+    GRADES_WITHDRAWN = "grades_withdrawn", _("Grades withdrawn")
+    REHEARSED = "rehearsed", _("Rehearsal made")
+    REHEARSAL_WIPED = "rehearsal_wiped", _("Rehearsal wiped")
+    TEAMS_MERGED = "teams_merged", _("Two teams became one")
+    MEMBER_REMOVED = "member_removed", _("Member removed by the captain")
+    CAPTAIN_CHANGED = "captain_changed", _("Captain changed")
+    WEBHOOK_SET = "webhook_set", _("Messages to a chat set up")
+    WEBHOOK_REMOVED = "webhook_removed", _("Messages to a chat removed")
+    RIGHTS_CHANGED = "rights_changed", _("Rights of an account changed")
+    ACCOUNT_EXPORTED = "account_exported", _("Data of an account exported")
+    ACCOUNT_DELETED = "account_deleted", _("Account deleted")
 
 
 class AuditEntry(models.Model):
@@ -86,10 +87,10 @@ class AuditEntry(models.Model):
 
     number = models.PositiveBigIntegerField(primary_key=True)
     at = models.DateTimeField()
-    by = models.PositiveBigIntegerField("account", null=True)
+    by = models.PositiveBigIntegerField(_("account"), null=True)
     deed = models.CharField(max_length=40)
     competition = models.PositiveBigIntegerField(null=True)
-    account = models.PositiveBigIntegerField("account it is about", null=True)
+    account = models.PositiveBigIntegerField(_("account it is about"), null=True)
     about = models.CharField(max_length=200, blank=True)
     before = models.TextField(default="{}")
     after = models.TextField(default="{}")
@@ -98,8 +99,8 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering: ClassVar = ["-number"]
-        verbose_name = "audit trail entry"
-        verbose_name_plural = "audit trail"
+        verbose_name = _("audit trail entry")
+        verbose_name_plural = _("audit trail")
         indexes: ClassVar = [models.Index(fields=["competition", "-number"], name="audit_by_competition")]
 
     def __str__(self) -> str:
@@ -151,7 +152,7 @@ class AuditEntry(models.Model):
 
     @property
     def words(self) -> str:
-        return Deed(self.deed).label if self.deed in Deed.values else self.deed
+        return str(Deed(self.deed).label) if self.deed in Deed.values else self.deed
 
     @property
     def changes(self) -> list[tuple[str, Any, Any]]:

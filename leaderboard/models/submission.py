@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar
@@ -10,6 +11,8 @@ import numpy as np
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from .competition import Competition, Split
 from .instrument import Instrument
@@ -19,6 +22,9 @@ from .user import User, Viewer
 
 if TYPE_CHECKING:
     import metrics
+
+# What a stored failure says in a number, for whoever translates it.
+SECONDS = re.compile(r"(?<=longer than )\S+(?= s\.)")
 
 LARGEST_FLOAT = 1.7976931348623157e308
 
@@ -66,10 +72,10 @@ class Submission(models.Model):
     """
 
     class Status(models.TextChoices):
-        PENDING = "pending"
-        SCORED = "scored"
-        INVALID = "invalid"
-        FAILED = "failed"
+        PENDING = "pending", _("Pending")
+        SCORED = "scored", _("Scored")
+        INVALID = "invalid", _("Invalid")
+        FAILED = "failed", _("Failed")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="submissions")
@@ -84,7 +90,7 @@ class Submission(models.Model):
     received_at = models.DateTimeField(editable=False)
     is_late = models.BooleanField(default=False)
     upload_key = models.CharField(max_length=64, editable=False)
-    is_selected = models.BooleanField("final pick", default=False)
+    is_selected = models.BooleanField(_("final pick"), default=False)
     # A hidden file stands on no board and is no final; its team reads the reason.
     hidden_at = models.DateTimeField(null=True, editable=False)
     hidden_reason = models.CharField(max_length=300, blank=True, editable=False)
@@ -139,6 +145,14 @@ class Submission(models.Model):
 
     def __str__(self) -> str:
         return self.file_name
+
+    @property
+    def failure_words(self) -> str:
+        """Why it failed, in the reader's language; stored it is English."""
+        number = SECONDS.search(self.failure)
+        if number:
+            return gettext(SECONDS.sub("%(seconds)s", self.failure)) % {"seconds": number[0]}
+        return gettext(self.failure)
 
 
 class Score(models.Model):

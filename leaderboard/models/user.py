@@ -28,13 +28,13 @@ def digest_of(secret: str) -> str:
 class User(AbstractUser):
     """A person. `can_host` lets a person open competitions; a superuser operates the whole site."""
 
-    email = models.EmailField("e-mail address", blank=True)
+    email = models.EmailField(_("e-mail address"), blank=True)
     can_host = models.BooleanField(_("may host competitions"), default=False)
     # Empty: that of the browser, or of what is looked at.
-    zone = models.CharField("time zone", max_length=60, blank=True, default="", validators=[check_zone])
+    zone = models.CharField(_("time zone"), max_length=60, blank=True, default="", validators=[check_zone])
     # Empty: that of the browser. A language that left the site counts as empty.
     language = models.CharField(max_length=16, blank=True, default="")
-    has_shortcuts = models.BooleanField("keyboard shortcuts", default=True)
+    has_shortcuts = models.BooleanField(_("keyboard shortcuts"), default=True)
 
     class Meta(AbstractUser.Meta):
         constraints: ClassVar = [

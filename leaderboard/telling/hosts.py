@@ -34,7 +34,7 @@ def tell_hosts(submission_id: UUID) -> bool:
     ) % {
         "file": submission.file_name,
         "when": f"{submission.received_at:%Y-%m-%d %H:%M}",
-        "why": submission.failure,
+        "why": submission.failure_words,
     }
     told = tell(
         competition.hosts.all(),

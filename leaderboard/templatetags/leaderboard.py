@@ -24,25 +24,14 @@ import metrics
 
 from .. import grading, ranking, telling
 from ..models import Baseline, Competition, GradeRelease, GroundTruth, Submission, Team, Uncertainty, User
-from ..web import charts, navigation, prose
+from ..web import charts, navigation, parameter_words, prose
 from ..web.access import Visit
 
 register = template.Library()
 
 # The account pages' library repeats these fields' labels, in other words, inside the empty fields.
 SAID_BY_LABEL = {"username", "email", "new-password", "current-password"}
-FAR = 1e9
-"""A bound this far away only keeps numbers finite; nobody needs to read it."""
 QUOTED = 40
-KINDS = {
-    "int": gettext_lazy("whole number"),
-    "float": gettext_lazy("number"),
-    "bool": gettext_lazy("yes or no"),
-    "choice": gettext_lazy("choice"),
-    "text": gettext_lazy("text"),
-    "column": gettext_lazy("column"),
-}
-
 STATES = {
     "draft": ("draft", gettext_lazy("Draft")),
     "upcoming": ("upcoming", gettext_lazy("Upcoming")),
@@ -178,41 +167,15 @@ def line(text: str | None) -> SafeString:
     return prose.line(text or "")
 
 
-@register.filter
-def in_words(value: Any, parameter: metrics.Parameter) -> str:
-    """A parameter's value for people; what an empty one means is said by the parameter's own help."""
-    if value is None:
-        return parameter.help.partition("empty means ")[2].rstrip(".") or _("not set")
-    if isinstance(value, bool):
-        return _("yes") if value else _("no")
-    return f"{value:,.12g}" if isinstance(value, float) else str(value)
+register.filter("in_words", parameter_words.in_words)
+register.filter("kind_words", parameter_words.kind_words)
+register.filter("allowed", parameter_words.allowed)
 
 
 @register.filter
 def in_plain(code: str) -> str:
     """The code of a problem as words."""
     return code.replace("_", " ").capitalize()
-
-
-@register.filter
-def kind_words(parameter: metrics.Parameter) -> str:
-    return str(KINDS.get(parameter.kind, parameter.kind))
-
-
-@register.filter
-def allowed(parameter: metrics.Parameter) -> str:
-    """Which values a parameter takes."""
-    if parameter.choices:
-        return ", ".join(str(choice) for choice in parameter.choices)
-    if parameter.kind == "bool":
-        return _("yes, no")
-    ends = []
-    if parameter.minimum is not None and parameter.minimum > -FAR:
-        words = _("above %(number)s") if parameter.exclusive_minimum else _("from %(number)s")
-        ends.append(words % {"number": f"{parameter.minimum:,.12g}"})
-    if parameter.maximum is not None and parameter.maximum < FAR:
-        ends.append(_("to %(number)s") % {"number": f"{parameter.maximum:,.12g}"})
-    return " ".join(ends) or _("any")
 
 
 @register.filter

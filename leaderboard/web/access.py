@@ -33,6 +33,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 
 from .. import ranking
 from ..models import Competition, Membership, Viewer, extended_to, last_deadline
@@ -171,9 +172,9 @@ def open_to(audience: Audience, *, knows_reader: bool = True) -> Callable[[View]
             if audience is not Audience.ANYONE and request.user.is_anonymous:
                 return redirect_to_login(request.get_full_path())
             if audience is Audience.SITE_HOSTS and not getattr(request.user, "is_host", False):
-                raise PermissionDenied("Ask the operator of this site for the right to host competitions.")
+                raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
             if audience is Audience.OPERATORS and not (request.user.is_active and request.user.is_superuser):
-                raise PermissionDenied("This page is for those who operate the site.")
+                raise PermissionDenied(_("This page is for those who operate the site."))
             return view(request, *args, **kwargs)
 
         guarded.audience = audience  # type: ignore[attr-defined]
@@ -192,12 +193,12 @@ def _with_visit(
     if visit is None or not is_let_in(visit, audience):
         if user.is_anonymous and audience is not Audience.VISITORS:
             return redirect_to_login(request.get_full_path())
-        raise Http404("No competition of this name is open to you.")
+        raise Http404(_("No competition of this name is open to you."))
     if audience is not Audience.VISITORS and user.is_anonymous:
         return redirect_to_login(request.get_full_path())
     zones.show_in(request, visit.competition.zone)
     if audience is Audience.MEMBERS and visit.membership is None and not visit.assists:
-        messages.info(request, "Join the competition first.")
+        messages.info(request, _("Join the competition first."))
         return redirect("overview", slug=slug)
     return view(request, visit, *args, **kwargs)
 

@@ -14,6 +14,7 @@ from allauth.account.internal.userkit import filter_users_by_email, get_user_by_
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from .. import hosting, joining
 from ..models import User, Viewer
@@ -65,7 +66,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         name: str = super().clean_username(tidy(username), shallow)
         kept = skeleton(name)
         if not shallow and any(skeleton(other) == kept for other in User.objects.values_list("username", flat=True)):
-            raise ValidationError("Somebody has this name already, or one that looks the same. Choose another.")
+            raise ValidationError(_("Somebody has this name already, or one that looks the same. Choose another."))
         return name
 
     def clean_email(self, email: str) -> str:

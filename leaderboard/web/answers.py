@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.cache import cache
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from ..models import User, Viewer
 from ..storage import path_of
@@ -31,7 +32,7 @@ def as_download(key: str, name: str) -> FileResponse:
     try:
         file = path_of(key).open("rb")
     except FileNotFoundError:
-        raise Http404("The file is gone from the server.") from None
+        raise Http404(_("The file is gone from the server.")) from None
     answer = FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
     answer["X-Content-Type-Options"] = "nosniff"
     return answer

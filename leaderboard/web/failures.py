@@ -11,17 +11,20 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from .. import __version__
 from ..storage import Unreachable
 
 log = logging.getLogger(__name__)
 
-NO_ANSWER = (
-    "The database or the place where files are kept does not answer. Nothing was taken and no attempt was used; "
-    "try again in a minute."
+NO_ANSWER = gettext_lazy(
+    "The database or the place where files are kept does not answer. Nothing was taken and no "
+    "attempt was used; try again in a minute."
 )
-DISK_FULL = "The disk of this server is full. Nothing was taken and no attempt was used; tell the person who runs it."
+DISK_FULL = gettext_lazy(
+    "The disk of this server is full. Nothing was taken and no attempt was used; tell the person who runs it."
+)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -43,9 +46,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def not_now(error: BaseException) -> tuple[int, str] | None:
     """Status and words where not this program failed but what it stands on: it may be better in a minute."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return 507, DISK_FULL
+        return 507, str(DISK_FULL)
     if isinstance(error, (Unreachable, OperationalError, InterfaceError)):
-        return 503, NO_ANSWER
+        return 503, str(NO_ANSWER)
     return None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 
 from .. import counting, logs
 from .accounts import needs_second_factor
@@ -118,10 +119,10 @@ class SecondFactorMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
+    def process_view(self, request: HttpRequest, *_parts: object) -> HttpResponse | None:
         match = request.resolver_match
         is_open = match is None or (not match.namespaces and (match.url_name or "").startswith(self.OPEN))
         if is_open or "api" in (match.namespaces if match else ()) or not needs_second_factor(request.user):
             return None
-        messages.warning(request, "This site asks for a second factor from people with your rights. Set it up now.")
+        messages.warning(request, _("This site asks for a second factor from people with your rights. Set it up now."))
         return redirect("mfa_index")

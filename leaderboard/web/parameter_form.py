@@ -80,6 +80,7 @@ def _hint(parameter: metrics.Parameter) -> str:
     # The help of a metric that the operator added ends as its author likes.
     said = parameter.help.strip()
     said += "." if said and not said.endswith((".", "!", "?", "…")) else ""
-    limits = f"{_(' and ').join(bounds).capitalize()}." if bounds else ""
+    between = _(" and ")
+    limits = f"{between.join(bounds).capitalize()}." if bounds else ""
     last = _("It must be given.") if parameter.required else _("Default: %(value)s.") % {"value": default}
     return " ".join(sentence for sentence in (said, limits, last) if sentence)

@@ -12,7 +12,8 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.html import escape
 from django.utils.text import slugify
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from ...models import Competition
 from ...models.zones import zones
@@ -35,10 +36,10 @@ class MomentField(forms.CharField):
             except ValueError:
                 continue
             if not 1970 <= moment.year <= 9000:  # in another zone it might lie outside of the calendar
-                raise ValidationError("Write a year between 1970 and 9000.")
+                raise ValidationError(_("Write a year between 1970 and 9000."))
             return moment
         if text:
-            raise ValidationError("Write a date with a time, such as 2026-12-01 23:59.")
+            raise ValidationError(_("Write a date with a time, such as 2026-12-01 23:59."))
         return None
 
 
@@ -52,7 +53,7 @@ def moment_in(wall: datetime, zone: str) -> datetime:
     """The moment at which the clocks of a zone show `wall`. Raises `ValidationError` where there is none, or two."""
     local = wall.replace(tzinfo=zoneinfo.ZoneInfo(zone), fold=0)
     if local.astimezone(UTC).astimezone(local.tzinfo).replace(tzinfo=None) != wall:
-        raise ValidationError("The clocks of this zone never show this time: they are put forward on that day.")
+        raise ValidationError(_("The clocks of this zone never show this time: they are put forward on that day."))
     if local.utcoffset() != local.replace(fold=1).utcoffset():
         raise ValidationError(
             _(
@@ -66,12 +67,13 @@ def moment_in(wall: datetime, zone: str) -> datetime:
 class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
     """Everything a host says about a competition but its data. Times are meant in the zone of the form."""
 
-    opens_at = MomentField(label="Opens", help_text="In the zone below.")
+    opens_at = MomentField(label=_("Opens"), help_text=_("In the zone below."))
     closes_at = MomentField(
-        label="Deadline", help_text="In the zone below. What has arrived before counts, even if it is scored later."
+        label=_("Deadline"),
+        help_text=_("In the zone below. What has arrived before counts, even if it is scored later."),
     )
-    zone = forms.ChoiceField(label="Time zone", initial="UTC")
-    max_megabytes = forms.IntegerField(label="Largest file (MB)", min_value=1, initial=50)
+    zone = forms.ChoiceField(label=_("Time zone"), initial="UTC")
+    max_megabytes = forms.IntegerField(label=_("Largest file (MB)"), min_value=1, initial=50)
 
     class Meta:
         model = Competition
@@ -99,32 +101,36 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "join_code",
         ]
         labels: ClassVar = {
-            "slug": "Address",
-            "course": "Course",
-            "contact": "Contact",
-            "daily_attempts": "Attempts per team and day",
-            "final_count": "Final picks",
-            "team_size": "Largest team",
-            "allows_late": "Take late files",
-            "board_mode": "What it shows until the private board opens",
-            "board_step": "Step of a steady board",
-            "reveals_itself": "Open the private board at the deadline",
-            "is_listed": "Listed on the front page",
-            "needs_code": "Joining needs the code",
-            "join_code": "Join code",
+            "title": _("Title"),
+            "subtitle": _("Subtitle"),
+            "overview": _("Overview"),
+            "rules": _("Rules"),
+            "slug": _("Address"),
+            "course": _("Course"),
+            "contact": _("Contact"),
+            "daily_attempts": _("Attempts per team and day"),
+            "final_count": _("Final picks"),
+            "team_size": _("Largest team"),
+            "allows_late": _("Take late files"),
+            "board_mode": _("What it shows until the private board opens"),
+            "board_step": _("Step of a steady board"),
+            "reveals_itself": _("Open the private board at the deadline"),
+            "is_listed": _("Listed on the front page"),
+            "needs_code": _("Joining needs the code"),
+            "join_code": _("Join code"),
         }
         help_texts: ClassVar = {
-            "slug": "Small letters, digits and hyphens: /c/<b>address</b>/. Left empty, it is made from the title.",
-            "subtitle": "One sentence below the title.",
-            "overview": "Markdown, formulas between <code>$$</code>. What is asked, where the data come from.",
-            "rules": "Markdown. Students accept the rules before they see the data; a change asks them again.",
-            "reveals_itself": "Otherwise you open it yourself.",
-            "daily_attempts": "Files that cannot be scored are free. A day ends at midnight UTC.",
-            "final_count": "How many files a team may pick for the private board; the best of them counts.",
-            "team_size": "1 means that everybody works alone.",
-            "is_listed": "Otherwise only members see that the competition exists.",
-            "needs_code": "Otherwise everybody who sees the competition may join.",
-            "join_code": "Write it on the board of the class. Changing it ends the old code and its link.",
+            "slug": _("Small letters, digits and hyphens: /c/<b>address</b>/. Left empty, it is made from the title."),
+            "subtitle": _("One sentence below the title."),
+            "overview": _("Markdown, formulas between <code>$$</code>. What is asked, where the data come from."),
+            "rules": _("Markdown. Students accept the rules before they see the data; a change asks them again."),
+            "reveals_itself": _("Otherwise you open it yourself."),
+            "daily_attempts": _("Files that cannot be scored are free. A day ends at midnight UTC."),
+            "final_count": _("How many files a team may pick for the private board; the best of them counts."),
+            "team_size": _("1 means that everybody works alone."),
+            "is_listed": _("Otherwise only members see that the competition exists."),
+            "needs_code": _("Otherwise everybody who sees the competition may join."),
+            "join_code": _("Write it on the board of the class. Changing it ends the old code and its link."),
         }
         widgets: ClassVar = {
             "overview": forms.Textarea(attrs={"rows": 12}),
@@ -142,7 +148,9 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         known = zones() if held.zone in zones() else (held.zone, *zones())
         self.fields["zone"].choices = [(zone, zone.replace("_", " ")) for zone in known]  # type: ignore[attr-defined]
         largest = self.fields["max_megabytes"]
-        largest.help_text = f"At most {settings.MAX_UPLOAD_BYTES // MEGABYTE}, the limit of this site."
+        largest.help_text = _("At most %(number)s, the limit of this site.") % {
+            "number": settings.MAX_UPLOAD_BYTES // MEGABYTE
+        }
         if self.is_bound and self.add_prefix("board_mode") not in self.data:
             # A program that fills the form in need not know about boards.
             self.data = self.data.copy()  # type: ignore[attr-defined]
@@ -161,20 +169,20 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         slug: str = self.cleaned_data["slug"] or slugify(self.cleaned_data.get("title", ""))[:60].strip("-")
         # Without a title that alone is the mistake to name.
         if not slug and self.cleaned_data.get("title"):
-            raise ValidationError("Write an address; the title has no letters from which to make one.")
+            raise ValidationError(_("Write an address; the title has no letters from which to make one."))
         return slug
 
     def clean_join_code(self) -> str:
         code: str = re.sub(r"[\s-]", "", self.cleaned_data["join_code"]).upper()
         if code and (len(code) < 6 or not code.isascii() or not code.isalnum()):
-            raise ValidationError("At least six letters and digits, so that nobody finds it by trying.")
+            raise ValidationError(_("At least six letters and digits, so that nobody finds it by trying."))
         return code or self.instance.join_code
 
     def clean_max_megabytes(self) -> int:
         size: int = self.cleaned_data["max_megabytes"]
         limit = settings.MAX_UPLOAD_BYTES // MEGABYTE
         if size > limit and "max_megabytes" in self.changed_data:
-            raise ValidationError(f"This site takes files of at most {limit} MB.")
+            raise ValidationError(_("This site takes files of at most %(number)s MB.") % {"number": limit})
         return size
 
     def clean(self) -> dict[str, Any]:
@@ -183,7 +191,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             if cleaned.get(name):
                 self._set_moment(cleaned, name, cleaned.get("zone") or "UTC")
         if cleaned.get("opens_at") and cleaned.get("closes_at") and cleaned["opens_at"] >= cleaned["closes_at"]:
-            self.add_error("closes_at", "The competition must open before it closes.")
+            self.add_error("closes_at", _("The competition must open before it closes."))
         if "max_megabytes" in self.changed_data or ("max_megabytes" in self.fields and not self.instance.pk):
             cleaned["max_bytes"] = cleaned.get("max_megabytes", 1) * MEGABYTE
         return cleaned
@@ -207,44 +215,51 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
 def board_hints(competition: Competition) -> tuple[str, str]:
     """What we propose for the public board, and which step it would have; both follow from the ground truth."""
     ruler, few = competition.ground_truth, Competition.FEW_PUBLIC_ROWS
-    why = (
+    why = _(
         "Many exact scores tell a team the answers of single rows; a step prevents that, and costs honest teams little."
     )
     if ruler is None:
+        proposal = _("Steady is proposed for fewer than %(few)s public rows.") % {"few": f"{few:,}"}
         return (
-            f"{why} Steady is proposed for fewer than {few:,} public rows.",
-            "A number, or empty: then it follows from the ground truth, once there is one.",
+            f"{why} {proposal}",
+            gettext("A number, or empty: then it follows from the ground truth, once there is one."),
         )
     if ruler.public_rows < few:
-        proposal = f"Steady is proposed: this ground truth has {ruler.public_rows:,} public rows, fewer than {few:,}."
+        proposal = _("Steady is proposed: this ground truth has %(number)s public rows, fewer than %(few)s.") % {
+            "number": f"{ruler.public_rows:,}",
+            "few": f"{few:,}",
+        }
     else:
-        proposal = f"With {ruler.public_rows:,} public rows a plain board does little harm."
+        proposal = _("With %(number)s public rows a plain board does little harm.") % {
+            "number": f"{ruler.public_rows:,}"
+        }
     if ruler.step is None:
-        return f"{why} {proposal}", "Write a number: nobody can work one out for this ground truth."
+        return f"{why} {proposal}", gettext("Write a number: nobody can work one out for this ground truth.")
     found = f"{ruler.step:.12g}"
     return (
         f"{why} {proposal}",
-        f"A number, or empty for {found}: so far apart, two good files differ by more than chance.",
+        _("A number, or empty for %(step)s: so far apart, two good files differ by more than chance.")
+        % {"step": found},
     )
 
 
 class DataFileForm(forms.Form):
     file = forms.FileField(
-        label="File for students",
+        label=_("File for students"),
         max_length=1000,
-        error_messages={"required": "Choose a file first.", "empty": "This file is empty."},
-        help_text="The same name again replaces the earlier file.",
+        error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
+        help_text=_("The same name again replaces the earlier file."),
     )
-    description = forms.CharField(label="Description", required=False, max_length=300)
+    description = forms.CharField(label=_("Description"), required=False, max_length=300)
 
 
 class BaselineForm(forms.Form):
-    name = forms.CharField(label="Name", max_length=60, help_text="As it is shown on the board.")
+    name = forms.CharField(label=_("Name"), max_length=60, help_text=_("As it is shown on the board."))
     file = forms.FileField(
-        label="Submission file",
+        label=_("Submission file"),
         max_length=1000,
-        error_messages={"required": "Choose a file first.", "empty": "This file is empty."},
-        help_text="A file as a student would hand it in.",
+        error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
+        help_text=_("A file as a student would hand it in."),
     )
 
 
@@ -252,18 +267,20 @@ class SlugForm(forms.Form):
     """Type the competition's address, to show that this is meant."""
 
     confirm = forms.CharField(
-        label="Address of the competition",
+        label=_("Address of the competition"),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
 
     def __init__(self, slug: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.slug = slug
-        self.fields["confirm"].error_messages["required"] = f"Type exactly “{slug}”."
-        self.fields["confirm"].help_text = f"Type <strong>{escape(slug)}</strong> to show that you mean it."
+        self.fields["confirm"].error_messages["required"] = _("Type exactly “%(slug)s”.") % {"slug": slug}
+        self.fields["confirm"].help_text = _("Type <strong>%(slug)s</strong> to show that you mean it.") % {
+            "slug": escape(slug)
+        }
 
     def clean_confirm(self) -> str:
         typed: str = self.cleaned_data["confirm"]
         if typed != self.slug:
-            raise ValidationError(f"Type exactly “{self.slug}”.")
+            raise ValidationError(_("Type exactly “%(slug)s”.") % {"slug": self.slug})
         return typed

@@ -33,7 +33,7 @@ class GradebookForm(forms.Form):
 @open_to(Audience.GRADERS)
 def host_grade_file(request: HttpRequest, visit: Visit, kind: str) -> HttpResponse:
     if kind not in KINDS:
-        raise Http404("There is no such file.")
+        raise Http404(_("There is no such file."))
     sheet = hosting.grade_sheet(visit.competition, at=visit.at)
     try:
         data = hosting.grade_file(visit.competition, sheet, kind)

@@ -105,7 +105,7 @@ def host_clone(request: HttpRequest, visit: Visit) -> HttpResponse:
     """A new draft of one's own from this competition."""
     source, user = visit.competition, person(visit.user)
     if not user.is_host:
-        raise PermissionDenied("Ask the operator of this site for the right to host competitions.")
+        raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
     form = CloneForm(posted(request), initial={"title": source.title})
     status = 422 if request.method == "POST" else 200
     if request.method == "POST" and form.is_valid():

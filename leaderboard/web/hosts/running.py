@@ -33,7 +33,7 @@ def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
         if not is_meant(request):
             return ask_first(request, visit, str(wanted), _("Students can no longer download it."))
         hosting.remove_data_file(data_file=wanted, user=person(visit.user))
-        messages.success(request, f"“{wanted}” is removed.")
+        messages.success(request, _("“%(name)s” is removed.") % {"name": wanted})
         return see_other("host_data", slug=competition.slug)
     form = DataFileForm(posted(request), request.FILES or None)
     status = 200 if request.method != "POST" else 422
@@ -48,7 +48,7 @@ def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
                 description=words,
                 user=person(visit.user),
             )
-            messages.success(request, f"“{added}” is there for students.")
+            messages.success(request, _("“%(name)s” is there for students.") % {"name": added})
             return see_other("host_data", slug=competition.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
@@ -81,7 +81,7 @@ def host_submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
 def host_submission_file(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponseBase:
     submission = visit.competition.submissions.filter(pk=submission_id).first()
     if submission is None:
-        raise Http404("This competition has no such submission.")
+        raise Http404(_("This competition has no such submission."))
     return as_download(submission.file_key, submission.file_name)
 
 
@@ -93,7 +93,7 @@ def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
         if not is_meant(request):
             return ask_first(request, visit, str(wanted), _("It leaves the board, with its file and its scores."))
         hosting.remove_baseline(baseline=wanted, user=person(visit.user))
-        messages.success(request, f"“{wanted}” is removed from the board.")
+        messages.success(request, _("“%(name)s” is removed from the board.") % {"name": wanted})
         return see_other("host_baselines", slug=competition.slug)
     form = BaselineForm(posted(request), request.FILES or None)
     status = 200 if request.method != "POST" else 422
@@ -101,7 +101,7 @@ def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
         refuse_too_large(request)
         if request.method == "POST" and form.is_valid():
             _add_baseline(visit, form)
-            messages.success(request, "The baseline is being scored.")
+            messages.success(request, _("The baseline is being scored."))
             return see_other("host_baselines", slug=competition.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
@@ -132,7 +132,7 @@ def host_reveal(request: HttpRequest, visit: Visit) -> HttpResponse:
         except hosting.CannotHost as error:
             status = add_refusal(form, error)
         else:
-            messages.success(request, "The private board is open.")
+            messages.success(request, _("The private board is open."))
             return see_other("leaderboard", slug=visit.competition.slug)
     has_choice = visit.state == "closed" and visit.last_deadline <= visit.at
     context = {"visit": visit, "form": form, "review": hosting.review(visit.competition) if has_choice else None}

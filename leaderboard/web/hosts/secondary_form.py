@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 import metrics
 
@@ -25,15 +26,15 @@ class SecondaryForm(forms.Form):
     def __init__(self, *args: Any, held: Iterable[Mapping[str, Any]] = (), **kwargs: Any) -> None:
         """`held` are those of a draft or a ground truth."""
         super().__init__(*args, **kwargs)
-        known = [("", "None"), *_choices()]
+        known = [("", _("None")), *_choices()]
         rows = [*held, *({} for _ in range(MOST_SECONDARY))]
         for number, one in enumerate(rows[:MOST_SECONDARY], start=1):
             key = one.get("key", "")
             self.fields[f"metric_{number}"] = forms.ChoiceField(
-                label=f"Secondary metric {number}", choices=known, required=False, initial=key
+                label=_("Secondary metric %(number)s") % {"number": number}, choices=known, required=False, initial=key
             )
             self.fields[f"params_{number}"] = forms.CharField(
-                label=f"Its parameters, {number}",
+                label=_("Its parameters, %(number)s") % {"number": number},
                 required=False,
                 max_length=500,
                 initial=line_of(key, one.get("params", {})),
@@ -58,7 +59,7 @@ class SecondaryForm(forms.Form):
                 if key:
                     asked.append((key, metrics.clean_params(key, pairs_of(text))))
                 elif text:
-                    raise ValidationError("Choose the metric that these are for.")
+                    raise ValidationError(_("Choose the metric that these are for."))
             except metrics.ParameterError as error:
                 for name, sentence in error.errors.items():
                     self.add_error(f"params_{number}", f"{name}: {sentence}")
@@ -86,7 +87,9 @@ def pairs_of(text: str) -> dict[str, str]:
     for part in filter(None, (part.strip() for part in text.split(";"))):
         name, is_pair, value = part.partition("=")
         if not is_pair:
-            raise ValidationError(f"Write parameters as name=value, several with semicolons: {EXAMPLE}.")
+            raise ValidationError(
+                _("Write parameters as name=value, several with semicolons: %(example)s.") % {"example": EXAMPLE}
+            )
         found[name.strip()] = value.strip()
     return found
 

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from ... import hosting
 from ...models import Competition, Submission
@@ -29,7 +30,7 @@ def host(request: HttpRequest) -> HttpResponse:
     """The viewer's own competitions; an operator sees all. Also for co-hosts and assistants who open no new ones."""
     user, now = person(request.user), timezone.now()
     if not user.is_host and not Competition.objects.run_by(user).exists():
-        raise PermissionDenied("Ask the operator of this site for the right to host competitions.")
+        raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
     held = Competition.objects.run_by(request.user).annotate(
         team_count=Count("teams", distinct=True),
         waiting_count=Count("submissions", filter=Q(submissions__status=Status.PENDING), distinct=True),
@@ -62,7 +63,7 @@ def host_settings(request: HttpRequest, visit: Visit) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            messages.success(request, "Saved.")
+            messages.success(request, _("Saved."))
             return see_other("host_settings", slug=changed.slug)
     return render(
         request, "hosts/host_settings.html", {"visit": visit, "form": form}, status=422 if form.errors else 200
@@ -75,7 +76,7 @@ def host_delete(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         title = str(visit.competition)
         hosting.remove(competition=visit.competition, user=person(visit.user))
-        messages.success(request, f"“{title}” is deleted.")
+        messages.success(request, _("“%(title)s” is deleted.") % {"title": title})
         return see_other("host" if person(request.user).is_host else "competitions")
     context = {"visit": visit, "form": form, "numbers": _numbers(visit.competition)}
     return render(request, "hosts/host_delete.html", context, status=422 if form.errors else 200)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from ...models import AuditEntry, User
 from ..access import Audience, Visit, open_to
@@ -19,9 +20,9 @@ def host_audit(request: HttpRequest, visit: Visit) -> HttpResponse:
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     numbers = {number for entry in page for number in (entry.by, entry.account) if number is not None}
     names = dict(User.objects.filter(pk__in=numbers).values_list("pk", "username"))
-    rows = [(entry, _name(entry.by, names, "the site itself"), _name(entry.account, names, "")) for entry in page]
+    rows = [(entry, _name(entry.by, names, _("the site itself")), _name(entry.account, names, "")) for entry in page]
     return render(request, "hosts/host_audit.html", {"visit": visit, "page": page, "rows": rows})
 
 
 def _name(number: int | None, names: dict[int, str], nobody: str) -> str:
-    return nobody if number is None else names.get(number, f"deleted account {number}")
+    return nobody if number is None else names.get(number, _("deleted account %(number)s") % {"number": number})

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from django.forms import Form
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 import metrics
 
@@ -84,7 +85,9 @@ def parameters_in(request: HttpRequest, form: Form, key: str, columns: list[str]
     """What was filled in; for another metric than the one whose parameters were shown, the defaults to look at."""
     metric = metrics.get(key)
     if metric.parameters and request.POST.get("parameters_of") != key:
-        form.add_error("metric", f"{metric.title} has parameters: look at them, then check the file.")
+        form.add_error(
+            "metric", _("%(metric)s has parameters: look at them, then check the file.") % {"metric": metric.title}
+        )
         return proposed_form(key, columns)
     return ParameterForm(key, request.POST, columns=columns)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext as _
+
 import metrics
 
 from ... import outside
@@ -44,5 +46,5 @@ def fits_of(draft: TruthDraft | None) -> Fits | None:
         is_best = fit["is_usual"] and len(fits.best) < SHOWN_AT_ONCE
         is_possible = fit["fits"] or fit.get("is_nearly")
         (fits.unfit if not is_possible else fits.best if is_best else fits.others).append(choice)
-    fits.unfit.extend(Choice(metric, "This metric is new since the file was checked.") for metric in known.values())
+    fits.unfit.extend(Choice(metric, _("This metric is new since the file was checked.")) for metric in known.values())
     return fits

@@ -14,36 +14,36 @@ from ... import outside
 class TruthForm(forms.Form):
     """The answer file with its metric; the metric's parameters are a form of their own."""
 
-    metric = forms.ChoiceField(label="Metric", widget=forms.RadioSelect)
+    metric = forms.ChoiceField(label=_("Metric"), widget=forms.RadioSelect)
     file = forms.FileField(
-        label="Answer file",
+        label=_("Answer file"),
         max_length=1000,
-        error_messages={"required": "Choose the file with the answers.", "empty": "This file is empty."},
+        error_messages={"required": _("Choose the file with the answers."), "empty": _("This file is empty.")},
     )
     id_column = forms.CharField(
-        label="Id column", required=False, max_length=200, help_text="Empty means the first column."
+        label=_("Id column"), required=False, max_length=200, help_text=_("Empty means the first column.")
     )
     public_percent = forms.IntegerField(
-        label="Public part (%)",
+        label=_("Public part (%)"),
         min_value=1,
         max_value=99,
         initial=30,
-        help_text="How much of the rows makes the public board.",
+        help_text=_("How much of the rows makes the public board."),
     )
     seed = forms.IntegerField(
-        label="Seed", min_value=0, max_value=2**31 - 1, initial=0, help_text="Another seed, another split."
+        label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=0, help_text=_("Another seed, another split.")
     )
     is_stratified = forms.BooleanField(
-        label="Stratified",
+        label=_("Stratified"),
         required=False,
         initial=True,
-        help_text="Each class is split in the same proportion. Numbers that hardly repeat are drawn at random.",
+        help_text=_("Each class is split in the same proportion. Numbers that hardly repeat are drawn at random."),
     )
     group_column = forms.CharField(
-        label="Groups",
+        label=_("Groups"),
         required=False,
         max_length=200,
-        help_text="A column whose rows belong together, such as a patient or a place: each group stays in one part.",
+        help_text=_("A column whose rows belong together, such as a patient or a place: each group stays in one part."),
     )
 
     def __init__(self, *args: Any, has_file: str = "", needs_metric: bool = True, **kwargs: Any) -> None:
@@ -53,18 +53,20 @@ class TruthForm(forms.Form):
         choices = [(metric.key, metric.title) for metric in outside.catalogue()]
         self.fields["metric"].choices = choices  # type: ignore[attr-defined]
         self.fields["file"].help_text = (
-            f"CSV, .csv.gz or .zip. Leave it empty to keep <strong>{escape(has_file)}</strong>."
+            _("CSV, .csv.gz or .zip. Leave it empty to keep <strong>%(file)s</strong>.") % {"file": escape(has_file)}
             if has_file
-            else "CSV, .csv.gz or .zip: a column of ids, the answers, and if you like a column <code>Usage</code> with"
-            " <code>Public</code>, <code>Private</code> or <code>Ignored</code>."
+            else _(
+                "CSV, .csv.gz or .zip: a column of ids, the answers, and if you like a column <code>Usage</code> "
+                "with <code>Public</code>, <code>Private</code> or <code>Ignored</code>."
+            )
         )
 
 
 class PublishForm(forms.Form):
     note = forms.CharField(
-        label="Note", required=False, max_length=300, help_text="What is new, for you and the other hosts."
+        label=_("Note"), required=False, max_length=300, help_text=_("What is new, for you and the other hosts.")
     )
-    is_confirmed = forms.BooleanField(label="I want this all the same", required=False)
+    is_confirmed = forms.BooleanField(label=_("I want this all the same"), required=False)
 
 
 class ApplyForm(forms.Form):

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
 import metrics
 
@@ -63,7 +64,7 @@ def host_truth_file(request: HttpRequest, visit: Visit, number: int) -> HttpResp
     """The answers, for hosts and assistants alone, with the split that was published."""
     ruler = visit.competition.ground_truths.filter(number=number).first()
     if ruler is None:
-        raise Http404("This competition has no such ground truth.")
+        raise Http404(_("This competition has no such ground truth."))
     return as_download(ruler.file_key, f"{visit.competition.slug}-truth-{number}.csv")
 
 
@@ -116,7 +117,7 @@ def _look(request: HttpRequest, visit: Visit, *, is_metric_chosen: bool) -> Http
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
     except ChildFailed:
-        form.add_error(None, "The check did not work, through no fault of your file. Try it again in a moment.")
+        form.add_error(None, _("The check did not work, through no fault of your file. Try it again in a moment."))
         status = 503
     return _page(request, visit, form, parameters, secondary=secondary, status=status)
 
@@ -164,21 +165,21 @@ def _publish(request: HttpRequest, visit: Visit) -> HttpResponse:
                 note=form.cleaned_data["note"],
                 is_confirmed=form.cleaned_data["is_confirmed"],
             )
-            messages.success(request, f"Ground truth {ruler.number} is published.")
+            messages.success(request, _("Ground truth %(number)s is published.") % {"number": ruler.number})
             is_waiting = competition.candidate_id == ruler.pk
             return see_other("host_candidate" if is_waiting else "host_competition", slug=competition.slug)
         status = 422
     except hosting.CannotHost as error:
         status = add_refusal(form, error)
     except ChildFailed:
-        form.add_error(None, "The check did not work. Try it again in a moment.")
+        form.add_error(None, _("The check did not work. Try it again in a moment."))
         status = 503
     return _unchanged_page(request, visit, form, status=status)
 
 
 def _discard(request: HttpRequest, visit: Visit) -> HttpResponse:
     hosting.discard_draft(competition=visit.competition)
-    messages.info(request, "The checked file is thrown away.")
+    messages.info(request, _("The checked file is thrown away."))
     return see_other("host_truth", slug=visit.competition.slug)
 
 
@@ -191,10 +192,16 @@ def _decide(request: HttpRequest, visit: Visit) -> HttpResponse:
         form = ApplyForm(request.POST)
         if action == "apply" and form.is_valid():
             told = hosting.apply_candidate(competition=competition, user=person(visit.user), **form.cleaned_data)
-            messages.success(request, f"The board stands on ground truth {number} now. People told: {told}.")
+            messages.success(
+                request,
+                _("The board stands on ground truth %(number)s now. People told: %(people)s.")
+                % {"number": number, "people": told},
+            )
         elif action == "discard":
             hosting.discard_candidate(competition=competition, user=person(visit.user))
-            messages.info(request, f"Ground truth {number} is discarded; the board stays as it is.")
+            messages.info(
+                request, _("Ground truth %(number)s is discarded; the board stays as it is.") % {"number": number}
+            )
     except hosting.CannotHost as error:
         messages.error(request, error.message)
     return see_other("host_candidate" if competition.candidate_id else "host_truth", slug=competition.slug)

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 import metrics
 
@@ -40,7 +41,7 @@ from .truth_forms import PublishForm
 from .wizard import frame, step
 from .wizard_forms import AnswersForm, MetricForm
 
-BROKEN = "The check did not work, through no fault of your file. Try it again in a moment."
+BROKEN = gettext_lazy("The check did not work, through no fault of your file. Try it again in a moment.")
 
 
 @open_to(Audience.HOSTS)

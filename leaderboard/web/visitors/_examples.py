@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 import metrics
 
@@ -97,11 +98,14 @@ class Sheet:
         """Which limit the file breaks, as a sentence; `""` if none."""
         cells = self.filled
         if len(cells) - 1 > MOST_ROWS:
-            return f"{self.title}: at most {MOST_ROWS} rows."
+            return _("%(title)s: at most %(number)s rows.") % {"title": self.title, "number": MOST_ROWS}
         if max(map(len, cells), default=0) > MOST_COLUMNS:
-            return f"{self.title}: at most {MOST_COLUMNS} columns."
+            return _("%(title)s: at most %(number)s columns.") % {"title": self.title, "number": MOST_COLUMNS}
         if any(len(cell) > LONGEST_CELL for row in cells for cell in row):
-            return f"{self.title}: at most {LONGEST_CELL} characters in a cell."
+            return _("%(title)s: at most %(number)s characters in a cell.") % {
+                "title": self.title,
+                "number": LONGEST_CELL,
+            }
         return ""
 
 
@@ -114,11 +118,11 @@ class Draft:
         self.metric, self.query = metric, query
         example = metric.example
         has_cells = "t" in query and "s" in query
-        self.truth = Sheet.read("t", "Ground truth", example.truth)
-        self.submission = Sheet.read("s", "Submission", example.submission)
+        self.truth = Sheet.read("t", _("Ground truth"), example.truth)
+        self.submission = Sheet.read("s", _("Submission"), example.submission)
         if has_cells:
-            self.truth = Sheet.typed("t", "Ground truth", query)
-            self.submission = Sheet.typed("s", "Submission", query)
+            self.truth = Sheet.typed("t", _("Ground truth"), query)
+            self.submission = Sheet.typed("s", _("Submission"), query)
         given = {p.name: query[f"param-{p.name}"] for p in metric.parameters if f"param-{p.name}" in query}
         self.is_changed = has_cells or bool(given)
         own = {**{parameter.name: parameter.default for parameter in metric.parameters}, **example.params}
@@ -160,7 +164,7 @@ class Draft:
             if sentence := sheet.too_much():
                 return sentence
         if sum(len(sheet.csv().encode()) for sheet in self.sheets) > MOST_BYTES:
-            return f"Both files together: at most {MOST_BYTES:,} bytes."
+            return _("Both files together: at most %(number)s bytes.") % {"number": f"{MOST_BYTES:,}"}
         return ""
 
     @property

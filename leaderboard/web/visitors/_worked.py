@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 import metrics as library
 
 from ._curve import drawing, short
 
 MOST_FIGURES = 6
+SIDES = {"truth": gettext_lazy("Truth"), "prediction": gettext_lazy("Prediction")}
+CONTRIBUTES = gettext_lazy("Contributes")
 
 
 @dataclass(frozen=True)
@@ -39,14 +44,14 @@ class Worked:
         ids, *names = self.answer["header"]
         found = [("", ids)]
         for name in names:
-            side, _, column = name.partition(" ")
-            found.append((side.capitalize(), column) if side in ("truth", "prediction") and column else ("", name))
-        return found + [("Contributes", name) for name in self.answer["parts"]]
+            side, _space, column = name.partition(" ")
+            found.append((str(SIDES[side]), column) if side in SIDES and column else ("", name))
+        return found + [(str(CONTRIBUTES), name) for name in self.answer["parts"]]
 
     @property
     def groups(self) -> list[tuple[str, int]]:
         """The upper line of the header: words over how many columns."""
-        names = [group for group, _ in self.columns]
+        names = [group for group, _name in self.columns]
         return [(name, names.count(name)) for name in dict.fromkeys(names)]
 
     @property
@@ -57,8 +62,8 @@ class Worked:
     def _cells(self, values: Sequence[Any]) -> list[Cell]:
         cells = []
         for (group, name), value in zip(self.columns, values, strict=False):
-            label = f"{group} {name}".strip() if group != "Contributes" else name
-            is_number = group == "Contributes"
+            is_number = group == str(CONTRIBUTES)
+            label = name if is_number else f"{group} {name}".strip()
             cells.append(Cell(label, in_digits(value), repr(value), True) if is_number else Cell(label, value))
         return cells
 
@@ -88,12 +93,12 @@ class Worked:
 def best_of(metric: library.Metric, params: dict[str, Any]) -> str:
     """The best value in words; a file from outside need not tell it."""
     is_unknown = metric.is_outside and not metric.has_best
-    return "not known" if is_unknown else end_of_scale(metric.best_with(params))
+    return _("not known") if is_unknown else end_of_scale(metric.best_with(params))
 
 
 def end_of_scale(value: float | None) -> str:
     """The best or the worst value in words."""
-    return "no end" if value is None or not math.isfinite(value) else in_digits(float(value), 10)
+    return _("no end") if value is None or not math.isfinite(value) else in_digits(float(value), 10)
 
 
 def in_digits(value: float, digits: int = 6) -> str:
@@ -103,7 +108,11 @@ def in_digits(value: float, digits: int = 6) -> str:
 
 def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
     if figure["kind"] == "curve":
-        words = f"{figure['title']}: {figure['y']} against {figure['x']}; a table has the points."
+        words = _("%(title)s: %(y)s against %(x)s; a table has the points.") % {
+            "title": figure["title"],
+            "y": figure["y"],
+            "x": figure["x"],
+        }
         svg = drawing(figure["points"], words, diagonal=figure["diagonal"], filled=figure["filled"])
         return {**figure, "svg": svg, "points": [[short(number) for number in point] for point in figure["points"]]}
     marked = {tuple(place) for place in figure["marked"]}

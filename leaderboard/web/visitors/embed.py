@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from ... import ranking
 from ...models import Competition, Split
@@ -28,7 +29,7 @@ def embed(request: HttpRequest, slug: str) -> HttpResponse:
     found = Competition.objects.select_related("ground_truth").filter(slug=slug, launched_at__isnull=False)
     competition = found.exclude(embed_sites="").first()
     if competition is None or competition.ground_truth is None:
-        raise Http404("No board of this name may be shown on other sites.")
+        raise Http404(_("No board of this name may be shown on other sites."))
     at, theme = database_now(), request.GET.get("theme", "")
     theme = theme if theme in THEMES else ""
     split = Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC

@@ -7,6 +7,7 @@ import logging
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
 from ... import hosting
 from ...child import ChildFailed
@@ -38,7 +39,7 @@ def data_file(request: HttpRequest, visit: Visit, name: str) -> HttpResponseBase
         return redirect("data", slug=visit.competition.slug)
     wanted = visit.competition.data_files.filter(name=name).first()
     if wanted is None:
-        raise Http404("This competition has no such file.")
+        raise Http404(_("This competition has no such file."))
     return as_download(wanted.file_key, name)
 
 
@@ -51,7 +52,7 @@ def sample_submission(request: HttpRequest, visit: Visit) -> HttpResponseBase:
         text = hosting.sample_of(ruler)
     except ChildFailed:
         log.exception("sample submission of %s", ruler)
-        messages.error(request, "The sample submission could not be made. Please tell your host.")
+        messages.error(request, _("The sample submission could not be made. Please tell your host."))
         return redirect("data", slug=visit.competition.slug)
     answer = HttpResponse(text, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = 'attachment; filename="sample_submission.csv"'

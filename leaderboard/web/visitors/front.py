@@ -10,6 +10,8 @@ from django.db.models import Case, Count, Q, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from ... import ranking
 from ...models import Competition, Membership, Viewer
@@ -17,7 +19,12 @@ from ...models.competition import CompetitionQuerySet
 from ..access import Audience, open_to
 
 PER_PAGE = 24
-CHIPS = (("", "All"), ("live", "Live"), ("upcoming", "Upcoming"), ("ended", "Ended"))
+CHIPS = (
+    ("", gettext_lazy("All")),
+    ("live", gettext_lazy("Live")),
+    ("upcoming", gettext_lazy("Upcoming")),
+    ("ended", gettext_lazy("Ended")),
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ def competitions(request: HttpRequest) -> HttpResponse:
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:100]
     found = _matching(_listed(user), show, text, user, at)
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
-    chips = CHIPS if user.is_anonymous else (*CHIPS, ("mine", "Mine"))
+    chips = CHIPS if user.is_anonymous else (*CHIPS, ("mine", _("Mine")))
     context = {
         "cards": _cards(list(page), user, at),
         "page": page,

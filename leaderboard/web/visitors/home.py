@@ -8,6 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 
 import metrics
 
@@ -26,7 +27,7 @@ def home_scorer(request: HttpRequest) -> HttpResponseBase:
 def home_scorer_file(request: HttpRequest, name: str) -> HttpResponseBase:
     current, data = metrics.wheel()
     if name != current:
-        raise Http404("The site scores with another version now; take the current file.")
+        raise Http404(_("The site scores with another version now; take the current file."))
     response = HttpResponse(data, content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

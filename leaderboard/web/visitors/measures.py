@@ -14,6 +14,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 import metrics as library
 
@@ -25,17 +27,21 @@ from ._home import command
 from ._search import matching
 from ._worked import Worked, best_of, end_of_scale
 
-DIRECTIONS = {"maximize": "Higher is better", "minimize": "Lower is better"}
+DIRECTIONS = {"maximize": gettext_lazy("Higher is better"), "minimize": gettext_lazy("Lower is better")}
 # The tasks that classes have most come first; what is not named here stands at the end.
 GROUPS = ("Labels", "Numbers", "Probabilities", "Rankings", "Text", "Masks and boxes", "Survival", "Clusterings")
 WINDOW = 60
 # A whole class may sit behind one address.
 CHANGES_PER_ADDRESS = 120
-TOO_OFTEN = "Many examples were computed for your address within a minute. Wait a little and press Compute again."
-NO_EXAMPLE = "This metric came without an example. Type two small files below to see what it makes of them."
-STUMBLED = "The code of this metric, which the operator of this site added, cannot score these files."
-TOO_SLOW = "{limit} Longer than that no example is computed, so there is nothing to show."
-NOT_NOW = "The example cannot be computed at this moment. Everything else on this page holds."
+TOO_OFTEN = gettext_lazy(
+    "Many examples were computed for your address within a minute. Wait a little and press Compute again."
+)
+NO_EXAMPLE = gettext_lazy(
+    "This metric came without an example. Type two small files below to see what it makes of them."
+)
+STUMBLED = gettext_lazy("The code of this metric, which the operator of this site added, cannot score these files.")
+TOO_SLOW = gettext_lazy("{limit} Longer than that no example is computed, so there is nothing to show.")
+NOT_NOW = gettext_lazy("The example cannot be computed at this moment. Everything else on this page holds.")
 
 DOCTEST = re.compile(r"^[ \t]*>>>.*(?:\n[ \t]*\S.*)*", re.MULTILINE)
 
@@ -54,12 +60,16 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "groups": groups,
         "q": text,
         "direction": direction if direction in DIRECTIONS else "",
-        "directions": [("", "All"), *DIRECTIONS.items()],
+        "directions": [("", _("All")), *DIRECTIONS.items()],
         "number": len(found),
         "outside": outside.state() if getattr(request.user, "is_staff", False) else None,
     }
     response = render(request, "visitors/metrics.html", context)
-    return announced(response, f"{len(found)} found.") if "HX-Request" in request.headers else response
+    return (
+        announced(response, _("%(number)s found.") % {"number": len(found)})
+        if "HX-Request" in request.headers
+        else response
+    )
 
 
 @open_to(Audience.ANYONE)
@@ -67,7 +77,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     try:
         shown = library.get(key)
     except library.UnknownMetric:
-        raise Http404("There is no metric of this name.") from None
+        raise Http404(_("There is no metric of this name.")) from None
     draft = Draft(shown, request.GET)
     if what := request.GET.get("do", ""):
         return redirect(f"{request.path}?{draft.change(what)}#change")
@@ -101,7 +111,7 @@ def _outcome(request: HttpRequest, draft: Draft) -> dict[str, Any]:
     """What came of the example: `worked`, or the `problems` and whose they are, or a `refusal` in a sentence
     (`is_form_at_fault`: the form says it better)."""
     if draft.params is None:
-        return {"refusal": "A parameter is at fault.", "is_form_at_fault": True}
+        return {"refusal": _("A parameter is at fault."), "is_form_at_fault": True}
     if sentence := _obstacle(request, draft):
         return {"refusal": sentence}
     try:
@@ -120,11 +130,11 @@ def _outcome(request: HttpRequest, draft: Draft) -> dict[str, Any]:
 def _obstacle(request: HttpRequest, draft: Draft) -> str:
     """Why the example is not computed, as a sentence; counts what an address has computed."""
     if not draft.is_changed:
-        return "" if draft.metric.example.truth else NO_EXAMPLE
+        return "" if draft.metric.example.truth else str(NO_EXAMPLE)
     if draft.too_much or draft.is_known:
         return draft.too_much
     if tries("explain", request.META.get("REMOTE_ADDR")) >= CHANGES_PER_ADDRESS:
-        return TOO_OFTEN
+        return str(TOO_OFTEN)
     count_try("explain", request.META.get("REMOTE_ADDR"), seconds=WINDOW)
     return ""
 
@@ -136,8 +146,10 @@ def _described(metric: library.Metric) -> str:
 
 def _spoken(outcome: dict[str, Any]) -> str:
     if worked := outcome.get("worked"):
-        return f"The score is {worked.line[-1]}."
-    return outcome.get("refusal") or f"The {outcome['faults_of']} cannot be read."
+        return _("The score is %(score)s.") % {"score": worked.line[-1]}
+    if outcome.get("refusal"):
+        return str(outcome["refusal"])
+    return _("The truth cannot be read.") if outcome["faults_of"] == "truth" else _("The submission cannot be read.")
 
 
 def _install(request: HttpRequest) -> str:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
 import metrics
 
@@ -52,7 +53,7 @@ def rules(request: HttpRequest, visit: Visit) -> HttpResponse:
         if visit.membership is None:
             return redirect("join")
         joining.accept_rules(membership=visit.membership)
-        messages.success(request, "You accepted the rules.")
+        messages.success(request, _("You accepted the rules."))
         return redirect("data", slug=visit.competition.slug)
     return render(request, "visitors/rules.html", {"visit": visit})
 

@@ -16,6 +16,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
 from ... import keeping, watching
@@ -63,13 +65,13 @@ class SetupForm(forms.ModelForm):  # type: ignore[type-arg]
     password = forms.CharField(
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         strip=False,
-        help_text="At least eight characters, not only digits, not a common password.",
+        help_text=gettext_lazy("At least eight characters, not only digits, not a common password."),
     )
     demo = forms.BooleanField(
-        label="Fill in three demo competitions",
+        label=gettext_lazy("Fill in three demo competitions"),
         required=False,
         initial=True,
-        help_text="One live, one finished, one that opens next week. You can remove them later.",
+        help_text=gettext_lazy("One live, one finished, one that opens next week. You can remove them later."),
     )
 
     class Meta:
@@ -108,10 +110,10 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
         if operator is None:
             return render(request, "visitors/setup.html", {"is_used": True}, status=410)
         login(request, operator)
-        messages.success(request, f"Welcome, {operator}. This site is yours to run.")
+        messages.success(request, _("Welcome, %(name)s. This site is yours to run.") % {"name": operator})
         if form.cleaned_data["demo"]:
             _start_demo()
-            messages.info(request, "The demo competitions are being filled in; reload this page in a moment.")
+            messages.info(request, _("The demo competitions are being filled in; reload this page in a moment."))
         return redirect("competitions")
     return render(request, "visitors/setup.html", {"form": form}, status=422 if form.errors else 200)
 

@@ -1,0 +1,50 @@
+"""What a metric's parameters are and may be, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+import metrics
+
+FAR = 1e9
+"""A bound this far away only keeps numbers finite; nobody needs to read it."""
+
+KINDS = {
+    "int": gettext_lazy("whole number"),
+    "float": gettext_lazy("number"),
+    "bool": gettext_lazy("yes or no"),
+    "choice": gettext_lazy("choice"),
+    "text": gettext_lazy("text"),
+    "column": gettext_lazy("column"),
+}
+
+
+def in_words(value: Any, parameter: metrics.Parameter) -> str:
+    """A parameter's value for people; what an empty one means is said by the parameter's own help."""
+    if value is None:
+        return parameter.help.partition("empty means ")[2].rstrip(".") or _("not set")
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return f"{value:,.12g}" if isinstance(value, float) else str(value)
+
+
+def kind_words(parameter: metrics.Parameter) -> str:
+    return str(KINDS.get(parameter.kind, parameter.kind))
+
+
+def allowed(parameter: metrics.Parameter) -> str:
+    """Which values a parameter takes."""
+    if parameter.choices:
+        return ", ".join(str(choice) for choice in parameter.choices)
+    if parameter.kind == "bool":
+        return _("yes, no")
+    ends = []
+    if parameter.minimum is not None and parameter.minimum > -FAR:
+        words = _("above %(number)s") if parameter.exclusive_minimum else _("from %(number)s")
+        ends.append(words % {"number": f"{parameter.minimum:,.12g}"})
+    if parameter.maximum is not None and parameter.maximum < FAR:
+        ends.append(_("to %(number)s") % {"number": f"{parameter.maximum:,.12g}"})
+    return " ".join(ends) or _("any")
