@@ -16,8 +16,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from django.utils.text import slugify
 
-from leaderboard import hosting, joining, ranking, scoring, submitting
-from leaderboard.models import Competition, Membership, Submission, Team, User
+from leaderboard import hosting, joining, merging, ranking, scoring, submitting, telling
+from leaderboard.models import Competition, Kind, Membership, RosterEntry, Submission, Team, User
 
 PASSWORD = "correct horse"
 SPECIES = ("newt", "toad", "frog")
@@ -43,19 +43,35 @@ $$\\text{accuracy} = \\frac{\\text{right}}{\\text{all}}$$
 """
 RULES = "1. One account per person.\n2. Teams of at most three.\n3. No data from outside."
 # What is no page: files, answers for programs, and parts that htmx asks for.
-NO_PAGES = (".csv", ".zip", ".ics", ".json", "/file/", "healthz", "prometheus", "/download/", "/files/", "/progress/")
+NO_PAGES = (
+    ".csv",
+    ".zip",
+    ".ics",
+    ".json",
+    ".py",
+    "/file/",
+    "healthz",
+    "prometheus",
+    "/download/",
+    "/files/",
+    "/progress/",
+)
 
-ENTRANCES = ("/accounts/login/", "/accounts/password/reset/", "/api/v1/")
-OWN_PAGES = ("/accounts/password/change/", "/accounts/sessions/", "/accounts/2fa/", "/c/pond-life/nowhere/")
+ENTRANCES = ("/accounts/login/", "/accounts/password/reset/", "/api/v1/docs")
+OWN_PAGES = (
+    "/accounts/password/change/", "/accounts/sessions/", "/accounts/2fa/", "/accounts/2fa/totp/activate/",
+    "/accounts/email/", "/accounts/reauthenticate/", "/accounts/logout/", "/c/pond-life/nowhere/",
+)  # fmt: skip
 
 
 @dataclass
 class Term:
-    """The people by name, the competitions by state, and what fills the routes of each."""
+    """The people by name, the competitions by state, what fills the routes of each, and what fills those of none."""
 
     people: dict[str, User]
     competitions: dict[str, Competition]
     arguments: dict[str, dict[str, object]] = field(default_factory=dict)
+    doors: dict[str, dict[str, object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,6 +98,7 @@ def fill() -> Term:
     joining.enter(user=people["bo"], competition=term.competitions["new"])
     for state, competition in term.competitions.items():
         term.arguments[state] = arguments(competition, "bo")
+    term.doors = _doors(term, term.competitions["live"])
     return term
 
 
@@ -215,6 +232,8 @@ def _run(term: Term, competition: Competition) -> None:
     hosting.disqualify(team=teams["Kernel Panic"], user=ada, reason="Shared files with another team")
     submission = _file_of(competition, "Residuals")
     hosting.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
+    captain = Membership.objects.get(team=teams["Null Hypothesis"])
+    merging.offer(membership=captain, invitation=teams["Residuals"].invitation)
 
 
 def _end(term: Term, competition: Competition) -> None:
@@ -234,6 +253,18 @@ def _end(term: Term, competition: Competition) -> None:
     )
     candidate = hosting.publish(competition=competition, user=ada, is_confirmed=True)
     scoring.rescore(candidate.pk)
+
+
+def _doors(term: Term, competition: Competition) -> dict[str, dict[str, object]]:
+    """The ways in that a stranger of the course holds, and the link that ends somebody's letters."""
+    late = RosterEntry.objects.create(competition=competition, name="Dee Berg", email="late@example.org")
+    slips = hosting.make_slips(competition=competition, entries=[late.pk], user=term.people["ada"])
+    return {
+        "join_code": {"code": competition.join_code},
+        "slip": {"code": slips[0][1]},
+        "invitation": {"invitation": competition.teams.get(name="Residuals").invitation},
+        "stop_mail": {"token": telling.token_for(term.people["bo"], {Kind.ANNOUNCEMENT})},
+    }
 
 
 def _file_of(competition: Competition, team: str) -> Submission:
@@ -277,7 +308,9 @@ def pages(term: Term, *, student: str = "bo", stranger: str = "dee", host: str =
             continue
         if "<slug:slug>" not in route:
             people = {"host": (host,), "host_new": (host,), "status": ("olga",)}.get(name, ("", student))
-            if path := _filled(route, {"key": "accuracy"}):
+            if name in term.doors:
+                people = ("", stranger)
+            if path := _filled(route, {"key": "accuracy", **term.doors.get(name, {})}):
                 yield from (Page(f"{name}-{one or 'visitor'}", path, one) for one in people)
             continue
         people = (host,) if route.startswith("host/") else (student, stranger)

@@ -1,0 +1,66 @@
+"""What keeps a page from being for everybody, as a browser sees it: what axe finds, small targets, too wide a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, ViewportSize
+
+# Every rule of axe; that every target is 24 px or has the room around it is not among those it has on by itself.
+ALL = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+# What the colours of a page decide, for the second look.
+COLOURS = {"resultTypes": ["violations"], "runOnly": {"type": "rule", "values": ["color-contrast"]}}
+WIDE: ViewportSize = {"width": 1180, "height": 900}
+NARROW: ViewportSize = {"width": 320, "height": 800}
+SETTLED = """async () => {
+  for (let frame = 0; frame < 2; frame++) await new Promise((then) => requestAnimationFrame(then));
+  for (const one of document.getAnimations()) one.finish();
+}"""
+SMALL = """() => {
+  const pressed = "button, .button, summary, select, textarea, nav a, .site-tools a, footer a, input";
+  const boxes = (element) => [element, ...(element.labels ?? [])].map((one) => one.getBoundingClientRect());
+  const found = [];
+  for (const element of document.querySelectorAll(pressed)) {
+    if (!element.checkVisibility({ visibilityProperty: true }) || element.type === "hidden") continue;
+    const all = boxes(element), is_ticked = ["checkbox", "radio"].includes(element.type);
+    const height = Math.max(...all.slice(0, is_ticked ? undefined : 1).map((box) => box.height));
+    const width = Math.max(...all.slice(0, is_ticked ? undefined : 1).map((box) => box.width));
+    const text = (element.labels?.[0] ?? element).textContent.trim().replace(/\\s+/g, " ").slice(0, 40);
+    if (height < 39.5 || width < 24)
+      found.push(`${Math.round(width)}x${Math.round(height)} <${element.localName} ${element.name ?? ""}> ${text}`);
+  }
+  return found;
+}"""
+WIDER = """() => {
+  if (document.documentElement.scrollWidth <= window.innerWidth) return [];
+  const isOutside = (one) => one.getBoundingClientRect().right > innerWidth + 1;
+  const outside = [...document.querySelectorAll("body *")].filter(isOutside);
+  return [`scrolls sideways to ${document.documentElement.scrollWidth} px: ${outside.at(-1)?.outerHTML.slice(0, 90)}`];
+}"""
+
+
+def axe(page: Page, options: Mapping[str, object]) -> Iterator[str]:
+    for one in Axe().run(page, options=options).response["violations"]:
+        for node in one["nodes"][:3]:
+            yield f"{one['id']}: {node['html'][:120]}"
+
+
+def dress(page: Page, scheme: Literal["light", "dark"]) -> None:
+    """Give the page these colours, and wait until it wears them: what is half-way has the contrast of neither."""
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.evaluate(SETTLED)
+
+
+def findings(page: Page) -> list[str]:
+    """Everything wrong with the open page: all of it in light, its colours in dark, its width, its targets."""
+    found: list[str] = []
+    dress(page, "light")
+    found += [f"light: {one}" for one in axe(page, ALL)]
+    dress(page, "dark")
+    found += [f"dark: {one}" for one in axe(page, COLOURS)]
+    for size in (NARROW, WIDE):
+        page.set_viewport_size(size)
+        found += [f"{size['width']} px: {one}" for one in (*page.evaluate(WIDER), *page.evaluate(SMALL))]
+    return found

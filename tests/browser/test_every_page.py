@@ -1,0 +1,173 @@
+"""Every page is for everybody: in light and in dark, 320 px wide, and for fingers that are not precise.
+
+The long test looks at all pages of a term, and none may escape it; the short one at a page of each kind.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.test import Client
+from django.urls import resolve
+from playwright.sync_api import Browser, Page
+from pytest_django.live_server_helper import LiveServer
+
+from bench import term
+from leaderboard.models import Competition, SetupLink, User
+from tests.attacks.scene import addresses
+from tests.conftest import answers, enter, hand_in
+
+from .for_everybody import WIDE, findings
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+STATES = ("live", "ended", "ready", "new", "draft")
+# Each with the reason why no GET of the long test shows a page there.
+SEEN_BY_NOBODY = {
+    "theme": "leads back",
+    "finals": "leads back",
+    "notice": "leads to what it tells of",
+    "host_left": "leads back",
+    "host_setup": "leads to the first open step",
+    "host_launch": "leads back",
+    "host_pulse": "a part of the dashboard",
+    "host_slips": "takes a POST; pressed below",
+    "setup": "only before there is an operator; the short test opens it",
+    "account_email_verification_sent": "nobody's address is checked before the first visit",
+    "account_confirm_email": "needs the key of an e-mail",
+    "account_reset_password_from_key": "needs the key of an e-mail",
+    "account_confirm_login_code": "only half-way through signing in",
+    "account_set_password": "everybody has a password",
+    "mfa_authenticate": "only half-way through signing in",
+    "mfa_trust": "only half-way through signing in",
+    "mfa_reauthenticate": "only with a second factor",
+    "mfa_deactivate_totp": "only with a second factor",
+    "mfa_view_recovery_codes": "only with a second factor",
+    "mfa_generate_recovery_codes": "only with a second factor",
+    "mfa_download_recovery_codes": "a file",
+}
+
+
+@pytest.fixture
+def page_of(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[[str], Page]]:
+    """The browser of each person, signed in; of a visitor for an empty name."""
+    pages: dict[str, Page] = {}
+
+    def page_of(who: str) -> Page:
+        if who not in pages:
+            context = chromium.new_context(viewport=WIDE, base_url=live_server.url, timezone_id="Europe/Vienna")
+            if who:
+                client = Client()
+                client.force_login(User.objects.get(username=who))
+                session = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
+                context.add_cookies([session])  # type: ignore[list-item]
+            pages[who] = context.new_page()
+        return pages[who]
+
+    yield page_of
+    for page in pages.values():
+        page.context.close()
+
+
+def is_shown(page: Page, path: str) -> bool:
+    """Open an address; whether a page is there for this reader, and leads nowhere else."""
+    answer = page.goto(path)
+    assert answer is not None
+    assert answer.status < 500, path
+    is_page = answer.status == 200 or "nowhere" in path
+    return is_page and answer.header_value("content-type") == "text/html; charset=utf-8" and page.url.endswith(path)
+
+
+@pytest.mark.long
+def test_every_page_of_a_term_is_for_everybody(page_of: Callable[[str], Page]) -> None:
+    """Each in at most two states for each reader: those that say most come first."""
+    rank = {f"-{state}-": place for place, state in enumerate(STATES)}
+    pages = sorted(term.pages(term.fill()), key=lambda one: [place for part, place in rank.items() if part in one.name])
+    seen: Counter[tuple[str, str]] = Counter()
+    found: list[str] = []
+    for one in pages:
+        name = resolve(one.path).view_name if "nowhere" not in one.path else "nowhere"
+        page = page_of(one.who)
+        if seen[name, one.who] < 2 and is_shown(page, one.path):
+            seen[name, one.who] += 1
+            found += [f"{one.name} {one.path}: {finding}" for finding in findings(page)]
+    for what, page in pressed(page_of):
+        found += [f"{what}: {finding}" for finding in findings(page)]
+    assert found == []
+    own = {
+        address.name
+        for address in addresses()
+        if not address.route.startswith(("admin/", "api/"))
+        and not any(part in f"/{address.route}" for part in term.NO_PAGES)
+    }
+    assert own - {name for name, _who in seen} == set(SEEN_BY_NOBODY)
+
+
+def pressed(page_of: Callable[[str], Page]) -> Iterator[tuple[str, Page]]:
+    """What comes of a press: refusals above a form, and answers that have no address."""
+    visitor, bo, ada = page_of(""), page_of("bo"), page_of("ada")
+    visitor.goto("/accounts/login/")
+    visitor.fill("#id_login", "bo")
+    visitor.fill("#id_password", "wrong")
+    visitor.get_by_role("main").get_by_role("button", name="Sign in").click()
+    yield "a wrong password", visitor
+    bo.goto("/join/")
+    bo.get_by_label("Join code").fill("WRONGONE")
+    bo.get_by_role("button", name="Continue").click()
+    yield "a wrong code", bo
+    bo.goto("/c/pond-life/submit/")
+    bo.get_by_label("Check only").check()
+    bo.set_input_files(
+        "#id_file", {"name": "bad.csv", "mimeType": "text/csv", "buffer": b"id,species\n1,newt\n1,newt\n"}
+    )
+    bo.get_by_role("button", name="Check the file").click()
+    bo.locator("#checked").wait_for()
+    yield "a file with faults", bo
+    ada.goto("/host/pond-life/pause/")
+    ada.get_by_role("main").get_by_role("button", name="Pause").click()
+    ada.locator(".errors").wait_for()
+    yield "a pause without a reason", ada
+    ada.goto("/host/pond-life/people/")
+    ada.get_by_role("button", name="Print join slips").click()
+    ada.locator(".slips").wait_for()
+    yield "join slips", ada
+    ada.goto("/host/pond-life/teams/similar/")
+    ada.get_by_role("main").get_by_role("button").first.click()
+    yield "similar files", ada
+
+
+@pytest.mark.parametrize(
+    ("who", "path"),
+    [
+        ("bo", "/c/pets/"), ("bo", "/c/pets/leaderboard/"), ("bo", "/c/pets/submissions/"), ("bo", "/c/pets/submit/"),
+        ("ada", "/host/pets/"), ("ada", "/host/pets/settings/chat/"), ("", "setup"),
+    ],
+)  # fmt: skip
+def test_a_page_of_each_kind_is_for_everybody(
+    page_of: Callable[[str], Page], pets: Competition, bo: User, who: str, path: str
+) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers(public=1))
+    page = page_of(who)
+    assert is_shown(page, f"/setup/{SetupLink.issue()}/" if path == "setup" else path)
+    assert findings(page) == []
+
+
+def test_what_is_not_for_everybody_is_found(chromium: Browser) -> None:
+    """The tests above could not fail if nothing were ever found."""
+    page = chromium.new_page()
+    page.set_content(
+        "<!doctype html><html lang='en'><title>x</title><meta name='color-scheme' content='light dark'>"
+        "<style>.x { color: light-dark(black, #333); background: light-dark(white, black) } button { height: 30px }"
+        "input { height: 20px } div { width: 500px }</style>"
+        "<main><h1>x</h1><p class='x'>Hard to read in the dark</p><button>Small</button>"
+        "<label><input type='checkbox'> Low</label><div>Wide</div><img src='data:,'></main>"
+    )
+    found = "\n".join(findings(page))
+    page.close()
+    for part in (
+        "light: image-alt", "dark: color-contrast: <p", "320 px: scrolls sideways to 5", "x30 <button > Small", "> Low",
+    ):  # fmt: skip
+        assert part in found
+    assert "light: color-contrast" not in found

@@ -1,0 +1,97 @@
+"""The keyboard is enough: each stop can be seen, none holds the focus, and a file gets from the disk to the board."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from leaderboard import hosting
+from leaderboard.models import Competition, User
+from tests.conftest import answers, enter, hand_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+MOST_STOPS = 120
+STOP = """() => {
+  const at = document.activeElement;
+  if (!at || at === document.body) return null;
+  const shown = [at, ...(at.labels ?? []), at.closest(".drop-zone, .competition-card")].filter(Boolean);
+  const seen = shown.some((one) => {
+    const style = getComputedStyle(one), box = one.getBoundingClientRect();
+    return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2 && box.width > 1 && box.height > 1;
+  });
+  const words = (at.textContent || at.name || "").trim().replace(/\\s+/g, " ");
+  return { seen, name: `${at.localName} ${words.slice(0, 40)}` };
+}"""
+
+
+@pytest.fixture
+def page(chromium: Browser, live_server: LiveServer, pets: Competition, bo: User, cy: User) -> Iterator[Page]:
+    """Bo's browser; Cy has handed in a file already."""
+    hosting.change(competition=pets, board_mode="plain")
+    enter(pets, bo)
+    enter(pets, cy)
+    hand_in(pets, cy, answers(public=3))
+    client = Client()
+    client.force_login(bo)
+    context = chromium.new_context(viewport={"width": 1180, "height": 900}, base_url=live_server.url)
+    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+    yield context.new_page()
+    context.close()
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until the stop of this name is reached."""
+    for _ in range(MOST_STOPS):
+        page.keyboard.press("Tab")
+        if (stop := page.evaluate(STOP)) and stop["name"] == name:
+            return
+    raise AssertionError(f"Tab never comes to {name}")
+
+
+@pytest.mark.parametrize("path", ["/", "/c/pets/submit/", "/c/pets/leaderboard/", "/c/pets/submissions/", "/account/"])
+def test_every_stop_can_be_seen_and_the_last_is_left(page: Page, path: str) -> None:
+    page.goto(path)
+    stops = []
+    for _ in range(MOST_STOPS):
+        page.keyboard.press("Tab")
+        stop = page.evaluate(STOP)
+        if stop is None:
+            break
+        stops.append(stop)
+    assert len(stops) < MOST_STOPS, "the focus is held"
+    assert stops[0]["name"] == "a Skip to the content"
+    assert len(stops) > 10
+    assert [stop["name"] for stop in stops if not stop["seen"]] == []
+
+
+def test_a_stop_without_an_outline_would_be_noticed(page: Page) -> None:
+    page.set_content("<style>a:focus { outline: none }</style><a href='/'>here</a>")
+    page.keyboard.press("Tab")
+    assert page.evaluate(STOP) == {"seen": False, "name": "a here"}
+
+
+def test_a_file_gets_from_the_disk_to_the_board_by_keys_alone(page: Page, work: Callable[[], int]) -> None:
+    page.goto("/c/pets/")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+    tab_to(page, "a Submit")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/submit/")
+    tab_to(page, "input file")
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Enter")
+    chooser.value.set_files({"name": "mine.csv", "mimeType": "text/csv", "buffer": answers(public=2)})
+    tab_to(page, "button Submit for a score")
+    page.keyboard.press("Enter")
+    expect(page.locator("#progress")).to_be_visible()
+    assert work() == 1
+    expect(page.locator("#progress")).to_contain_text("0.66667")
+    tab_to(page, "a Leaderboard")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/leaderboard/")
+    expect(page.locator("tr.mine")).to_contain_text("0.66667")

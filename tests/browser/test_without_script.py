@@ -1,0 +1,108 @@
+"""Nothing needs JavaScript: a student's way from the code to the final pick, and what a host does in the middle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from leaderboard import hosting
+from leaderboard.models import Announcement, Competition, Grant, Submission, Team, User
+from tests.conftest import answers, enter
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def page_of(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[[User], Page]]:
+    """The browser of a person, in which no script runs."""
+    contexts = []
+
+    def page_of(user: User) -> Page:
+        client = Client()
+        client.force_login(user)
+        context = chromium.new_context(java_script_enabled=False, base_url=live_server.url)
+        context.set_default_timeout(8000)
+        contexts.append(context)
+        session = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
+        context.add_cookies([session])  # type: ignore[list-item]
+        return context.new_page()
+
+    yield page_of
+    for context in contexts:
+        context.close()
+
+
+def test_a_student_joins_hands_in_and_picks_the_final_file(
+    page_of: Callable[[User], Page], pets: Competition, bo: User, work: Callable[[], int]
+) -> None:
+    hosting.change(competition=pets, board_mode="plain")
+    page = page_of(bo)
+    main = page.get_by_role("main")
+    page.goto("/join/")
+    main.get_by_label("Join code").fill(pets.join_code)
+    main.get_by_role("button", name="Continue").click()
+    main.get_by_label("I have read the rules").check()
+    main.get_by_role("button", name="Join", exact=True).click()
+    page.get_by_role("link", name="Data", exact=True).click()
+    with page.expect_download() as download:
+        main.get_by_role("link", name="Download sample_submission.csv").click()
+    assert download.value.path().read_text().startswith("id,label\n")
+    page.get_by_role("link", name="Submit", exact=True).click()
+    main.get_by_label("Drop your file here").set_input_files(
+        {"name": "mine.csv", "mimeType": "text/csv", "buffer": answers(public=2)}
+    )
+    main.get_by_role("button", name="Submit for a score").click()
+    expect(main).to_contain_text("Waiting")
+    assert work() == 1
+    main.get_by_role("link", name="Refresh").click()
+    expect(main).to_contain_text("0.66667")
+    expect(main).to_contain_text("Rank 1 of 1")
+    page.get_by_role("link", name="My submissions").click()
+    main.get_by_label("is a final pick").check()
+    main.get_by_role("button", name="Save the final picks").click()
+    expect(main).to_contain_text("picked 1 of at most 2")
+    assert Submission.objects.get().is_selected
+    main.get_by_role("link", name="mine.csv").click()
+    expect(main).to_contain_text("SHA-256")
+
+
+def test_a_refused_file_is_explained(page_of: Callable[[User], Page], pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    page = page_of(bo)
+    page.goto("/c/pets/submit/")
+    main = page.get_by_role("main")
+    main.get_by_label("Drop your file here").set_input_files({"name": "x.csv", "mimeType": "text/csv", "buffer": b""})
+    main.get_by_role("button", name="Submit for a score").click()
+    expect(main.locator(".errors")).to_contain_text("This file is empty")
+    assert not Submission.objects.exists()
+
+
+def test_a_host_announces_pauses_and_grants(
+    page_of: Callable[[User], Page], pets: Competition, ada: User, bo: User
+) -> None:
+    enter(pets, bo)
+    page = page_of(ada)
+    main = page.get_by_role("main")
+    page.goto("/host/pets/announcements/")
+    main.get_by_label("Title").fill("A new column")
+    main.get_by_label("Text").fill("See **train.csv**.")
+    main.get_by_role("button", name="Send").click()
+    expect(main.get_by_role("table")).to_contain_text("A new column")
+    page.goto("/host/pets/pause/")
+    main.get_by_label("Reason").fill("The answers are being checked")
+    main.get_by_role("button", name="Pause").click()
+    page.goto("/host/pets/pause/")
+    expect(main).to_contain_text("The answers are being checked")
+    main.get_by_role("button", name="End the pause").click()
+    page.goto(f"/host/pets/teams/{Team.objects.get().pk}/")
+    main.get_by_label("Extra attempts").fill("2")
+    main.get_by_label("Reason").first.fill("Ill last week")
+    main.get_by_role("button", name="Grant").click()
+    expect(main).to_contain_text("2 extra attempts")
+    assert Announcement.objects.get().reached == 1
+    assert Grant.objects.get().extra_attempts == 2
+    assert Competition.objects.get().paused_at is None
