@@ -3,13 +3,14 @@
     python -m bench.screenshots FOLDER [--only leaderboard submit] [--guides]
 
 Fills a site of its own with a class (`bench/term.py`), starts it, and lets Chromium look at each page as its reader
-would. `--guides` makes the few pictures that the guides in `docs/` show, smaller and at the size they are shown.
+would. `--guides` makes the pictures that the guides show, as they stand in `docs/pictures`: give that folder.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -42,10 +43,8 @@ print(json.dumps({"cookies": cookies, "pages": pages}))
 """
 LOOKS = (("light", 1180), ("dark", 1180), ("light", 320))
 """Colours and widths in CSS pixels."""
-IN_GUIDES = (
-    "host_new-ada", "host_setup_data-ready-ada", "host_competition-live-ada", "host_people-live-ada",
-    "host_grades-ended-ada", "submit-live-bo", "submissions-live-bo", "leaderboard-live-bo", "leaderboard-ended-bo",
-)  # fmt: skip
+IN_GUIDES = (940, 600)
+"""Width and height of the pictures in the guides: under 100 KB each."""
 
 Row = tuple[str, str, str]
 """Name, path and reader of a page."""
@@ -65,9 +64,17 @@ def fill(folder: Path) -> tuple[dict[str, str], list[Row]]:
     return found["cookies"], [(name, path, who) for name, path, who in found["pages"]]
 
 
-def context_of(browser: Browser, address: str, session: str, scheme: str, width: int) -> BrowserContext:
+def of_guides() -> set[str]:
+    """The names of the pages that the guides show."""
+    guides = [path.read_text() for path in (ROOT / "docs").glob("*-guide.md")]
+    return set(re.findall(r"\(pictures/([\w-]+)\.png\)", "\n".join(guides)))
+
+
+def context_of(
+    browser: Browser, address: str, session: str, scheme: str, width: int, height: int = 820
+) -> BrowserContext:
     context = browser.new_context(
-        viewport={"width": width, "height": 820},
+        viewport={"width": width, "height": height},
         color_scheme="dark" if scheme == "dark" else "light",
         reduced_motion="reduce",
         timezone_id="Europe/Vienna",
@@ -83,14 +90,12 @@ def take(
     cookies: dict[str, str],
     pages: Iterable[Row],
     folder: Path,
-    *,
-    is_whole: bool = True,
 ) -> int:
     """Pictures of all pages that are there, in every look; gives how many, and names what scrolls sideways."""
     number = 0
     contexts: dict[tuple[str, str, int], BrowserContext] = {}
     for name, path, who in pages:
-        for scheme, width in LOOKS if is_whole else LOOKS[:1]:
+        for scheme, width in LOOKS:
             key = (who, scheme, width)
             if key not in contexts:
                 contexts[key] = context_of(browser, address, cookies.get(who, ""), scheme, width)
@@ -98,7 +103,7 @@ def take(
             answer = page.goto(address + path)
             is_there = answer is not None and (answer.status == 200 or "nowhere" in path)
             if is_there and page.url.partition("?")[0].endswith(path):
-                page.screenshot(path=folder / f"{name}.{scheme}-{width}.png", full_page=is_whole)
+                page.screenshot(path=folder / f"{name}.{scheme}-{width}.png", full_page=True)
                 number += 1
                 if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
                     print(f"scrolls sideways at {width} px: {name}")
@@ -106,6 +111,19 @@ def take(
     for context in contexts.values():
         context.close()
     return number
+
+
+def take_for_guides(browser: Browser, address: str, cookies: dict[str, str], pages: Iterable[Row], folder: Path) -> int:
+    """The pages that the guides show, from their tabs or steps on; gives how many."""
+    wanted = {name: (path, who) for name, path, who in pages if name in of_guides()}
+    for name, (path, who) in wanted.items():
+        context = context_of(browser, address, cookies[who], "light", *IN_GUIDES)
+        page = context.new_page()
+        page.goto(address + path)
+        page.evaluate("scrollTo(0, document.querySelector('main nav').getBoundingClientRect().top - 72)")
+        page.screenshot(path=folder / f"{name}.png")
+        context.close()
+    return len(wanted)
 
 
 def main() -> None:
@@ -120,11 +138,10 @@ def main() -> None:
         folder = Path(place) / "site"
         cookies, pages = fill(folder)
         wanted = [row for row in pages if row[0].startswith(tuple(given.only))]
-        if given.guides:
-            wanted = [row for row in pages if row[0] in IN_GUIDES]
         with running_site(folder) as site, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-            number = take(browser, site.address, cookies, wanted, given.folder, is_whole=not given.guides)
+            look = take_for_guides if given.guides else take
+            number = look(browser, site.address, cookies, wanted, given.folder)
             browser.close()
     print(f"{number} pictures in {given.folder}")
 

@@ -1,4 +1,4 @@
-"""The guide is true: a browser does each of its steps, in order, by the words that stand there."""
+"""The guides are true: a browser does each of their steps, in order, by the words that stand there."""
 
 from __future__ import annotations
 
@@ -8,22 +8,29 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, Response, expect
 from pytest_django.live_server_helper import LiveServer
 
-from bench import term
+from bench import screenshots, term
 from leaderboard import hosting, scoring
-from leaderboard.models import Submission, User
+from leaderboard.models import Competition, Submission, User, WalkThrough
 from tests.conftest import close, enter, hand_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 DOING = re.compile(
     r"[Oo]pen `(?P<path>[^`]+)`|[Ww]rite `(?P<text>[^`]+)` into \*\*(?P<box>[^*]+)\*\*"
-    r"|[Cc]hoose `(?P<file>[^`]+)` at \*\*(?P<at>[^*]+)\*\*|[Tt]ick \*\*(?P<tick>[^*]+)\*\*"
+    r"|[Cc]hoose `(?P<file>[^`]+)` at \*\*(?P<at>[^*]+)\*\*"
+    r"|(?P<not>[Uu]n)?[Tt]ick \*\*(?P<tick>[^*]+)\*\*"
     r"|[Pp]ress \*\*(?P<press>[^*]+)\*\*|[Rr]ead “(?P<read>[^”]+)”"
 )
+ANSWERS = b"\n".join(line.rpartition(b",")[0] for line in term.truth().split())
 FILES = {
+    "answers.csv": ANSWERS,
+    "corrected.csv": ANSWERS.replace(b",newt", b",toad", 4),
+    "train.csv": b"id,length,weight,species\n1,11,30,newt\n2,9,41,toad\n",
+    "class.csv": b"Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\n",
+    "baseline.csv": term.predictions(0.3, 5),
     "mine.csv": term.predictions(0.7, 6),
     "broken.csv": term.predictions(0.7, 6)[:-40],
 }
@@ -40,6 +47,38 @@ def work() -> None:
     """What the worker would do after each press."""
     for name, _ruler in scoring.sweep()[0]:
         scoring.score(name)
+    for number in WalkThrough.objects.filter(finished_at=None).values_list("ground_truth", flat=True):
+        scoring.walk(number)
+    for candidate in Competition.objects.exclude(candidate=None).values_list("candidate", flat=True):
+        while scoring.rescore(candidate):
+            pass
+
+
+def press(page: Page, name: str) -> None:
+    """Press what begins with these words, and wait for the answer; whatever else the page asks meanwhile is none."""
+    begin, main = re.compile(rf"^\s*{re.escape(name)}\b"), page.get_by_role("main")
+    there = main.get_by_role("button", name=begin).or_(main.get_by_role("link", name=begin))
+    found = there.or_(main.locator("summary", has_text=begin)).filter(visible=True).first
+    kind = found.evaluate("it => it.hasAttribute('download') ? 'FILE' : it.tagName")
+    if kind == "SUMMARY":
+        found.click()
+        return
+    if kind == "FILE":
+        with page.expect_download():
+            found.click()
+        return
+
+    def is_answer(response: Response) -> bool:
+        asked = response.request
+        is_ours = asked.is_navigation_request() or asked.method == "POST" or asked.redirected_from is not None
+        return is_ours and not 300 <= response.status < 400
+
+    page.evaluate("window.isLeft = true")
+    with page.expect_response(is_answer) as answer:
+        found.click()
+    assert answer.value.status == 200, (name, answer.value.status)
+    if answer.value.request.is_navigation_request():
+        page.wait_for_function("!window.isLeft")
 
 
 def do(page: Page, address: str, step: str, words: dict[str, str]) -> int:
@@ -49,7 +88,7 @@ def do(page: Page, address: str, step: str, words: dict[str, str]) -> int:
         said = {name: words.get(text, text) for name, text in found.groupdict().items() if text}
         match said:
             case {"path": path}:
-                answer = page.goto(address + path)
+                answer = page.goto(address + path, wait_until="domcontentloaded")
                 assert answer is not None
                 assert answer.status == 200, path
             case {"text": text, "box": box}:
@@ -58,14 +97,9 @@ def do(page: Page, address: str, step: str, words: dict[str, str]) -> int:
                 file: FilePayload = {"name": name, "mimeType": "text/csv", "buffer": FILES[name]}
                 page.get_by_label(box).first.set_input_files(file)
             case {"tick": box}:
-                page.get_by_label(box).first.check()
+                page.get_by_label(box).first.set_checked("not" not in said)
             case {"press": name}:
-                button = page.get_by_role("main").get_by_role("button", name=name)
-                link = (
-                    page.get_by_role("main").get_by_role("link", name=name).or_(page.locator("summary", has_text=name))
-                )
-                button.or_(link).filter(visible=True).first.click()
-                page.wait_for_load_state("networkidle")
+                press(page, name)
                 work()
             case {"read": text}:
                 expect(page.locator("main")).to_contain_text(text)
@@ -90,12 +124,36 @@ def walk(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[..., N
             meanwhile.pop(heading, lambda: None)()
             assert steps, heading
             for step in steps:
-                assert do(page, live_server.url, step, words), f"a step that says nothing to do: {step}"
+                try:
+                    assert do(page, live_server.url, step, words), "it says nothing to do"
+                except Exception as error:
+                    error.add_note(f"{guide}, {heading}: {step}")
+                    raise
         assert not meanwhile, "a part has another name now"
 
     yield follow
     for context in contexts:
         context.close()
+
+
+def test_a_teacher_can_do_the_whole_term_by_the_guide(walk: Callable[..., None], ada: User, bo: User) -> None:
+    def class_comes() -> None:
+        competition = Competition.objects.get()
+        enter(competition, bo)
+        hand_in(competition, bo, FILES["mine.csv"])
+
+    walk(
+        "host-guide.md",
+        ada,
+        {"While it runs": class_comes, "The end": lambda: close(Competition.objects.get())},
+        {},
+    )
+    competition = Competition.objects.get()
+    assert competition.ground_truth is not None
+    assert competition.ground_truth.number == 2
+    assert competition.revealed_at is not None
+    assert [file.name for file in competition.data_files.all()] == ["train.csv"]
+    assert competition.announcements.count() == competition.grade_releases.count() == 1
 
 
 def test_a_student_can_do_the_whole_term_by_the_guide(walk: Callable[..., None], ada: User, bo: User, cy: User) -> None:
@@ -118,11 +176,17 @@ def test_a_student_can_do_the_whole_term_by_the_guide(walk: Callable[..., None],
     assert Submission.objects.filter(user=bo).count() == 1
 
 
+def test_pictures_are_small_and_all_of_them_are_shown() -> None:
+    sizes = {picture.stem: picture.stat().st_size for picture in (DOCS / "pictures").iterdir()}
+    assert set(sizes) == screenshots.of_guides()
+    assert max(sizes.values()) < 100_000, sizes
+
+
 def test_a_step_whose_words_are_gone_fails(chromium: Browser) -> None:
     page = chromium.new_page()
-    page.set_content("<main><button>Send</button></main>")
+    page.set_content("<main><details><summary>Send later</summary></details></main>")
     page.set_default_timeout(2000)
-    assert do(page, "", "Press **Send**.", {}) == 1
+    assert do(page, "", "Press **Send later**.", {}) == 1
     with pytest.raises(Exception, match="Timeout"):
         do(page, "", "Press **Post**.", {})
     page.close()
