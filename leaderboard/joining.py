@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from . import telling
 from .models import (
@@ -217,10 +218,10 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
             raise CannotJoin(_("This person is not in your team any more."))
         name = found.user.get_username()
         leave(membership=found)
-        words = _(
+        words = gettext_lazy(
             "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
         )
-        _tell(found.user, found, _("You left a team"), words % {"team": team})
+        _tell(found.user, found, lambda: _("You left a team"), lambda: words % {"team": team})
         _note(Deed.MEMBER_REMOVED, captain, found.user, {"member": name}, {})
     return found
 
@@ -236,8 +237,8 @@ def hand_over(*, captain: Membership, member_id: int) -> None:
             return
         before = team.captain.get_username() if team.captain else ""
         Team.objects.filter(pk=team.pk).update(captain=heir.user)
-        words = _("You lead “%(team)s” now: you may remove members and decide about merging.")
-        _tell(heir.user, captain, _("You are the captain"), words % {"team": team})
+        words = gettext_lazy("You lead “%(team)s” now: you may remove members and decide about merging.")
+        _tell(heir.user, captain, lambda: _("You are the captain"), lambda: words % {"team": team})
         _note(Deed.CAPTAIN_CHANGED, captain, heir.user, {"captain": before}, {"captain": heir.user.get_username()})
 
 
@@ -257,7 +258,7 @@ def _led_by(captain: Membership) -> Team:
     return team
 
 
-def _tell(user: User, membership: Membership, title: str, words: str) -> None:
+def _tell(user: User, membership: Membership, title: telling.Words, words: telling.Words) -> None:
     competition = membership.competition
     link = reverse("team", kwargs={"slug": competition.slug})
     telling.tell([user], kind=Kind.TEAM, competition=competition, title=title, text=words, link=link)

@@ -86,7 +86,7 @@ def launch_due(at: datetime) -> None:
         except NotReady as error:
             _give_back(competition, error.missing)
         else:
-            _tell(competition, _("“%(title)s” is launched, as planned.") % {"title": competition}, "")
+            _tell_launched(competition)
 
 
 @transaction.atomic
@@ -99,11 +99,18 @@ def _give_back(competition: Competition, missing: list[str]) -> None:
     AuditEntry.append(
         Deed.LAUNCH_MISSED, user=None, competition=competition, before=planned, after={"missing": " ".join(missing)}
     )
-    title = _("The planned launch of “%(title)s” did not happen") % {"title": competition}
-    _tell(competition, title, _("It is still a draft.") + "\n\n" + "\n".join(missing))
+    _tell(
+        competition,
+        lambda: _("The planned launch of “%(title)s” did not happen") % {"title": competition},
+        lambda: _("It is still a draft.") + "\n\n" + "\n".join(missing),
+    )
 
 
-def _tell(competition: Competition, title: str, text: str) -> None:
+def _tell_launched(competition: Competition) -> None:
+    _tell(competition, lambda: _("“%(title)s” is launched, as planned.") % {"title": competition}, "")
+
+
+def _tell(competition: Competition, title: telling.Words, text: telling.Words) -> None:
     page = reverse("host_competition", kwargs={"slug": competition.slug})
     hosts = competition.hosts.filter(is_active=True)
     key = f"launch:{competition.pk}:{competition.launches_at}"

@@ -60,8 +60,13 @@ def offer(*, membership: Membership, invitation: str) -> MergeOffer:
         _refuse(competition, mine, other)
         made, is_new = MergeOffer.objects.get_or_create(team=mine, other=other, defaults={"by": membership.user})
         if is_new:
-            words = _("“%(team)s” offers to become one team with yours. Your captain decides.")
-            _tell(other, competition, _("An offer to merge"), words % {"team": mine.shown_name})
+            what = {"team": mine.shown_name}
+            _tell(
+                other,
+                competition,
+                lambda: _("An offer to merge"),
+                lambda: _("“%(team)s” offers to become one team with yours. Your captain decides.") % what,
+            )
     return made
 
 
@@ -73,8 +78,12 @@ def withdraw(*, membership: Membership, offer_id: int) -> None:
         for found in MergeOffer.between(team).filter(pk=offer_id).select_related("team", "other"):
             found.delete()
             if found.other_id == team.pk:
-                words = _("“%(team)s” declined to become one team with yours.") % {"team": team.shown_name}
-                _tell(found.team, competition, _("Your offer to merge was declined"), words)
+                _tell(
+                    found.team,
+                    competition,
+                    lambda: _("Your offer to merge was declined"),
+                    lambda: _("“%(team)s” declined to become one team with yours.") % {"team": team.shown_name},
+                )
 
 
 def accept(*, membership: Membership, offer_id: int) -> Team:
@@ -94,8 +103,13 @@ def accept(*, membership: Membership, offer_id: int) -> Team:
             competition.ground_truth.competition = competition
             ranking.rebuild(competition.ground_truth)
         competition.touch_board()
-        words = _("“%(other)s” and “%(team)s” are one team now. Look at your final picks.")
-        _tell(team, competition, _("Your teams are one"), words % {"other": mine, "team": team})
+        what = {"other": mine, "team": team}
+        _tell(
+            team,
+            competition,
+            lambda: _("Your teams are one"),
+            lambda: _("“%(other)s” and “%(team)s” are one team now. Look at your final picks.") % what,
+        )
         AuditEntry.append(
             Deed.TEAMS_MERGED,
             user=membership.user,
@@ -206,7 +220,7 @@ def _names(team: Team) -> list[str]:
     return list(team.memberships.order_by("joined_at").values_list("user__username", flat=True))
 
 
-def _tell(team: Team, competition: Competition, title: str, words: str) -> None:
+def _tell(team: Team, competition: Competition, title: telling.Words, words: telling.Words) -> None:
     people = User.objects.filter(memberships__team=team)
     link = reverse("team", kwargs={"slug": competition.slug})
     telling.tell(people, kind=Kind.TEAM, competition=competition, title=title, text=words, link=link)

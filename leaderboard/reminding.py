@@ -6,8 +6,9 @@ Looked at each minute; keys see to it that everybody is told once. What is older
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
@@ -46,8 +47,8 @@ def _tell_opened(at: datetime) -> int:
             User.objects.filter(memberships__in=_untold(early, Kind.OPENED, key)),
             kind=Kind.OPENED,
             competition=competition,
-            title=_("The competition is open"),
-            text=_("The data can be downloaded, and files are taken."),
+            title=lambda: _("The competition is open"),
+            text=lambda: _("The data can be downloaded, and files are taken."),
             link=reverse("data", kwargs={"slug": competition.slug}),
             key=key,
         )
@@ -62,8 +63,8 @@ def _tell_revealed(at: datetime) -> int:
             User.objects.filter(memberships__in=_untold(competition.memberships.all(), Kind.REVEALED, key)),
             kind=Kind.REVEALED,
             competition=competition,
-            title=_("The private board is open"),
-            text=_("See where your team stands in the end, and the private scores of your files."),
+            title=lambda: _("The private board is open"),
+            text=lambda: _("See where your team stands in the end, and the private scores of your files."),
             link=reverse("leaderboard", kwargs={"slug": competition.slug}),
             key=key,
         )
@@ -121,9 +122,8 @@ def _remind_teams(competition: Competition, team_ids: list[int], closes_at: date
             users,
             kind=Kind.REMINDER,
             competition=competition,
-            title=_("The deadline is near"),
-            text=_("Your deadline is %(deadline)s UTC.\n\n%(words)s")
-            % {"deadline": f"{closes_at:%Y-%m-%d %H:%M}", "words": words[team_id]},
+            title=lambda: _("The deadline is near"),
+            text=partial(_reminder, closes_at, words[team_id]),
             link=reverse("submissions", kwargs={"slug": competition.slug}) + "?show=finals",
             key=key,
         )
@@ -131,21 +131,31 @@ def _remind_teams(competition: Competition, team_ids: list[int], closes_at: date
     )
 
 
-def _words(competition: Competition, teams: Iterable[int]) -> dict[int, str]:
+def _reminder(closes_at: datetime, words: Callable[[], str]) -> str:
+    return _("Your deadline is %(deadline)s UTC.\n\n%(words)s") % {
+        "deadline": f"{closes_at:%Y-%m-%d %H:%M}",
+        "words": words(),
+    }
+
+
+def _words(competition: Competition, teams: Iterable[int]) -> dict[int, Callable[[], str]]:
     """What becomes of each team if it does nothing; nothing that its board keeps back."""
     ruler = competition.ground_truth
     picks = ranking.finals(ruler) if ruler is not None else {}
     wanted = [best.submission_id for team in teams for best in picks.get(team, ())]
     names = dict(Submission.objects.filter(pk__in=wanted).values_list("pk", "file_name"))
     return {
-        team: _words_for([names[best.submission_id] for best in found], found, is_exact=competition.board_is_exact)
-        if (found := picks.get(team, []))
-        else _("Your team has no valid file yet.")
+        team: partial(
+            _words_for, [names[best.submission_id] for best in found], found, is_exact=competition.board_is_exact
+        )
         for team in teams
+        for found in [picks.get(team, [])]
     }
 
 
 def _words_for(names: list[str], picks: list[Best], *, is_exact: bool) -> str:
+    if not picks:
+        return _("Your team has no valid file yet.")
     files = ", ".join(f"“{name}”" for name in names)
     if not picks[0].is_picked_by_system:
         words = ngettext(

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from .. import telling
 from ..models import Competition, Grant, Kind, Submission, Team, User
@@ -21,27 +21,38 @@ def in_words(moment: datetime, zone: str) -> str:
 
 
 def tell_deadline(competition: Competition, before: datetime) -> None:
-    text = _("It was %(before)s and is now %(after)s.") % {
-        "before": in_words(before, competition.zone),
-        "after": in_words(competition.closes_at, competition.zone),
-    }
-    _tell_class(competition, Kind.DEADLINE, _("The deadline is moved"), text)
+    what = {"before": in_words(before, competition.zone), "after": in_words(competition.closes_at, competition.zone)}
+    _tell_class(
+        competition,
+        Kind.DEADLINE,
+        lambda: _("The deadline is moved"),
+        lambda: _("It was %(before)s and is now %(after)s.") % what,
+    )
 
 
 def tell_pause(competition: Competition, reason: str) -> None:
-    text = _("No files are taken until it goes on; what has been received is scored. The host says why: %(reason)s")
-    _tell_class(competition, Kind.PAUSED, _("The competition is paused"), text % {"reason": reason})
+    text = gettext_lazy(
+        "No files are taken until it goes on; what has been received is scored. The host says why: %(reason)s"
+    )
+    _tell_class(competition, Kind.PAUSED, lambda: _("The competition is paused"), lambda: text % {"reason": reason})
 
 
 def tell_resume(competition: Competition) -> None:
-    text = _("Files are taken again. The deadline is %(deadline)s.") % {
-        "deadline": in_words(competition.closes_at, competition.zone)
-    }
-    _tell_class(competition, Kind.PAUSED, _("The competition goes on"), text)
+    what = {"deadline": in_words(competition.closes_at, competition.zone)}
+    _tell_class(
+        competition,
+        Kind.PAUSED,
+        lambda: _("The competition goes on"),
+        lambda: _("Files are taken again. The deadline is %(deadline)s.") % what,
+    )
 
 
 def tell_grant(grant: Grant) -> None:
-    competition, given = grant.team.competition, []
+    _tell_team(grant.team, Kind.GRANT, lambda: _("Your team gets more"), lambda: _given(grant))
+
+
+def _given(grant: Grant) -> str:
+    given = []
     if grant.extra_attempts and grant.day:
         words = ngettext(
             "%(number)s more attempt on %(day)s", "%(number)s more attempts on %(day)s", grant.extra_attempts
@@ -51,43 +62,55 @@ def tell_grant(grant: Grant) -> None:
         words = ngettext("%(number)s more attempt a day", "%(number)s more attempts a day", grant.extra_attempts)
         given.append(words % {"number": grant.extra_attempts})
     if grant.closes_at:
-        given.append(_("a later deadline: %(deadline)s") % {"deadline": in_words(grant.closes_at, competition.zone)})
-    text = _("Your team has %(given)s. The host says why: %(reason)s") % {
+        deadline = in_words(grant.closes_at, grant.team.competition.zone)
+        given.append(_("a later deadline: %(deadline)s") % {"deadline": deadline})
+    return _("Your team has %(given)s. The host says why: %(reason)s") % {
         "given": _(" and ").join(given),
         "reason": grant.reason,
     }
-    _tell_team(grant.team, Kind.GRANT, _("Your team gets more"), text)
 
 
 def tell_revoked(grant: Grant) -> None:
-    text = _("The host took back what your team had been given (%(reason)s).") % {"reason": grant.reason}
-    _tell_team(grant.team, Kind.GRANT, _("More attempts or time are taken back"), text)
+    text = gettext_lazy("The host took back what your team had been given (%(reason)s).")
+    _tell_team(
+        grant.team,
+        Kind.GRANT,
+        lambda: _("More attempts or time are taken back"),
+        lambda: text % {"reason": grant.reason},
+    )
 
 
 def tell_disqualified(team: Team, reason: str) -> None:
-    text = _("It is on no board and can hand in nothing more; its files are kept. The host says why: %(reason)s")
-    _tell_team(team, Kind.DECISION, _("Your team is disqualified"), text % {"reason": reason})
+    text = gettext_lazy(
+        "It is on no board and can hand in nothing more; its files are kept. The host says why: %(reason)s"
+    )
+    _tell_team(team, Kind.DECISION, lambda: _("Your team is disqualified"), lambda: text % {"reason": reason})
 
 
 def tell_readmitted(team: Team) -> None:
-    text = _("It stands on the boards again where its scores put it.")
-    _tell_team(team, Kind.DECISION, _("Your team is no longer disqualified"), text)
+    _tell_team(
+        team,
+        Kind.DECISION,
+        lambda: _("Your team is no longer disqualified"),
+        lambda: _("It stands on the boards again where its scores put it."),
+    )
 
 
 def tell_hidden(submission: Submission, reason: str) -> None:
-    text = _("“%(file)s” counts on no board and for no final pick. The host says why: %(reason)s") % {
-        "file": submission.file_name,
-        "reason": reason,
-    }
-    _tell_of_file(submission, _("A file of your team is hidden"), text)
+    text = gettext_lazy("“%(file)s” counts on no board and for no final pick. The host says why: %(reason)s")
+    what = {"file": submission.file_name, "reason": reason}
+    _tell_of_file(submission, lambda: _("A file of your team is hidden"), lambda: text % what)
 
 
 def tell_shown(submission: Submission) -> None:
-    text = _("“%(file)s” counts again.") % {"file": submission.file_name}
-    _tell_of_file(submission, _("A file of your team is no longer hidden"), text)
+    _tell_of_file(
+        submission,
+        lambda: _("A file of your team is no longer hidden"),
+        lambda: _("“%(file)s” counts again.") % {"file": submission.file_name},
+    )
 
 
-def _tell_class(competition: Competition, kind: Kind, title: str, text: str) -> None:
+def _tell_class(competition: Competition, kind: Kind, title: telling.Words, text: telling.Words) -> None:
     if competition.launched_at is None:
         return
     people = User.objects.filter(memberships__competition=competition)
@@ -95,13 +118,13 @@ def _tell_class(competition: Competition, kind: Kind, title: str, text: str) -> 
     telling.tell(people, kind=kind, competition=competition, title=title, text=text, link=link)
 
 
-def _tell_of_file(submission: Submission, title: str, text: str) -> None:
+def _tell_of_file(submission: Submission, title: telling.Words, text: telling.Words) -> None:
     if submission.team is not None:
         parts = {"slug": submission.team.competition.slug, "submission_id": submission.pk}
         _tell_team(submission.team, Kind.DECISION, title, text, reverse("submission", kwargs=parts))
 
 
-def _tell_team(team: Team, kind: Kind, title: str, text: str, link: str = "") -> None:
+def _tell_team(team: Team, kind: Kind, title: telling.Words, text: telling.Words, link: str = "") -> None:
     people = User.objects.filter(memberships__team=team)
     link = link or reverse("team", kwargs={"slug": team.competition.slug})
     telling.tell(people, kind=kind, competition=team.competition, title=title, text=text, link=link)

@@ -78,7 +78,7 @@ def _tell(competition: Competition, students: list[int]) -> None:
         User.objects.filter(pk__in=students),
         kind=Kind.GRADE,
         competition=competition,
-        title=_("Your grade in %(competition)s") % {"competition": competition.title},
-        text=_("Your teacher released the grades. Yours is on its page, with how it came about."),
+        title=lambda: _("Your grade in %(competition)s") % {"competition": competition.title},
+        text=lambda: _("Your teacher released the grades. Yours is on its page, with how it came about."),
         link=reverse("grade", kwargs={"slug": competition.slug}),
     )

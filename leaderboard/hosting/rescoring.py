@@ -190,8 +190,9 @@ def _tell(competition: Competition, teams: Sequence[int], words: str) -> int:
         people,
         kind="rescored",
         competition=competition,
-        title=_("“%(title)s” is scored anew") % {"title": competition.title},
-        text=words or _("The host corrected how files are scored, which changes your team's scores or ranks."),
+        title=lambda: _("“%(title)s” is scored anew") % {"title": competition.title},
+        text=words
+        or (lambda: _("The host corrected how files are scored, which changes your team's scores or ranks.")),
         link=f"/c/{competition.slug}/rescored/",
     )
 

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from .. import telling
 from ..models import AuditEntry, Competition, Deed, Kind, Role, RoleInvitation, User
@@ -81,22 +82,40 @@ def take_role(*, competition: Competition, name: str, role: Role, user: User | N
 def _tell_given(person: User, role: Role, competition: Competition) -> None:
     """Nobody hears of rights only from what a page suddenly shows, or no longer does."""
     what = {"title": competition.title}
-    title = _("You host “%(title)s”") if role is Role.HOST else _("You assist in “%(title)s”")
+    title = gettext_lazy("You host “%(title)s”") if role is Role.HOST else gettext_lazy("You assist in “%(title)s”")
     text = (
-        _("You can do everything there that its other hosts can, and see the answers and the private scores.")
+        gettext_lazy(
+            "You can do everything there that its other hosts can, and see the answers and the private scores."
+        )
         if role is Role.HOST
-        else _("You help its hosts, see names and private scores, and decide nothing that counts.")
+        else gettext_lazy("You help its hosts, see names and private scores, and decide nothing that counts.")
     )
     link = reverse("host_competition", kwargs={"slug": competition.slug})
-    telling.tell([person], kind=Kind.ROLE, competition=competition, title=title % what, text=text, link=link)
+    telling.tell(
+        [person],
+        kind=Kind.ROLE,
+        competition=competition,
+        title=lambda: title % what,
+        text=lambda: str(text),
+        link=link,
+    )
 
 
 def _tell_taken(person: User, role: Role, competition: Competition) -> None:
     what = {"title": competition.title}
-    title = _("You host “%(title)s” no longer") if role is Role.HOST else _("You assist in “%(title)s” no longer")
-    text = _("Its pages for hosts and assistants are closed to you.")
-    link = reverse("competitions")
-    telling.tell([person], kind=Kind.ROLE, competition=competition, title=title % what, text=text, link=link)
+    title = (
+        gettext_lazy("You host “%(title)s” no longer")
+        if role is Role.HOST
+        else gettext_lazy("You assist in “%(title)s” no longer")
+    )
+    telling.tell(
+        [person],
+        kind=Kind.ROLE,
+        competition=competition,
+        title=lambda: title % what,
+        text=lambda: _("Its pages for hosts and assistants are closed to you."),
+        link=reverse("competitions"),
+    )
 
 
 def offer_role(*, competition: Competition, address: str, role: Role, user: User) -> RoleInvitation:
@@ -167,14 +186,17 @@ def _give(offer: RoleInvitation) -> str:
 
 
 def _tell_maker(offer: RoleInvitation, why: str) -> None:
-    words = _("%(address)s has confirmed the address, and the role was not given: %(why)s") if why else ""
-    words = words or _("%(address)s has confirmed the address and has the role that you kept for it.")
+    title = gettext_lazy("An invitation to help is taken up")
+    text = gettext_lazy("%(address)s has confirmed the address and has the role that you kept for it.")
+    if why:
+        title = gettext_lazy("An invitation to help came to nothing")
+        text = gettext_lazy("%(address)s has confirmed the address, and the role was not given: %(why)s")
     telling.tell(
         [offer.made_by],
         kind=Kind.ROLE,
         competition=offer.competition,
-        title=_("An invitation to help is taken up") if not why else _("An invitation to help came to nothing"),
-        text=words % {"address": offer.email, "why": why},
+        title=lambda: str(title),
+        text=lambda: text % {"address": offer.email, "why": why},
         link=f"/host/{offer.competition.slug}/people/roles/",
     )
 

@@ -7,6 +7,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import ClassVar
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import models
 from django.db.models.functions import Lower
@@ -43,6 +44,11 @@ class User(AbstractUser):
                 Lower("email"), name="user_email_once_whatever_case", condition=~models.Q(email="")
             ),
         ]
+
+    @property
+    def own_language(self) -> str:
+        """In which they read what is written when they are not there: their choice while the site has it."""
+        return self.language if self.language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
 
     @property
     def is_host(self) -> bool:

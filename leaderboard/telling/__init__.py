@@ -8,10 +8,11 @@ from __future__ import annotations
 from .hosts import tell_hosts
 from .invitations import why_no_letters, words_of
 from .letters import is_mail_due, send_due, stopped_by, token_for
-from .notices import Header, choices_of, choose, header_of, mark_read, tell, unread
+from .notices import Header, Words, choices_of, choose, header_of, mark_read, tell, unread
 
 __all__ = [
     "Header",
+    "Words",
     "choices_of",
     "choose",
     "header_of",

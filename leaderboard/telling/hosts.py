@@ -28,7 +28,19 @@ def tell_hosts(submission_id: UUID) -> bool:
     lately = failed.filter(competition=competition, finished_at__gt=Now() - QUIET)
     if min(lately.values_list("finished_at", "pk"), default=(None, None))[1] != submission.pk:
         return False
-    text = _(
+    told = tell(
+        competition.hosts.all(),
+        kind=Kind.FILE_FAILED,
+        competition=competition,
+        title=lambda: _("A submission failed"),
+        text=lambda: _words(submission),
+        link=f"/host/{competition.slug}/submissions/?status=failed",
+    )
+    return told > 0
+
+
+def _words(submission: Submission) -> str:
+    return _(
         "“%(file)s”, received %(when)s UTC, could not be scored through no fault of the student.\n\n%(why)s\n\n"
         "The page tells why, and whether there are others. Nothing more is sent within the next hour."
     ) % {
@@ -36,12 +48,3 @@ def tell_hosts(submission_id: UUID) -> bool:
         "when": f"{submission.received_at:%Y-%m-%d %H:%M}",
         "why": submission.failure_words,
     }
-    told = tell(
-        competition.hosts.all(),
-        kind=Kind.FILE_FAILED,
-        competition=competition,
-        title=_("A submission failed"),
-        text=text,
-        link=f"/host/{competition.slug}/submissions/?status=failed",
-    )
-    return told > 0

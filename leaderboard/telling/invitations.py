@@ -14,6 +14,7 @@ from django.core.mail import EmailMessage
 from django.db.models import F
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils import translation
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
@@ -108,7 +109,12 @@ def letter(entry: RosterEntry, code: str) -> EmailMessage:
 
 
 def words_of(competition: Competition, *, name: str, link: str) -> tuple[str, str]:
-    """Subject and text of an invitation to one person."""
+    """Subject and text of an invitation to one person, in the language of the site: nobody knows theirs yet."""
+    with translation.override(settings.LANGUAGE_CODE):
+        return _words_of(competition, name=name, link=link)
+
+
+def _words_of(competition: Competition, *, name: str, link: str) -> tuple[str, str]:
     title = f"{competition.title} ({competition.course})" if competition.course else competition.title
     text = _(
         "%(greeting)s\n\nyou are invited to the competition “%(title)s”. This link is for you alone and lets one "

@@ -74,7 +74,7 @@ def _send_to(user_id: int, server: Any) -> bool:
         mine.update(mail_claim=None, mail_at=None)
         return True
     try:
-        with translation.override(user.language or settings.LANGUAGE_CODE):
+        with translation.override(user.own_language):
             words = letter(user, notices)
         post(words, server)
     except NotSent as error:

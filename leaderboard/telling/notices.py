@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Subquery
 from django.db.models.functions import Coalesce
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from ..models import Competition, Delivery, Kind, Notice, NoticeChoice, User
 from ..models.clock import database_now
@@ -19,6 +19,8 @@ from ..models.notice import mail_moment
 log = logging.getLogger(__name__)
 
 LONGEST_TITLE, LONGEST_TEXT = 200, 20_000
+# A text, or what says it in the language that is active then.
+Words = str | Callable[[], str]
 # Nobody counts further, and the database need not either.
 MOST_COUNTED = 100
 
@@ -28,8 +30,8 @@ def tell(
     *,
     kind: str,
     competition: Competition | None,
-    title: str,
-    text: str,
+    title: Words,
+    text: Words,
     link: str,
     key: str = "",
 ) -> int:
@@ -37,18 +39,19 @@ def tell(
 
     Part of the caller's transaction, and never raises: what went wrong is in the log, and the caller's work stands.
     `kind` is a value of `Kind`, `link` a path of this site, `text` plain text (Markdown in announcements) without
-    anything that its readers may not see. With a `key` each person is told once, however often this is called.
+    anything that its readers may not see; words to call are asked for in the language of each reader. With a `key`
+    each person is told once, however often this is called.
     """
     try:
         with transaction.atomic():
             return _write(list(users), kind=kind, competition=competition, title=title, text=text, link=link, key=key)
     except Exception:
-        log.exception("a notice could not be written: %s", title)
+        log.exception("a notice could not be written: %s", kind)
         return 0
 
 
 def _write(
-    users: list[User], *, kind: str, competition: Competition | None, title: str, text: str, link: str, key: str
+    users: list[User], *, kind: str, competition: Competition | None, title: Words, text: Words, link: str, key: str
 ) -> int:
     known = Kind(kind) if kind in Kind.values else Kind.OTHER
     people = {user.pk: user for user in users if user.is_active}
@@ -57,6 +60,7 @@ def _write(
             del people[pk]
     chosen = dict(NoticeChoice.objects.filter(user__in=people, kind=known).values_list("user", "delivery"))
     now, posts = database_now(), sends_mail()
+    titles, texts = _in_languages(title, people.values()), _in_languages(text, people.values())
     notices = []
     for pk, user in people.items():
         delivery = chosen.get(pk, known.usual)
@@ -67,8 +71,8 @@ def _write(
                 user=user,
                 competition=competition,
                 kind=known,
-                title=" ".join(title.split())[:LONGEST_TITLE],
-                text=text.replace("\0", "").strip()[:LONGEST_TEXT],
+                title=" ".join(titles[user.own_language].split())[:LONGEST_TITLE],
+                text=texts[user.own_language].replace("\0", "").strip()[:LONGEST_TEXT],
                 link=_own_path(link),
                 key=key,
                 created_at=now,
@@ -78,6 +82,15 @@ def _write(
     # Whoever was told the same thing by another process meanwhile is not told again.
     Notice.objects.bulk_create(notices, batch_size=500, ignore_conflicts=bool(key))
     return len(notices)
+
+
+def _in_languages(words: Words, users: Iterable[User]) -> dict[str, str]:
+    """Language → the words in it, for the languages of these people."""
+    found = {}
+    for language in {user.own_language for user in users}:
+        with translation.override(language):
+            found[language] = words if isinstance(words, str) else words()
+    return found
 
 
 def _own_path(link: str) -> str:

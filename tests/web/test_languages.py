@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.core import mail
 from django.test import Client, override_settings
+from django.utils import timezone, translation
 
-from leaderboard import telling
+from leaderboard import claims, hosting, reminding, telling
 from leaderboard.locales import languages_in
-from leaderboard.models import Kind, User
+from leaderboard.models import Kind, Notice, Submission, User
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.languages import CODE, second_language
-from tests.web.marking import unmarked
 from tests.web.test_join import signed_in
 
 FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
@@ -113,22 +114,53 @@ def test_a_letter_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: Use
     assert "⟦" not in letters["cy@example.org"]
 
 
-TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
+@pytest.mark.usefixtures("two_languages")
+def test_a_notice_is_in_the_language_of_who_gets_it_whoever_writes_it(ada: User, bo: User, cy: User) -> None:
+    competition = make_competition(ada)
+    for user in (bo, cy):
+        enter(competition, user)
+    choose_language(bo, CODE)
+    with translation.override(CODE):
+        hosting.pause(competition=competition, user=ada, reason="The seminar room burns.")
+    hosting.resume(competition=competition, user=ada)
+    told = {
+        user: [(notice.title, notice.text) for notice in Notice.objects.filter(user=user).order_by("pk")]
+        for user in (bo, cy)
+    }
+    assert [title for title, _text in told[bo]] == ["⟦The competition is paused⟧", "⟦The competition goes on⟧"]
+    assert [title for title, _text in told[cy]] == ["The competition is paused", "The competition goes on"]
+    assert all(text.startswith("⟦") for _title, text in told[bo])
+    assert "⟦" not in str(told[cy])
+    assert "The seminar room burns." in told[bo][0][1]
 
 
-def test_the_reader_of_templates_sees_what_nobody_could_translate() -> None:
-    assert unmarked('<p title="Your team">{{ team }} of {% if a > 1 %}<b>two</b>{% endif %}</p>') == [
-        "title: Your team",
-        "of",
-        "two",
-    ]
-    assert unmarked('<p title="{% translate "Your team" %}">{% translate "of" %} <code>id</code> – {{ x }}</p>') == []
+@pytest.mark.usefixtures("two_languages")
+def test_a_reminder_is_in_the_language_of_each_member_of_a_team(ada: User, bo: User, cy: User) -> None:
+    at = timezone.now()
+    competition = make_competition(ada, opens_at=at - timedelta(days=9), closes_at=at + timedelta(hours=20))
+    team = enter(competition, bo).team
+    enter(competition, cy)
+    cy.memberships.update(team=team)
+    choose_language(cy, CODE)
+    assert reminding.tell_due(at) == 2
+    notices = {notice.user: notice for notice in Notice.objects.select_related("user")}
+    assert notices[bo].title == "The deadline is near"
+    assert notices[bo].text.endswith("Your team has no valid file yet.")
+    assert notices[cy].title == "⟦The deadline is near⟧"
+    assert notices[cy].text.endswith("⟦Your team has no valid file yet.⟧⟧")
 
 
-def test_no_template_has_words_that_nobody_could_translate() -> None:
-    found = [
-        f"{path.relative_to(TEMPLATES)}: {words}"
-        for path in sorted(TEMPLATES.rglob("*.html"))
-        for words in unmarked(path.read_text())
-    ]
-    assert found == []
+@pytest.mark.usefixtures("two_languages")
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        (claims.OUR_FAULT, f"⟦{claims.OUR_FAULT}⟧"),
+        (claims.TOO_LONG % {"seconds": "2.5"}, f"⟦{claims.TOO_LONG % {'seconds': '2.5'}}⟧"),
+    ],
+)
+def test_why_a_file_failed_is_stored_in_english_and_read_in_each_language(stored: str, shown: str) -> None:
+    submission = Submission(failure=stored)
+    assert submission.failure_words == stored
+    with translation.override(CODE):
+        assert submission.failure_words == shown
+    assert Submission().failure_words == ""
