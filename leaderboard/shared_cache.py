@@ -34,13 +34,34 @@ class JsonValues:
         return json.loads(data)
 
 
-class SharedCache(RedisCache):
+class _Counting(RedisCache):
+    def count(self, key: str, seconds: int) -> int:
+        """In one question, for it is asked at every request of a program."""
+        key = self.make_and_validate_key(key)
+        with self._cache.get_client(key, write=True).pipeline() as line:
+            line.set(key, 0, ex=seconds, nx=True)
+            line.incr(key)
+            return int(line.execute()[-1])
+
+
+class Memory(LocMemCache):
+    """What a process counts alone."""
+
+    def count(self, key: str, seconds: int) -> int:
+        with suppress(ValueError):  # it ran out between the two calls
+            if not self.add(key, 1, seconds):
+                return int(self.incr(key))
+        self.set(key, 1, seconds)
+        return 1
+
+
+class SharedCache(_Counting):
     """Django's Redis cache with JSON inside and a memory of its own for the time without a broker."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         options = {"serializer": JsonValues, "socket_timeout": 0.5, "socket_connect_timeout": 0.5, "retry": None}
         super().__init__(server, {**params, "OPTIONS": {**options, **params.get("OPTIONS", {})}})
-        self._alone = LocMemCache("shared", {**params, "OPTIONS": {"MAX_ENTRIES": 20_000}})
+        self._alone = Memory("shared", {**params, "OPTIONS": {"MAX_ENTRIES": 20_000}})
 
     def add(self, *args: Any, **kwargs: Any) -> Any:
         return self._ask("add", *args, **kwargs)
@@ -62,6 +83,10 @@ class SharedCache(RedisCache):
 
     def incr(self, *args: Any, **kwargs: Any) -> Any:
         return self._ask("incr", *args, **kwargs)
+
+    def count(self, key: str, seconds: int) -> int:
+        """One more under `key`: how many there are with it. They are forgotten `seconds` after the first."""
+        return int(self._ask("count", key, seconds))
 
     def clear(self) -> None:
         """Forget what is ours. Django's own would empty the broker, and with it the queue's bells."""

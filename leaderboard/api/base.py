@@ -10,7 +10,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.security import HttpBearer
 
 from ..models import ApiToken, User
-from ..web.answers import count_try, tries
+from ..web.answers import count_try
 from .errors import ApiError, refuse
 from .schemas import Errors
 
@@ -41,10 +41,9 @@ class Token(HttpBearer):
 def _count(user: User, needs: Scope) -> None:
     """Raises a refusal with 429 for more requests than a person's programs need."""
     what = f"api-{needs}"
-    if tries(what, user.pk) >= PER_MINUTE[needs]:
+    if count_try(what, user.pk, seconds=MINUTE) > PER_MINUTE[needs]:
         words = "Your programs ask too often. Wait a minute, and let them wait between two questions."
         raise ApiError(429, words, [{"code": "too_often", "message": words}], {"Retry-After": str(MINUTE)})
-    count_try(what, user.pk, seconds=MINUTE)
 
 
 def answers(*others: int, **success: Any) -> dict[int, Any]:

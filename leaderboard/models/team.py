@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import F, Q
@@ -141,10 +141,16 @@ class DailyAttempts(models.Model):
     def __str__(self) -> str:
         return f"{self.team} {self.day}: {self.used}"
 
-    def take(self, limit: int, most_refused: int) -> bool:
-        """Use one attempt; False when none is left, or when `most_refused` files were refused already."""
-        free = DailyAttempts.objects.filter(pk=self.pk, used__lt=limit, refused__lt=most_refused)
-        return bool(free.update(used=F("used") + 1, limit=limit))
+    @classmethod
+    def take(cls, team_id: int, day: object, limit: int, most_refused: int) -> bool:
+        """Use one attempt; False when none is left, or when `most_refused` files were refused already. Inside a
+        transaction, where the first one of a day costs no commit of its own."""
+        free = cls.objects.filter(team_id=team_id, day=day, used__lt=limit, refused__lt=most_refused)
+        one_more: dict[str, Any] = {"used": F("used") + 1, "limit": limit}
+        if free.update(**one_more):
+            return True
+        cls.objects.get_or_create(team_id=team_id, day=day)
+        return bool(free.update(**one_more))
 
     @classmethod
     def give_back(cls, team_id: int, day: object, *, refused: bool) -> None:

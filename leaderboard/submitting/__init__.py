@@ -7,7 +7,7 @@ import threading
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -65,8 +65,9 @@ def submit(
     submission and uses no second attempt. The receipt is taken when the last byte is stored. A file whose beginning
     already shows that it cannot be read becomes *invalid* at once and uses no attempt.
     """
-    memberships = Membership.objects.select_related("competition", "team")
-    membership = memberships.filter(competition=competition, user=user).first()
+    membership = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
+    if membership:
+        membership.competition = competition
     key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
     if upload_key and (earlier := Submission.objects.filter(competition=competition, upload_key=key).first()):
         return earlier
@@ -130,17 +131,15 @@ def _receive(
         submission.problems = problems
         submission.finished_at = received_at
     try:
-        # SQLite has one writer at a time, so what needs no transaction is done before it.
-        count, _is_new = DailyAttempts.objects.get_or_create(team_id=membership.team_id, day=day)
         with transaction.atomic():
             held = _held(competition)
             terms = terms_of(membership.team_id, held, day)
             submission.is_late = _is_late(held, terms, received_at)
-            _take_attempt(count, terms.daily_attempts, is_refused=bool(problems))
+            _take_attempt(membership.team_id, day, terms.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
             if not problems:
                 tasks.ring_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
-    except (IntegrityError, DailyAttempts.DoesNotExist):
+    except IntegrityError:
         earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
         if earlier is None:
             if _still_a_member(competition, user).team_id != membership.team_id:
@@ -281,13 +280,12 @@ def _is_late(competition: Competition, terms: Terms, received_at: datetime) -> b
     return is_late
 
 
-def _take_attempt(count: DailyAttempts, limit: int, *, is_refused: bool) -> None:
-    if count.take(limit, REFUSED_FILES_PER_DAY):
+def _take_attempt(team_id: int, day: date, limit: int, *, is_refused: bool) -> None:
+    if DailyAttempts.take(team_id, day, limit, REFUSED_FILES_PER_DAY):
         if is_refused:
-            DailyAttempts.give_back(count.team_id, count.day, refused=True)
+            DailyAttempts.give_back(team_id, day, refused=True)
         return
-    count.refresh_from_db()
-    if count.refused >= REFUSED_FILES_PER_DAY:
+    if DailyAttempts.objects.filter(team_id=team_id, day=day, refused__gte=REFUSED_FILES_PER_DAY).exists():
         raise Refused(
             "refused_files",
             _(

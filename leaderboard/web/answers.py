@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from django.core.cache import cache
+from typing import cast
+
+from django.core.cache import cache, caches
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from ..models import User, Viewer
+from ..shared_cache import SharedCache
 from ..storage import path_of
 
 # htmx stops polling when it gets this status.
@@ -43,14 +46,10 @@ def tries(what: str, who: object) -> int:
     return int(cache.get(_key(what, who), 0))
 
 
-def count_try(what: str, who: object, *, seconds: int) -> None:
-    """One more; the count is forgotten `seconds` after the first."""
-    key = _key(what, who)
-    if not cache.add(key, 1, seconds):
-        try:
-            cache.incr(key)
-        except ValueError:  # it ran out between the two calls
-            cache.set(key, 1, seconds)
+def count_try(what: str, who: object, *, seconds: int) -> int:
+    """One more: how many there are with it. The count is forgotten `seconds` after the first."""
+    shared = cast(SharedCache, caches["default"])
+    return shared.count(_key(what, who), seconds)
 
 
 def _key(what: str, who: object) -> str:

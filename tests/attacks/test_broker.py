@@ -21,6 +21,7 @@ from leaderboard import shared_cache
 from leaderboard.celery import app
 from leaderboard.models import User
 from leaderboard.shared_cache import JsonValues, SharedCache
+from leaderboard.web.answers import count_try, tries
 from tests.site import running_site, until
 
 
@@ -63,6 +64,12 @@ def test_a_broker_that_is_away_is_asked_once_in_five_seconds(alone: None, monkey
         cache.set("n", number)
     assert cache.get("n") == 9
     assert len(asked) == 1
+
+
+def test_without_a_broker_a_process_counts_alone(alone: None) -> None:
+    assert [count_try("thing", "bo", seconds=60) for _ in range(3)] == [1, 2, 3]
+    assert count_try("thing", "cy", seconds=60) == 1
+    assert tries("thing", "bo") == 3
 
 
 def test_the_shared_cache_reads_no_pickles() -> None:
@@ -147,6 +154,12 @@ def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> No
         until(lambda: '"pending"' not in site.get(f"/api/v1/submissions/{said['id']}", token)[1], what="a final status")
         assert worker_of(site.process.pid) == worker
         assert not loot.exists()
+
+        counting = "from leaderboard.web.answers import count_try, tries\n"
+        told = [site.shell(counting + "print(count_try('thing', 'bo', seconds=60))") for _ in range(2)]
+        assert told == ["1", "2"], "what one process counted the next one knows"
+        [key] = broker.keys("*tries:thing:bo")
+        assert 0 < broker.ttl(key) <= 60
 
 
 def worker_of(supervisor: int) -> int:
