@@ -13,7 +13,7 @@ from .setting_up import CannotHost
 
 
 def pause(*, competition: Competition, user: User | None, reason: str) -> None:
-    """Take no more files until `resume`; students read the reason. What is on its way or waits is taken and scored."""
+    """Take no more files until `resume`; students read the reason. What was received before is scored."""
     reason = needed(reason)
     with transaction.atomic():
         now = database_now()

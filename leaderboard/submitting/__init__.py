@@ -17,10 +17,19 @@ from django.utils.translation import gettext_noop, ngettext
 import metrics
 
 from .. import child, counting, tasks
-from ..models import Competition, DailyAttempts, GroundTruth, Membership, Submission, Terms, User, terms_of
+from ..models import Competition, DailyAttempts, GroundTruth, Membership, Submission, Team, Terms, User, terms_of
 from ..models.clock import database_now
 from ..storage import StoredFile, clean_name, path_of, remove, store
-from ._conditions import FAILED_FILES_PER_DAY, Allowance, Refused, SameBytes, allowance, allowances, reason_not_to
+from ._conditions import (
+    FAILED_FILES_PER_DAY,
+    Allowance,
+    Refused,
+    SameBytes,
+    allowance,
+    allowances,
+    reason_not_to,
+    stopped_by_host,
+)
 
 __all__ = [
     "FAILED_FILES_PER_DAY",
@@ -62,8 +71,9 @@ def submit(
     Without `may_repeat` a file whose bytes the team handed in before raises `SameBytes`, so that one can ask first.
 
     `upload_key` names this upload: handing in again under the same key (double click, browser retry) gives the same
-    submission and uses no second attempt. The receipt is taken when the last byte is stored. A file whose beginning
-    already shows that it cannot be read becomes *invalid* at once and uses no attempt.
+    submission and uses no second attempt. The receipt is taken when the last byte is stored, and what holds at that
+    moment decides: deadline, pause, disqualification. A file whose beginning already shows that it cannot be read
+    becomes *invalid* at once and uses no attempt.
     """
     membership = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
     if membership:
@@ -133,6 +143,8 @@ def _receive(
     try:
         with transaction.atomic():
             held = _held(competition)
+            if refusal := _stopped(held, membership.team_id, received_at):
+                raise refusal
             terms = terms_of(membership.team_id, held, day)
             submission.is_late = _is_late(held, terms, received_at)
             _take_attempt(membership.team_id, day, terms.daily_attempts, is_refused=bool(problems))
@@ -266,11 +278,18 @@ def _held(competition: Competition) -> Competition:
 
     Without the lock a host could move the deadline, and have all files judged anew, just before this one can be seen.
     """
-    rows = Competition.objects.select_for_update(no_key=True).only("closes_at", "allows_late", "daily_attempts")
+    names = ("closes_at", "allows_late", "daily_attempts", "paused_at", "pause_reason")
+    rows = Competition.objects.select_for_update(no_key=True).only(*names)
     held = rows.filter(pk=competition.pk).first()
     if held is None:
         raise Refused("gone", _(GONE))
     return held
+
+
+def _stopped(competition: Competition, team_id: int, received_at: datetime) -> Refused | None:
+    """A pause or a disqualification that began while the file was on its way; a later one takes nothing back."""
+    team = Team.objects.only("disqualified_at", "disqualified_reason").filter(pk=team_id).first()
+    return stopped_by_host(competition, team, received_at) if team else None
 
 
 def _is_late(competition: Competition, terms: Terms, received_at: datetime) -> bool:

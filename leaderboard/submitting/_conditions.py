@@ -82,15 +82,15 @@ def reason_not_to(
         return Refused("not_joined", _("Join the competition first."))
     if not membership.has_accepted_rules():
         return Refused("rules", _("Accept the rules first."))
-    return _stopped_by_host(competition, membership.team) or _used_up(membership, at, allowed)
+    return stopped_by_host(competition, membership.team, at) or _used_up(membership, at, allowed)
 
 
-def _stopped_by_host(competition: Competition, team: Team) -> Refused | None:
-    """A pause for everybody, or the end for one team, in the host's words."""
-    if team.disqualified_at is not None:
+def stopped_by_host(competition: Competition, team: Team, at: datetime) -> Refused | None:
+    """A pause for everybody, or the end for one team, that had begun by `at`; in the host's words."""
+    if team.disqualified_at is not None and team.disqualified_at <= at:
         reason = team.disqualified_reason
         return Refused("disqualified", _("Your team is disqualified: %(reason)s") % {"reason": reason})
-    if competition.paused_at is not None:
+    if competition.paused_at is not None and competition.paused_at <= at:
         reason = competition.pause_reason
         return Refused("paused", _("The host has paused this competition: %(reason)s") % {"reason": reason})
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, timedelta
 from typing import Any
 
@@ -84,6 +85,47 @@ def test_a_file_whose_last_byte_comes_after_the_deadline_is_refused(pets: Compet
         submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=slow_chunks())  # type: ignore[arg-type]
     assert not Submission.objects.exists()
     assert not [p for p in path_of("").rglob("submissions/**/*") if p.is_file()]
+
+
+STOPS = {
+    "paused": lambda competition, ada, _team: hosting.pause(competition=competition, user=ada, reason="Wrong truth."),
+    "disqualified": lambda _competition, ada, team: hosting.disqualify(team=team, user=ada, reason="Copied."),
+}
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_file_on_its_way_is_refused_when_its_host_stops_files_before_the_last_byte(
+    pets: Competition, ada: User, bo: User, stop: str
+) -> None:
+    team = enter(pets, bo).team
+
+    def slow_chunks() -> Iterator[bytes]:
+        yield answers()
+        STOPS[stop](pets, ada, team)
+
+    with pytest.raises(Refused) as caught:
+        submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=slow_chunks())
+    assert caught.value.code == stop
+    assert not Submission.objects.exists()
+    assert used(team.memberships.get()) == 0
+    assert not [p for p in path_of("").rglob("submissions/**/*") if p.is_file()]
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_file_received_before_a_stop_counts_also_when_its_row_is_written_after(
+    pets: Competition, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch, stop: str
+) -> None:
+    team = enter(pets, bo).team
+
+    def meanwhile(*_: object) -> list[object]:
+        STOPS[stop](pets, ada, team)
+        return []
+
+    monkeypatch.setattr(submitting, "check_beginning", meanwhile)
+    assert upload(pets, bo).status == Submission.Status.PENDING
+    assert used(team.memberships.get()) == 1
+    pets.refresh_from_db()
+    assert refusal(pets, bo) == stop
 
 
 @pytest.mark.parametrize("allows_late", [True, False])
