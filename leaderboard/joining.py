@@ -20,9 +20,11 @@ from .models import (
     RosterEntry,
     Team,
     User,
+    account_in_trail,
     entry_of,
     give_pseudonyms,
     obstacle_to_joining,
+    team_in_trail,
 )
 from .models.clock import database_now
 from .models.competition import normal_code
@@ -216,13 +218,12 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
         membership = team.memberships.exclude(pk=captain.pk).select_related("competition", "user").filter(pk=member_id)
         if (found := membership.first()) is None:
             raise CannotJoin(_("This person is not in your team any more."))
-        name = found.user.get_username()
         leave(membership=found)
         words = gettext_lazy(
             "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
         )
         _tell(found.user, found, lambda: _("You left a team"), lambda: words % {"team": team})
-        _note(Deed.MEMBER_REMOVED, captain, found.user, {"member": name}, {})
+        _note(Deed.MEMBER_REMOVED, captain, found.user, {}, {})
     return found
 
 
@@ -235,11 +236,11 @@ def hand_over(*, captain: Membership, member_id: int) -> None:
             raise CannotJoin(_("This person is not in your team any more."))
         if heir.user_id == team.captain_id:
             return
-        before = team.captain.get_username() if team.captain else ""
+        before, after = account_in_trail(team.captain), account_in_trail(heir.user)
         Team.objects.filter(pk=team.pk).update(captain=heir.user)
         words = gettext_lazy("You lead “%(team)s” now: you may remove members and decide about merging.")
         _tell(heir.user, captain, lambda: _("You are the captain"), lambda: words % {"team": team})
-        _note(Deed.CAPTAIN_CHANGED, captain, heir.user, {"captain": before}, {"captain": heir.user.get_username()})
+        _note(Deed.CAPTAIN_CHANGED, captain, heir.user, {"captain": before}, {"captain": after})
 
 
 def _hold(competition_id: int) -> None:
@@ -264,13 +265,15 @@ def _tell(user: User, membership: Membership, title: telling.Words, words: telli
     telling.tell([user], kind=Kind.TEAM, competition=competition, title=title, text=words, link=link)
 
 
-def _note(deed: Deed, captain: Membership, about: User, before: dict[str, str], after: dict[str, str]) -> None:
+def _note(
+    deed: Deed, captain: Membership, about: User, before: dict[str, str | None], after: dict[str, str | None]
+) -> None:
     AuditEntry.append(
         deed,
         user=captain.user,
         competition=captain.competition,
         account=about,
-        about=captain.team.name,
+        about=team_in_trail(captain.team),
         before=before,
         after=after,
     )

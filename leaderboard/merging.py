@@ -26,7 +26,9 @@ from .models import (
     Submission,
     Team,
     User,
+    account_in_trail,
     plain,
+    team_in_trail,
 )
 from .models.clock import database_now
 
@@ -66,6 +68,7 @@ def offer(*, membership: Membership, invitation: str) -> MergeOffer:
                 competition,
                 lambda: _("An offer to merge"),
                 lambda: _("“%(team)s” offers to become one team with yours. Your captain decides.") % what,
+                key=_key("offer", mine, other),
             )
     return made
 
@@ -83,6 +86,7 @@ def withdraw(*, membership: Membership, offer_id: int) -> None:
                     competition,
                     lambda: _("Your offer to merge was declined"),
                     lambda: _("“%(team)s” declined to become one team with yours.") % {"team": team.shown_name},
+                    key=_key("declined", found.team, team),
                 )
 
 
@@ -97,7 +101,7 @@ def accept(*, membership: Membership, offer_id: int) -> Team:
             raise CannotMerge(_("This offer is not there any more."))
         team = found.team
         balance = _refuse(competition, team, mine)
-        before = {"teams": [team.name, mine.name], "members": [_names(team), _names(mine)]}
+        before = {"teams": [team_in_trail(team), team_in_trail(mine)], "members": [_people(team), _people(mine)]}
         _unite(competition, team, mine)
         if competition.ground_truth is not None:
             competition.ground_truth.competition = competition
@@ -114,9 +118,9 @@ def accept(*, membership: Membership, offer_id: int) -> Team:
             Deed.TEAMS_MERGED,
             user=membership.user,
             competition=competition,
-            about=team.name,
+            about=team_in_trail(team),
             before=plain(before),
-            after=plain({"members": _names(team), "files": balance.used, "possible": balance.possible}),
+            after=plain({"members": _people(team), "files": balance.used, "possible": balance.possible}),
         )
     return team
 
@@ -216,11 +220,16 @@ def _captained(membership: Membership) -> Team:
     return held.team
 
 
-def _names(team: Team) -> list[str]:
-    return list(team.memberships.order_by("joined_at").values_list("user__username", flat=True))
+def _people(team: Team) -> list[str | None]:
+    return [account_in_trail(one.user) for one in team.memberships.order_by("joined_at").select_related("user")]
 
 
-def _tell(team: Team, competition: Competition, title: telling.Words, words: telling.Words) -> None:
+def _key(what: str, team: Team, other: Team) -> str:
+    """Once a day and pair of teams: who offers and takes back in turns floods nobody's page."""
+    return f"merge:{what}:{team.pk}:{other.pk}:{database_now().astimezone(UTC):%Y%m%d}"
+
+
+def _tell(team: Team, competition: Competition, title: telling.Words, words: telling.Words, key: str = "") -> None:
     people = User.objects.filter(memberships__team=team)
     link = reverse("team", kwargs={"slug": competition.slug})
-    telling.tell(people, kind=Kind.TEAM, competition=competition, title=title, text=words, link=link)
+    telling.tell(people, kind=Kind.TEAM, competition=competition, title=title, text=words, link=link, key=key)

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from .. import ranking
-from ..models import AuditEntry, Competition, DailyAttempts, Deed, Grant, Team, User, plain
+from ..models import AuditEntry, Competition, DailyAttempts, Deed, Grant, Team, User, plain, team_in_trail
 from ..models.clock import database_now
 from ._telling import tell_disqualified, tell_grant, tell_readmitted, tell_revoked
 from .setting_up import CannotHost, judge_lateness
@@ -39,7 +39,9 @@ def grant(
         given.save()
         _settle(competition, is_about_time=closes_at is not None)
         tell_grant(given)
-        AuditEntry.append(Deed.GRANTED, user=user, competition=competition, about=team.name, after=plain(_facts(given)))
+        AuditEntry.append(
+            Deed.GRANTED, user=user, competition=competition, about=team_in_trail(team), after=plain(_facts(given))
+        )
     return given
 
 
@@ -54,7 +56,11 @@ def revoke_grant(*, grant: Grant, user: User | None) -> None:
         _settle(competition, is_about_time=grant.closes_at is not None)
         tell_revoked(grant)
         AuditEntry.append(
-            Deed.GRANT_REVOKED, user=user, competition=competition, about=grant.team.name, before=plain(_facts(grant))
+            Deed.GRANT_REVOKED,
+            user=user,
+            competition=competition,
+            about=team_in_trail(grant.team),
+            before=plain(_facts(grant)),
         )
 
 
@@ -71,7 +77,7 @@ def disqualify(*, team: Team, user: User | None, reason: str) -> None:
         rebuild(competition)
         after = plain({"disqualified_at": now, "reason": reason})
         tell_disqualified(team, reason)
-        AuditEntry.append(Deed.DISQUALIFIED, user=user, competition=competition, about=team.name, after=after)
+        AuditEntry.append(Deed.DISQUALIFIED, user=user, competition=competition, about=team_in_trail(team), after=after)
 
 
 def readmit(*, team: Team, user: User | None) -> None:
@@ -91,7 +97,7 @@ def readmit(*, team: Team, user: User | None) -> None:
         rebuild(competition)
         before = plain({"disqualified_at": team.disqualified_at, "reason": team.disqualified_reason})
         tell_readmitted(team)
-        AuditEntry.append(Deed.READMITTED, user=user, competition=competition, about=team.name, before=before)
+        AuditEntry.append(Deed.READMITTED, user=user, competition=competition, about=team_in_trail(team), before=before)
 
 
 def forgive_files(*, team: Team, user: User | None) -> None:
@@ -104,7 +110,7 @@ def forgive_files(*, team: Team, user: User | None) -> None:
         if count is not None:
             DailyAttempts.objects.filter(pk=count.pk).update(refused=0)
         before = {"unreadable_files_today": count.refused if count else 0}
-        AuditEntry.append(Deed.FORGIVEN, user=user, competition=competition, about=team.name, before=before)
+        AuditEntry.append(Deed.FORGIVEN, user=user, competition=competition, about=team_in_trail(team), before=before)
 
 
 def needed(reason: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from ..models import AuditEntry, Competition, Deed, Submission, User, plain
+from ..models import AuditEntry, Competition, Deed, Submission, User, plain, team_in_trail
 from ..models.clock import database_now
 from ._telling import tell_hidden, tell_pause, tell_resume, tell_shown
 from .granting import held, needed, rebuild
@@ -53,7 +53,9 @@ def hide_submission(*, submission: Submission, user: User | None, reason: str) -
         rebuild(competition)
         after = plain({"submission": str(submission.pk), "hidden_at": now, "reason": reason})
         tell_hidden(submission, reason)
-        AuditEntry.append(Deed.HIDDEN, user=user, competition=competition, about=submission.team.name, after=after)
+        AuditEntry.append(
+            Deed.HIDDEN, user=user, competition=competition, about=team_in_trail(submission.team), after=after
+        )
 
 
 def show_submission(*, submission: Submission, user: User | None) -> None:
@@ -66,6 +68,6 @@ def show_submission(*, submission: Submission, user: User | None) -> None:
         Submission.objects.filter(pk=file.pk).update(hidden_at=None, hidden_reason="")
         rebuild(competition)
         before = plain({"submission": str(file.pk), "hidden_at": file.hidden_at, "reason": file.hidden_reason})
-        about = file.team.name if file.team else ""
+        about = team_in_trail(file.team) if file.team else ""
         tell_shown(file)
         AuditEntry.append(Deed.SHOWN, user=user, competition=competition, about=about, before=before)

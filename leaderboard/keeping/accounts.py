@@ -28,11 +28,11 @@ from ..models import (
 )
 from ..models.team import new_invitation
 from ..storage import reading
+from ._forgetting import NAMELESS, Traces, forget
 
 RIGHTS = ("is_active", "can_host", "is_staff", "is_superuser")
 ROSTER = ("name", "email", "student_id", "sis_user_id", "login", "section", "invited_at", "joined_at", "left_at")
 GRADES = ("release__competition__slug", "release__number", "release__released_at", "points", "reasons")
-NAMELESS = "Former participant"
 NAMELESS_FILE = "submission.csv"
 
 
@@ -190,16 +190,21 @@ def delete_account(*, account: User, user: User | None) -> None:
     """Delete a person: name, addresses, tokens, memberships. Raises `CannotDelete`.
 
     Boards stay as they are for everybody else: files that were scored stay under their team, whose name is replaced
-    where it was this person's alone; notes and file names of the files they handed in are blanked.
+    where it was this person's alone; notes and file names of the files they handed in are blanked, and so are their
+    names in notices to others, in a gradebook and in a class list that waits.
     """
     with transaction.atomic():
         held = User.objects.select_for_update().get(pk=account.pk)
         if obstacle := obstacle_to_deleting(held):
             raise CannotDelete(obstacle)
-        files = Submission.objects.filter(user=held, baseline=None).update(note="", file_name=NAMELESS_FILE)
+        traces = Traces.of(held)
+        mine = Submission.objects.filter(user=held, baseline=None)
+        renamed = dict.fromkeys(mine.values_list("file_name", flat=True), NAMELESS_FILE)
+        files = mine.update(note="", file_name=NAMELESS_FILE)
         memberships = list(Membership.objects.filter(user=held).select_related("team", "competition"))
         for membership in memberships:
-            _leave_nameless(membership)
+            renamed |= _leave_nameless(membership)
+        forget(traces, renamed)
         before = {**rights_of(held), "memberships": len(memberships), "files": files}
         # The list of the course has them again when it is read again; until then nothing here tells who they were.
         RosterEntry.objects.filter(user=held).delete()
@@ -208,8 +213,9 @@ def delete_account(*, account: User, user: User | None) -> None:
         AuditEntry.append(Deed.ACCOUNT_DELETED, user=user, account=gone, before=before)
 
 
-def _leave_nameless(membership: Membership) -> None:
-    team, name = membership.team, membership.user.get_username()
+def _leave_nameless(membership: Membership) -> dict[str, str]:
+    """Leave a team; gives its name and the one it has now, where it is another."""
+    team, name, before = membership.team, membership.user.get_username(), membership.team.name
     membership.delete()
     heir = team.memberships.order_by("joined_at").first()
     if heir is None and not team.submissions.exists():
@@ -225,6 +231,9 @@ def _leave_nameless(membership: Membership) -> None:
             team.captain = heir.user if heir else None
         team.save(update_fields=["name", "invitation", "captain"])
     membership.competition.touch_board()
+    if heir is None or team.name != before:
+        return {before: team.name if team.name != before else NAMELESS}
+    return {}
 
 
 def _nameless(competition: Competition) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .admission import entry_of, obstacle_to_joining
 from .announcement import Announcement
-from .audit import AuditEntry, Deed, broken_links, plain
+from .audit import AuditEntry, Deed, account_in_trail, broken_links, plain, team_in_trail
 from .calendar import CalendarAddress
 from .competition import Competition, DataFile, Split
 from .grade import Grade, Gradebook, GradeRelease, GradeRules
@@ -73,6 +73,7 @@ __all__ = [
     "Webhook",
     "WebhookMessage",
     "Worker",
+    "account_in_trail",
     "broken_links",
     "entry_of",
     "extended_to",
@@ -83,6 +84,7 @@ __all__ = [
     "plain",
     "sections_of",
     "slip_digest",
+    "team_in_trail",
     "terms_of",
     "terms_of_teams",
 ]

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
     from .competition import Competition
+    from .team import Team
     from .user import User
 
 LONGEST_VALUE = 300
@@ -160,6 +161,16 @@ class AuditEntry(models.Model):
         before, after = json.loads(self.before), json.loads(self.after)
         names = dict.fromkeys([*before, *after])
         return [(name.replace("_", " "), before.get(name), after.get(name)) for name in names]
+
+
+def team_in_trail(team: Team) -> str:
+    """How an entry names a team: by its number, because most are called like their only member."""
+    return f"team #{team.pk}"
+
+
+def account_in_trail(account: User | None) -> str | None:
+    """How an entry names one of several people: by number, so that a deleted account leaves no name behind."""
+    return f"account #{account.pk}" if account else None
 
 
 def broken_links() -> list[str]:

@@ -65,9 +65,24 @@ def test_everything_of_both_belongs_to_the_one_that_offered(
 def test_it_is_in_the_trail_and_both_are_told(two: tuple[Membership, Membership], cy: User, bo: User) -> None:
     united(*two)
     entry = AuditEntry.objects.get(deed=Deed.TEAMS_MERGED)
-    assert (entry.by, entry.about) == (cy.pk, "bo")
-    assert ("teams", ["bo", "cy"], None) in entry.changes
+    assert (entry.by, entry.about) == (cy.pk, f"team #{two[0].team_id}")
+    assert ("members", [[f"account #{bo.pk}"], [f"account #{cy.pk}"]], [f"account #{n}" for n in (bo.pk, cy.pk)]) in (
+        entry.changes
+    )
+    assert '"bo"' not in entry.before + entry.after
     assert set(Notice.objects.values_list("user__username", flat=True)) == {"bo", "cy"}
+
+
+def test_offering_and_taking_back_in_turns_floods_nobodys_page(two: tuple[Membership, Membership]) -> None:
+    mine, other = two
+    for ends_it in (mine, other) * 5:
+        made = merging.offer(membership=mine, invitation=other.team.invitation)
+        merging.withdraw(membership=ends_it, offer_id=made.pk)
+    assert Notice.objects.filter(user__username="cy").count() == 1
+    assert Notice.objects.filter(user__username="bo").count() == 1
+    Notice.objects.update(key="merge: of another day")
+    merging.offer(membership=mine, invitation=other.team.invitation)
+    assert Notice.objects.filter(user__username="cy").count() == 2, "on another day it is news again"
 
 
 def test_a_full_day_of_both_stays_countable_and_leaves_nothing_for_today(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from django.test import Client
 
-from leaderboard import hosting, scoring
+from leaderboard import hosting, joining, merging, scoring
 from leaderboard.models import AuditEntry, Competition, Deed, SetupLink, User
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.web.test_host import FILLED, signed_in, text_of, upload
@@ -64,6 +64,22 @@ def test_ada_reads_who_changed_what(pets: Competition, ada: User, cy: User) -> N
         assert words in page
     cy.delete()
     assert f"deleted account {cy.pk or ''}".strip() in text_of(signed_in(ada).get("/host/pets/audit/"))
+
+
+def test_teams_and_their_people_are_read_by_todays_names(pets: Competition, ada: User, bo: User, cy: User) -> None:
+    mine, theirs = enter(pets, bo), enter(pets, cy)
+    hosting.disqualify(team=theirs.team, user=ada, reason="Copied.")
+    hosting.readmit(team=theirs.team, user=ada)
+    merging.accept(membership=theirs, offer_id=merging.offer(membership=mine, invitation=theirs.team.invitation).pk)
+    joining.rename(membership=mine, name="Rockets")
+    joining.hand_over(captain=mine, member_id=theirs.pk)
+    page = text_of(signed_in(ada).get("/host/pets/audit/"))
+    assert "Captain changed Rockets cy" in page
+    assert "captain : bo → became cy" in page
+    assert "Two teams became one Rockets" in page
+    assert "members : [['bo'], ['cy']] → became ['bo', 'cy']" in page
+    assert f"Team disqualified team {theirs.team_id}" in page, "it is no more"
+    assert " #" not in page
 
 
 def test_long_trails_come_in_pages(pets: Competition, ada: User) -> None:

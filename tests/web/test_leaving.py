@@ -8,11 +8,29 @@ import zipfile
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.test import Client
 
 from leaderboard import hosting, joining, merging
 from leaderboard.keeping.accounts import delete_account
-from leaderboard.models import ApiToken, AuditEntry, Competition, Deed, MergeOffer, Split, Submission, Team, User
+from leaderboard.models import (
+    ApiToken,
+    AuditEntry,
+    ChatEvent,
+    Competition,
+    Deed,
+    Gradebook,
+    Membership,
+    MergeOffer,
+    Notice,
+    RosterEntry,
+    Split,
+    Submission,
+    Team,
+    User,
+    Webhook,
+    WebhookMessage,
+)
 from tests.conftest import answers, close, enter, hand_in, person
 from tests.leaderboard.test_grades import set_rules
 from tests.web.test_join import signed_in
@@ -161,6 +179,70 @@ def test_a_team_goes_on_without_the_one_who_left(pets: Competition, bo: User, cy
     team.refresh_from_db()
     assert (team.captain, team.name) == (cy, "Former participant 1")  # it was called “bo”
     assert hand_in(pets, cy, answers(public=1)).status == "scored"
+
+
+@pytest.fixture
+def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
+    """Bo and Cy are a team, Dee has one of her own; whoever Bo is stands in many places."""
+    team = enter(pets, bo).team
+    mate = joining.by_invitation(user=cy, invitation=team.invitation)
+    joining.accept_rules(membership=mate)
+    RosterEntry.objects.create(
+        competition=pets, user=bo, name="Bo Namecanary", email="bo.namecanary@example.org", student_id="S-4711"
+    )
+    file = hand_in(pets, bo, answers(), file_name="namecanary_final.csv")
+    captain = Membership.objects.get(user=bo)
+    merging.offer(membership=captain, invitation=enter(pets, dee).team.invitation)
+    joining.hand_over(captain=captain, member_id=mate.pk)
+    hosting.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
+    hosting.grant(team=team, user=ada, reason="ill", extra_attempts=1)
+    hosting.disqualify(team=team, user=ada, reason="Copied.")
+    hook = Webhook.objects.create(competition=pets, address="https://x", service="Slack")
+    for title in ("“bo” takes the first place", "“boris” takes the first place"):
+        WebhookMessage.objects.create(webhook=hook, event=ChatEvent.FIRST, title=title, key=title)
+    head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\r\n    Points Possible,,,,,10\r\n"
+    book = f'{head}"Namecanary, Bo",11,S-4711,x1,,3\r\n"Rivera, Ana",12,S-1,x2,,4\r\n'
+    hosting.keep_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book.encode())
+    hosting.draft_roster(competition=pets, user=ada, file_name="list.csv", data="name\nBo Namecanary\n")
+
+
+def whole_database() -> str:
+    """Every text of every row there is, but for the codes of Django's sessions."""
+    kept = [model for model in apps.get_models() if model._meta.label != "sessions.Session"]
+    rows = [list(model._default_manager.values_list()) for model in kept]
+    return repr(
+        [[[bytes(cell) if isinstance(cell, memoryview) else cell for cell in row] for row in one] for one in rows]
+    )
+
+
+def test_nothing_anywhere_says_who_a_deleted_account_was(traces: None, bo: User) -> None:
+    before = whole_database()
+    for name in ("amecanary", "“bo” offers", "“bo” takes", "S-4711", "'bo'"):
+        assert name in before, name
+    delete_account(account=bo, user=bo)
+    after = whole_database()
+    for name in ("amecanary", "“bo” offers", "“bo” takes", "S-4711", "'bo'", '"bo"'):
+        assert name not in after, name
+
+
+def test_what_is_about_others_stays_as_it_was(traces: None, bo: User, cy: User, dee: User) -> None:
+    delete_account(account=bo, user=bo)
+    assert b'"Rivera, Ana",12,S-1,x2,,4' in bytes(Gradebook.objects.get().data)
+    assert WebhookMessage.objects.get().title.startswith("“boris”")
+    assert "“Former participant 1” offers to become one team" in Notice.objects.get(user=dee).text
+    hidden = Notice.objects.get(user=cy, title="A file of your team is hidden")
+    assert hidden.text.startswith("“submission.csv” counts on no board")
+    assert Notice.objects.get(user=cy, title="You are the captain").text.startswith("You lead “Former participant 1”")
+
+
+def test_whoever_takes_anothers_name_deletes_nothing_of_theirs(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    User.objects.filter(pk=bo.pk).update(first_name="Ana", last_name="Rivera")
+    head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\n"
+    book = f'{head}"Rivera, Ana",12,S-1,x2,,4\n'.encode()
+    hosting.keep_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book)
+    delete_account(account=User.objects.get(pk=bo.pk), user=bo)
+    assert bytes(Gradebook.objects.get().data) == book
 
 
 def test_a_team_that_handed_in_nothing_goes_too(pets: Competition, bo: User) -> None:

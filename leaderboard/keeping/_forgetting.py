@@ -1,0 +1,105 @@
+"""A person's name where others kept it: in words to others, in a class list or gradebook that a host uploaded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .. import gradebooks
+from ..models import ChatEvent, Gradebook, Kind, Notice, RosterDraft, RosterEntry, User, WebhookMessage
+
+NAMELESS = "Former participant"
+# Of these the site writes the words, with names in them. Announcements are a host's own.
+KINDS = (Kind.TEAM, Kind.DECISION, Kind.ROLE, Kind.FILE_FAILED)
+
+
+@dataclass(frozen=True)
+class Traces:
+    """What a person is known by, read before the account goes."""
+
+    username: str
+    competitions: frozenset[int]
+    addresses: tuple[str, ...]
+    entries: tuple[RosterEntry, ...]
+
+    @classmethod
+    def of(cls, account: User) -> Traces:
+        entries = tuple(RosterEntry.objects.filter(user=account))
+        addresses = account.emailaddress_set.filter(verified=True)  # type: ignore[attr-defined]
+        joined = account.memberships.values_list("competition", flat=True)
+        run = [*account.hosted_competitions.all(), *account.assisted_competitions.all()]
+        return cls(
+            username=account.get_username(),
+            competitions=frozenset([*joined, *(one.pk for one in run), *(entry.competition_id for entry in entries)]),
+            addresses=tuple(addresses.values_list("email", flat=True)),
+            entries=entries,
+        )
+
+
+def forget(traces: Traces, renamed: Mapping[str, str]) -> None:
+    """Take a person's names out of what stays. `renamed`: names of teams and files, with those that stand there now."""
+    _in_notices(traces, renamed)
+    _in_chats(traces, renamed)
+    _in_gradebooks(traces)
+    _in_drafts(traces)
+
+
+def _quoted(traces: Traces, renamed: Mapping[str, str]) -> re.Pattern[str]:
+    """Names stand in quotation marks wherever the site writes them: also that of a first team, called like its only
+    member, with the number it got where another one was called so. Addresses stand alone."""
+    names = [rf"{re.escape(traces.username)}(?: \d+)?", *map(re.escape, renamed)]
+    return re.compile("|".join([f"“({'|'.join(names)})”", *map(re.escape, traces.addresses)]), re.IGNORECASE)
+
+
+def _in_notices(traces: Traces, renamed: Mapping[str, str]) -> None:
+    pattern = _quoted(traces, renamed)
+
+    def nameless(text: str) -> str:
+        return pattern.sub(lambda found: f"“{renamed.get(found[1], NAMELESS)}”" if found[1] else NAMELESS, text)
+
+    told = Notice.objects.filter(competition__in=traces.competitions, kind__in=KINDS)
+    for notice in told.only("title", "text").iterator(chunk_size=500):
+        title, text = nameless(notice.title), nameless(notice.text)
+        if (title, text) != (notice.title, notice.text):
+            Notice.objects.filter(pk=notice.pk).update(title=title[:200], text=text)
+
+
+def _in_chats(traces: Traces, renamed: Mapping[str, str]) -> None:
+    """What a chat was told stays there; our copy of it goes. Invisible characters keep names from calling people."""
+    pattern = _quoted(traces, renamed)
+    told = WebhookMessage.objects.filter(webhook__competition__in=traces.competitions, event=ChatEvent.FIRST)
+    named = [pk for pk, title in told.values_list("pk", "title") if pattern.search(title.replace("\u200b", ""))]
+    WebhookMessage.objects.filter(pk__in=named).delete()
+
+
+def _in_gradebooks(traces: Traces) -> None:
+    """The lines that are theirs by the host's own list or by a confirmed address: a name that somebody chose for
+    themselves may be another's."""
+    people = [_listed(entry) for entry in traces.entries]
+    people += [gradebooks.Person(name="", email=address) for address in traces.addresses]
+    for held in Gradebook.objects.filter(competition__in=traces.competitions):
+        book = gradebooks.read(bytes(held.data))
+        theirs = {id(gradebooks.match(book, [person]).matches[0].record) for person in people if _is_in(book, person)}
+        if theirs:
+            book.records = [record for record in book.records if id(record) not in theirs]
+            Gradebook.objects.filter(pk=held.pk).update(data=book.as_bytes())
+
+
+def _listed(entry: RosterEntry) -> gradebooks.Person:
+    names = ("name", "email", "student_id", "sis_user_id", "login")
+    return gradebooks.Person(**{name: getattr(entry, name) for name in names}, is_listed=True)
+
+
+def _is_in(book: gradebooks.Gradebook, person: gradebooks.Person) -> bool:
+    return bool(gradebooks.match(book, [person]).matches)
+
+
+def _in_drafts(traces: Traces) -> None:
+    """A list that waits for a host's decision has to be read again."""
+    entries = [name for entry in traces.entries for name in (entry.name, entry.email, entry.login, entry.student_id)]
+    known = [name.casefold() for name in (*entries, *traces.addresses) if name]
+    for draft in RosterDraft.objects.filter(competition__in=traces.competitions):
+        text = draft.text.casefold()
+        if any(name in text for name in known):
+            draft.delete()
