@@ -15,13 +15,30 @@ from typing import Any
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from leaderboard import hosting, joining, scoring
-from leaderboard.models import ApiToken, Competition, Score, Split, Standing, Submission, Uncertainty, User
+from leaderboard import hosting, joining, merging, scoring, telling
+from leaderboard.models import (
+    ApiToken,
+    CalendarAddress,
+    Competition,
+    Gradebook,
+    Kind,
+    Notice,
+    RosterEntry,
+    RowReport,
+    Score,
+    Split,
+    Standing,
+    Submission,
+    Uncertainty,
+    User,
+)
 from tests.conftest import enter, hand_in, make_competition, person
 
 TRUTH = "truthcanary"
 FILE = "filecanary"
 NOTE = "notecanary"
+CLASS = "rostercanary"
+"""In what hosts and assistants alone read of the class: the roster, the gradebook, reasons among hosts."""
 PRIVATE = (7310585.786, 6420474.675, 8530696.897)
 BESIDE = 1_010_101.0
 """What a private secondary value is more than the score beside it."""
@@ -41,6 +58,7 @@ class Scene:
     clients: dict[str, Client]
     tokens: dict[str, str]
     arguments: dict[str, object]
+    """What stands in an address; with the word before it where the same name means several things."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +111,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         competition=competition, user=ada, name="Guess", file_name="b.csv", chunks=[body.encode()]
     )
     scoring.score(baseline.pk)
+    slip = _run_the_class(competition, ada, bo, eve)
     plant(PRIVATE)
     users = {"ada": ada, "bo": bo, "cy": cy, "dee": dee, "eve": eve, "hal": hal, "ivy": ivy, "otto": otto}
     clients, tokens = {"anonymous": Client()}, {"anonymous": "none"}
@@ -107,8 +126,14 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "id": submission.pk,
         "name": data_file.name,
         "code": "WRONGONE",
+        "slip/code": slip,
         "invitation": "nonsense",
         "secret": "nonsense",
+        "calendar/secret": CalendarAddress.issue(eve),
+        "stop/token": telling.token_for(eve, {Kind.TEAM}),
+        "announcements/number": competition.announcements.get().pk,
+        "notifications/number": Notice.objects.filter(user=bo).earliest("pk").pk,
+        "kind": "plain",
         "baseline_id": baseline.baseline_id,
         "file_id": data_file.pk,
         "object_id": submission.pk,
@@ -116,6 +141,28 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "app_label": "leaderboard",
     }
     return Scene(competition, submission, clients, tokens, arguments)
+
+
+def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> str:
+    """A roster, words to the class, a grant, an offer, grade rules, hard rows: what pages show only once it is there.
+    Gives the code of a one-time link."""
+    RosterEntry.objects.create(competition=competition, name=f"{CLASS} Lee", email=f"{CLASS}@example.org", login=CLASS)
+    guest = RosterEntry.objects.create(competition=competition, name="Gus Guest")
+    [(_guest, code)] = hosting.make_slips(competition=competition, entries=[guest.pk], user=ada)
+    hosting.announce(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
+    mine, other = (competition.memberships.select_related("team").get(user=user) for user in (bo, eve))
+    merging.offer(membership=other, invitation=mine.team.invitation)
+    hosting.grant(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
+    rules = hosting.grade_rules(competition)[0].as_json()
+    hosting.set_grade_rules(competition=competition, values=rules, user=ada)
+    book = f"Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\nPoints Possible,,,,,10\n{CLASS},1,2,x,y,\n"
+    Gradebook.objects.create(competition=competition, file_name="canvas.csv", data=book.encode())
+    row = {"id": "3", "truth": [TRUTH], "other": FILE, "agree": 1, "lost": 1.0, "said": [FILE], "split": "public"}
+    assert competition.ground_truth is not None
+    RowReport.objects.create(
+        ground_truth=competition.ground_truth, found={"targets": ["label"], "files": 1, "rows": [row], "reason": ""}
+    )
+    return code
 
 
 def plant(values: tuple[float, ...]) -> None:
@@ -133,7 +180,12 @@ def plant(values: tuple[float, ...]) -> None:
 def filled(route: str, arguments: dict[str, object]) -> str:
     """A route, of `path` or `re_path`, with the scene's arguments; what it does not know becomes 1."""
     plain = re.sub(r"\(\?P(<\w+>)(?:[^()]|\([^()]*\))*\)", r"\1", route)
-    path = re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(arguments.get(found.group(1), 1)), plain)
+
+    def argument(found: re.Match[str]) -> str:
+        before, name = found.groups()
+        return f"{before or ''}{arguments.get(f'{before}{name}', arguments.get(name, 1))}"
+
+    path = re.sub(r"(\w+/)?<(?:\w+:)?(\w+)>", argument, plain)
     return "/" + re.sub(r"[\^$]|\\Z", "", path)
 
 

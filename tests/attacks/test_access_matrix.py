@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 
-from .scene import ROLES, TEAM, Address, Scene, addresses, ask, filled
+from leaderboard.models import User
+from tests.conftest import enter, make_competition
+
+from .scene import ROLES, TEAM, Address, Scene, addresses, ask, filled, text_of
 
 MEMBERS = {*TEAM, "eve", "ivy", "ada"}
 ALLOWED = {
@@ -89,6 +92,12 @@ def test_every_address_of_the_site_declares_its_policy() -> None:
     assert {"anyone", "signed_in", "site_hosts", "visitors", "members", "hosts", "staff", "token"} <= found
 
 
+@pytest.fixture
+def eve_elsewhere(scene: Scene) -> None:
+    """Eve competes in a third competition too."""
+    enter(make_competition(User.objects.get(username="hal"), slug="third"), User.objects.get(username="eve"))
+
+
 def test_an_address_without_a_policy_is_noticed() -> None:
     with pytest.raises(LookupError, match="secrets/ "):
         policy_of(Address("secrets/", "secrets", lambda request: None))
@@ -126,6 +135,56 @@ def test_the_id_of_somebody_elses_file_opens_nothing(scene: Scene, other: str) -
         if "submission_id" not in address.route:
             continue
         assert status(scene, other, address) in (302, 401, 403, 404), address.route
+
+
+# What is not there on this site or for these arguments: wrong codes, a path for whatever has no page, what needs a
+# setting or a worker, the notice of somebody else, a rescoring while there is none, what hosts of the site open.
+NOT_THERE = {
+    "bo": {"join_code", "invitation", "setup", "home_scorer_file", "api_nothing", "healthz_deep", "prometheus", "host"},
+    "ada": {
+        "join_code", "invitation", "setup", "home_scorer_file", "api_nothing", "healthz_deep", "prometheus", "notice",
+        "api_rescoring",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("role", ["bo", "ada"])
+def test_the_walks_of_the_attacks_open_every_page_that_there_is(scene: Scene, role: str) -> None:
+    """A page that answers “not found” to those it is for hides from every canary."""
+    closed = {}
+    for address in addresses():
+        if role not in ALLOWED[policy_of(address)] or address.name in NOT_THERE[role] or ":" in address.name:
+            continue
+        if address.route.startswith(("admin/", "accounts/")):
+            continue
+        if (code := status(scene, role, address)) >= 400 and code not in (405,):
+            closed[address.name] = code
+    assert closed == {}
+
+
+@pytest.mark.parametrize(("role", "own"), [("hal", "other"), ("eve", "third")])
+def test_numbers_of_one_competition_open_nothing_under_the_name_of_another(
+    scene: Scene, eve_elsewhere: None, role: str, own: str
+) -> None:
+    """Who hosts another competition, or competes there, puts its name before numbers that belong to this one."""
+    tried, opened = 0, []
+    for address in addresses():
+        named = {
+            name for name in ("submission_id", "team_id", "number", "file_id", "baseline_id") if name in address.route
+        }
+        if not named or "<slug:slug>" not in address.route or address.name == "host_truth_file":
+            continue
+        path = filled(address.route, {**scene.arguments, "slug": own})
+        for method, data in (("GET", None), ("POST", {"action": "withdraw", "confirm": own})):
+            savepoint = transaction.savepoint()
+            response = ask(scene, role, method, path, data)
+            transaction.savepoint_rollback(savepoint)
+            tried += 1
+            text = text_of(response)
+            if response.status_code not in (302, 401, 403, 404, 405) or "canary" in text:
+                opened.append((method, address.route, response.status_code))
+    assert opened == []
+    assert tried >= 10
 
 
 def status(scene: Scene, role: str, address: Address) -> int:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import logging
+import zipfile
 
 import pytest
+from django.db.models import CharField, Value
+from django.db.models.functions import Cast, Concat
 from django.test import Client
 
 from leaderboard import joining
-from leaderboard.models import ApiToken, Competition, User
+from leaderboard.models import ApiToken, Competition, Gradebook, RosterEntry, Submission, Team, User
 from tests.conftest import answers, enter, hand_in
 
 from .scene import Scene, addresses, ask, filled
@@ -34,6 +37,41 @@ def test_no_name_becomes_a_formula_in_a_table(pets: Competition, ada: User, bo: 
     assert any(cell.lstrip("'\t") and name.strip()[1:] in cell for cell in cells), "the name is in no table"
     alive = [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝")) and not is_number(cell)]
     assert alive == []
+
+
+# Files that people handed in or uploaded, which come back byte for byte.
+AS_THEY_CAME = {"host_truth_file", "host_submission_file", "submission_file", "data_file", "sample_submission"}
+
+
+def test_no_table_anywhere_on_the_site_holds_a_formula(scene: Scene) -> None:
+    """Every address that answers with a table or an archive, after hostile people chose all the names there are."""
+    bad = '=HYPERLINK("https://evil.example")'
+    Team.objects.update(name=Concat(Value(bad), Cast("pk", CharField())))
+    User.objects.update(first_name=bad, last_name="@SUM(1)")
+    RosterEntry.objects.update(name=bad, section="-2+3", login="=1+1", student_id="@A1", sis_user_id="+A1")
+    Submission.objects.update(note=bad, file_name=f"{bad}.csv")
+    Gradebook.objects.all().delete()  # without one the file for Canvas asks for it
+    tables = {}
+    for address in addresses():
+        if address.name in AS_THEY_CAME or address.name.startswith("admin:"):
+            continue
+        for kind in ("plain", "moodle", "brightspace") if "kind" in address.route else ("",):
+            response = ask(scene, "ada", "GET", filled(address.route, {**scene.arguments, "kind": kind}))
+            data = response.getvalue()
+            if response.get("Content-Type", "").startswith("application/zip"):
+                data = zipfile.ZipFile(io.BytesIO(data)).read("manifest.csv")
+            elif not response.get("Content-Type", "").startswith("text/csv"):
+                continue
+            tables[address.name, kind] = [
+                cell for row in csv.reader(io.StringIO(data.decode("utf-8-sig"))) for cell in row
+            ]
+    assert len(tables) >= 6
+    assert sum(any("HYPERLINK" in cell for cell in cells) for cells in tables.values()) >= 5, "the names are there"
+    alive = {
+        where: [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number(cell)]
+        for where, cells in tables.items()
+    }
+    assert {where: cells for where, cells in alive.items() if any(len(cell) > 1 for cell in cells)} == {}
 
 
 def is_number(cell: str) -> bool:

@@ -46,10 +46,15 @@ def tellers(scene: Scene, role: str, *queries: str) -> list[str]:
     "role", ["eve", *(pytest.param(role, marks=pytest.mark.long) for role in ("anonymous", "dee", "otto"))]
 )
 def test_no_address_tells_others_who_is_behind_a_pseudonym(masked: Scene, role: str) -> None:
-    assert tellers(masked, role, "", "?q=Namecanary", "?board=private&page=1") == []
+    assert tellers(masked, role, "") == []
 
 
-@pytest.mark.parametrize("role", ["anonymous", "eve"])
+@pytest.mark.long
+def test_nor_does_any_to_those_who_ask_in_other_ways(masked: Scene) -> None:
+    assert tellers(masked, "eve", "?q=Namecanary", "?board=private&page=1") == []
+
+
+@pytest.mark.parametrize("role", [pytest.param("anonymous", marks=pytest.mark.long), "eve"])
 def test_nor_does_any_after_the_reveal(masked: Scene, role: str) -> None:
     close(masked.competition)
     hosting.reveal(competition=masked.competition)
