@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from leaderboard import hosting, invariants, joining, measuring, scoring, submitting
-from leaderboard.models import Competition, DailyAttempts, Membership, Submission, User
+from leaderboard.models import Competition, DailyAttempts, Membership, Submission, Team, User
 from leaderboard.storage import path_of
 from leaderboard.submitting import Refused
 from tests.conftest import answers, close, enter, hand_in, make_competition
@@ -87,7 +87,7 @@ def test_a_file_whose_last_byte_comes_after_the_deadline_is_refused(pets: Compet
     assert not [p for p in path_of("").rglob("submissions/**/*") if p.is_file()]
 
 
-STOPS = {
+STOPS: dict[str, Callable[[Competition, User, Team], None]] = {
     "paused": lambda competition, ada, _team: hosting.pause(competition=competition, user=ada, reason="Wrong truth."),
     "disqualified": lambda _competition, ada, team: hosting.disqualify(team=team, user=ada, reason="Copied."),
 }
