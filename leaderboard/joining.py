@@ -105,7 +105,9 @@ def enter(*, user: User, competition: Competition, entry: RosterEntry | None = N
             _link(made, entry)
             return made
     except IntegrityError:
-        return Membership.objects.get(competition=competition, user=user)
+        joined = Membership.objects.filter(competition=competition, user=user).first()
+        # Else somebody else's team took the name of this one in the same moment.
+        return joined or enter(user=user, competition=competition, entry=entry)
 
 
 def by_invitation(*, user: User, invitation: str) -> Membership:
@@ -223,7 +225,7 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
             "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
         )
         _tell(found.user, found, lambda: _("You left a team"), lambda: words % {"team": team})
-        _note(Deed.MEMBER_REMOVED, captain, found.user, {}, {})
+        _note(Deed.MEMBER_REMOVED, captain, found.user)
     return found
 
 
@@ -240,7 +242,7 @@ def hand_over(*, captain: Membership, member_id: int) -> None:
         Team.objects.filter(pk=team.pk).update(captain=heir.user)
         words = gettext_lazy("You lead “%(team)s” now: you may remove members and decide about merging.")
         _tell(heir.user, captain, lambda: _("You are the captain"), lambda: words % {"team": team})
-        _note(Deed.CAPTAIN_CHANGED, captain, heir.user, {"captain": before}, {"captain": after})
+        _note(Deed.CAPTAIN_CHANGED, captain, heir.user, before={"captain": before}, after={"captain": after})
 
 
 def _hold(competition_id: int) -> None:
@@ -265,17 +267,14 @@ def _tell(user: User, membership: Membership, title: telling.Words, words: telli
     telling.tell([user], kind=Kind.TEAM, competition=competition, title=title, text=words, link=link)
 
 
-def _note(
-    deed: Deed, captain: Membership, about: User, before: dict[str, str | None], after: dict[str, str | None]
-) -> None:
+def _note(deed: Deed, captain: Membership, about: User, **changes: dict[str, str | None]) -> None:
     AuditEntry.append(
         deed,
         user=captain.user,
         competition=captain.competition,
         account=about,
         about=team_in_trail(captain.team),
-        before=before,
-        after=after,
+        **changes,
     )
 
 

@@ -10,6 +10,8 @@ from .. import gradebooks
 from ..models import ChatEvent, Gradebook, Kind, Notice, RosterDraft, RosterEntry, User, WebhookMessage
 
 NAMELESS = "Former participant"
+# Of all the languages that a reader may have.
+QUOTES = "“”„‟«»‹›‘’‚'\""
 # Of these the site writes the words, with names in them. Announcements are a host's own.
 KINDS = (Kind.TEAM, Kind.DECISION, Kind.ROLE, Kind.FILE_FAILED)
 
@@ -49,14 +51,15 @@ def _quoted(traces: Traces, renamed: Mapping[str, str]) -> re.Pattern[str]:
     """Names stand in quotation marks wherever the site writes them: also that of a first team, called like its only
     member, with the number it got where another one was called so. Addresses stand alone."""
     names = [rf"{re.escape(traces.username)}(?: \d+)?", *map(re.escape, renamed)]
-    return re.compile("|".join([f"“({'|'.join(names)})”", *map(re.escape, traces.addresses)]), re.IGNORECASE)
+    quoted = f"(?<=[{QUOTES}])({'|'.join(names)})(?=[{QUOTES}])"
+    return re.compile("|".join([quoted, *map(re.escape, traces.addresses)]), re.IGNORECASE)
 
 
 def _in_notices(traces: Traces, renamed: Mapping[str, str]) -> None:
     pattern = _quoted(traces, renamed)
 
     def nameless(text: str) -> str:
-        return pattern.sub(lambda found: f"“{renamed.get(found[1], NAMELESS)}”" if found[1] else NAMELESS, text)
+        return pattern.sub(lambda found: renamed.get(found[1], NAMELESS), text)
 
     told = Notice.objects.filter(competition__in=traces.competitions, kind__in=KINDS)
     for notice in told.only("title", "text").iterator(chunk_size=500):

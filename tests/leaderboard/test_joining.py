@@ -34,6 +34,22 @@ def test_joining_twice_gives_the_same_membership(pets: Competition, bo: User) ->
     assert joining.by_code(user=bo, code=pets.join_code) == joining.by_code(user=bo, code=pets.join_code)
 
 
+def test_cy_joins_although_another_team_takes_cys_name_in_that_moment(
+    pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(pets, bo)
+    free_name = joining._free_name
+    tried: list[str] = []
+
+    def free_a_moment_ago(competition: Competition, user: User) -> str:
+        tried.append("bo" if not tried else free_name(competition, user))
+        return tried[-1]
+
+    monkeypatch.setattr(joining, "_free_name", free_a_moment_ago)
+    assert joining.enter(user=cy, competition=pets).team.name == "cy"
+    assert tried == ["bo", "cy"]
+
+
 def test_a_competition_with_a_code_cannot_be_joined_without(pets: Competition, bo: User) -> None:
     with pytest.raises(CannotJoin):
         joining.openly(user=bo, competition=pets)
