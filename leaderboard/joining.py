@@ -89,8 +89,7 @@ def enter(*, user: User, competition: Competition, entry: RosterEntry | None = N
 
     `entry` is who they are on the roster where a one-time link says so; it asks no further.
     """
-    existing = Membership.objects.filter(competition=competition, user=user).first()
-    if existing:
+    if existing := Membership.objects.filter(competition=competition, user=user).first():
         _link(existing, entry)
         return existing
     if database_now() >= competition.closes_at:
