@@ -1,0 +1,116 @@
+"""Ada's whole way to the launch on a site as the README starts it: its own worker measures, its own beat launches."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from http.cookiejar import CookieJar
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_opener
+
+import pytest
+
+from tests.site import PASSWORD, Site, running_site, until
+from tests.web.test_wizard import ANSWERS, filled_in
+
+pytestmark = [pytest.mark.slow, pytest.mark.long]
+
+
+class Browser:
+    """Somebody at the site's pages without a script: forms are sent with the page's own token."""
+
+    def __init__(self, site: Site) -> None:
+        self.address = site.address
+        self.opener: OpenerDirector = build_opener(HTTPCookieProcessor(CookieJar()))
+
+    def get(self, path: str) -> str:
+        with self.opener.open(self.address + path, timeout=60) as answer:
+            return str(answer.read().decode())
+
+    def send(self, path: str, fields: dict[str, str], *, file: str = "") -> str:
+        """Fill in the form of a page; gives the path of the page that follows."""
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', self.get(path))
+        assert token, path
+        sent = {**fields, "csrfmiddlewaretoken": token[1]}
+        request_body, kind = urlencode(sent).encode(), "application/x-www-form-urlencoded"
+        if file:
+            request_body, kind = _with_file(sent, file), "multipart/form-data; boundary=----ada"
+        request = Request(self.address + path, request_body, {"Content-Type": kind})
+        with self.opener.open(request, timeout=60) as answer:
+            answer.read()
+            return str(answer.url).removeprefix(self.address)
+
+
+def _with_file(fields: dict[str, str], text: str) -> bytes:
+    parts = [f'------ada\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{fields[name]}\r\n' for name in fields]
+    head = '------ada\r\nContent-Disposition: form-data; name="file"; filename="answers.csv"\r\n'
+    return "".join([*parts, f"{head}Content-Type: text/csv\r\n\r\n{text}\r\n------ada--\r\n"]).encode()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with running_site(tmp_path_factory.mktemp("site") / "var") as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def olga(site: Site) -> Browser:
+    """The operator, who may host, is there from the start."""
+    browser = Browser(site)
+    browser.send("/accounts/login/", {"login": "olga", "password": PASSWORD})
+    return browser
+
+
+def prepare(browser: Browser, slug: str) -> None:
+    """Steps 1 to 5."""
+    basics = {"title": slug, "slug": slug, "overview": "What swims there?", "zone": "UTC"}
+    host = f"/host/{slug}"
+    assert browser.send("/host/new/", basics) == f"{host}/setup/data/"
+    split = {"public_percent": "40", "seed": "3", "split_by": "stratified", "action": "check"}
+    assert browser.send(f"{host}/setup/data/", split, file=ANSWERS).startswith(f"{host}/setup/data/")
+    metric = {"metric": "accuracy", "parameters_of": "accuracy", "action": "use"}
+    assert browser.send(f"{host}/setup/metric/", metric) == f"{host}/setup/limits/"
+    limits = filled_in(browser.get(f"{host}/setup/limits/"))
+    assert browser.send(f"{host}/setup/limits/", limits) == f"{host}/setup/people/"
+    entry = filled_in(browser.get(f"{host}/setup/people/"))
+    assert browser.send(f"{host}/setup/people/", {**entry, "is_listed": "on"}) == f"{host}/setup/launch/"
+
+
+def plan(browser: Browser, slug: str) -> None:
+    """Launch it six seconds from now."""
+    at = datetime.now(UTC) + timedelta(seconds=6)
+    planned = browser.send(f"/host/{slug}/setup/launch/", {"launches_at": at.strftime("%Y-%m-%dT%H:%M:%S")})
+    assert planned == f"/host/{slug}/setup/launch/#later"
+
+
+def test_the_worker_measures_the_walk_and_the_beat_launches_at_the_planned_time(site: Site, olga: Browser) -> None:
+    prepare(olga, "pond")
+    olga.send("/host/pond/walk/", {})
+    until(lambda: "public score, as a student reads it" in olga.get("/host/pond/walk/"), what="the sample's score")
+    plan(olga, "pond")
+    assert site.get("/c/pond/")[0] == 404
+    until(lambda: site.get("/c/pond/")[0] == 200, seconds=40, what="the launch by the beat")
+    found = json.loads(
+        site.shell(
+            "import json\nfrom leaderboard.models import AuditEntry, Competition, Notice, User\n"
+            "pond = Competition.objects.get(slug='pond')\n"
+            "entry = AuditEntry.objects.get(competition=pond.pk, deed='launched')\n"
+            "told = list(Notice.objects.filter(competition=pond).values_list('user__username', 'title'))\n"
+            "by = User.objects.get(pk=entry.by).username\n"
+            "print(json.dumps([by, told, pond.submissions.count(), pond.teams.count()]))"
+        )
+    )
+    assert found == ["olga", [["olga", "“pond” is launched, as planned."]], 0, 0]
+
+
+def test_a_planned_launch_without_the_walk_stays_a_draft_and_says_why(site: Site, olga: Browser) -> None:
+    prepare(olga, "lake")
+    plan(olga, "lake")
+    page = "/host/lake/setup/launch/"
+    said = "The planned launch did not happen; this is still a draft."
+    until(lambda: said in olga.get(page), seconds=40, what="the plan given back")
+    assert "Missing: You have walked the student&#x27;s way with the sample submission." in olga.get(page)
+    assert "The planned launch of “lake” did not happen" in olga.get("/notifications/")
+    assert site.get("/c/lake/")[0] == 404
