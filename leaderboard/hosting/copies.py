@@ -33,7 +33,7 @@ def begin(*, user: User, **fields: Any) -> Competition:
         "closes_at": end_of_day(now + USUAL_LENGTH, fields.get("zone", "UTC")),
         "board_mode": Competition.BoardMode.STEADY,
     }
-    return setting_up.create(user=user, **{**proposed, **fields})
+    return setting_up.create(user=user, is_proposal=True, **{**proposed, **fields})
 
 
 def end_of_day(moment: datetime, zone: str) -> datetime:
@@ -52,7 +52,7 @@ def clone(
     """
     fields = {name: getattr(competition, name) for name in setting_up.EDITABLE if name not in ITS_OWN}
     slug = slug or free_slug(title)
-    copy = setting_up.create(user=user, title=title, slug=slug, **fields, **_dates(competition))
+    copy = setting_up.create(user=user, is_proposal=True, title=title, slug=slug, **fields, **_dates(competition))
     try:
         with transaction.atomic():
             AuditEntry.append(Deed.CLONED, user=user, competition=copy, about=competition.slug)

@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict
 from itertools import chain, islice
 from typing import IO, Any
@@ -125,8 +126,10 @@ def leak_in(offered: bytes, truth: bytes, id_column: str, group_column: str = ""
         return _("is the ground-truth file itself")
     known = _columns(next(_tables_in(truth)), id_column)
     known.pop(group_column, None)
-    for table in _tables_in(offered):
-        given = _columns(table, id_column, known)
+    ids = next((answers.keys() for answers in known.values()), set[str]())
+    # Twice, side by side: ids may stand in a column of another name, which nobody knows before the last row.
+    for looked_through, table in zip(_tables_in(offered), _tables_in(offered), strict=False):
+        given = _columns(table, _ids_in(looked_through, id_column, ids), known)
         for name, cells in given.items():
             for target, answers in known.items():
                 number = _given_away(answers, cells) if name == target else _copied(answers, cells)
@@ -210,9 +213,7 @@ def _columns(lines: Iterator[str], id_column: str, known: Answers | None = None)
     """
     columns: Answers = {}
     try:
-        first = next(lines, "")
-        reader = csv.reader(chain([first], lines), delimiter=max(",;\t", key=first.count))
-        header = [cell.strip() for cell in next(reader, [])]
+        header, reader = _reader(lines)
         if id_column not in header:
             return {}
         place = header.index(id_column)
@@ -225,6 +226,33 @@ def _columns(lines: Iterator[str], id_column: str, known: Answers | None = None)
     except (csv.Error, *BROKEN):
         pass  # what came before is there all the same
     return columns
+
+
+def _reader(lines: Iterator[str]) -> tuple[list[str], Iterator[list[str]]]:
+    """The names of a table's columns, and its rows."""
+    first = next(lines, "")
+    reader = csv.reader(chain([first], lines), delimiter=max(",;\t", key=first.count))
+    return [cell.strip() for cell in next(reader, [])], reader
+
+
+def _ids_in(lines: Iterator[str], id_column: str, ids: AbstractSet[str]) -> str:
+    """The column with the ids: the one of that name, else that in which the most of them stand, each of them once."""
+    try:
+        header, reader = _reader(lines)
+        if id_column in header:
+            return id_column
+        found: dict[str, set[str]] = {name: set() for name in header if name not in ("", "Usage")}
+        for row in reader:
+            for name, cell in zip(header, row, strict=False):
+                if name in found and (key := cell.strip()) in ids:
+                    if key in found[name]:
+                        del found[name]  # a number of something else, which says nothing of a row
+                    else:
+                        found[name].add(key)
+    except (csv.Error, *BROKEN):
+        return id_column
+    best = max(found, key=lambda name: len(found[name]), default=id_column)
+    return best if len(found.get(best, ())) >= FEWEST_TELLING else id_column
 
 
 def _take(columns: Answers, key: str, cells: dict[str, str], known: Answers | None) -> None:

@@ -64,9 +64,11 @@ class CannotHost(Exception):
         self.details = list(details)
 
 
-def create(*, user: User, **fields: Any) -> Competition:
-    """A draft competition hosted by `user`; `fields` are those of `EDITABLE`. Raises `ValidationError`."""
-    competition = Competition(**_known(fields))
+def create(*, user: User, is_proposal: bool = False, **fields: Any) -> Competition:
+    """A draft competition hosted by `user`; `fields` are those of `EDITABLE`, and with `is_proposal` its limits and
+    who may join wait for the host to look at them. Raises `ValidationError`."""
+    waits = {"has_proposed_limits": is_proposal, "has_proposed_entry": is_proposal}
+    competition = Competition(**_known(fields), **waits)
     competition.full_clean()
     with transaction.atomic():
         competition.save()
@@ -89,6 +91,8 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
             setattr(held, name, value)
         if held.rules != had_rules:
             held.rules_version += 1
+        held.has_proposed_limits &= "closes_at" not in fields
+        held.has_proposed_entry &= "needs_code" not in fields
         held.full_clean()
         held.save()
         if held.closes_at != had_deadline:

@@ -185,6 +185,9 @@ class Competition(models.Model):
         related_name="+",
         help_text=_("Published and being measured; the board stays on the current one until the host applies it."),
     )
+    # What was filled in for the host, who has not saved that page yet.
+    has_proposed_limits = models.BooleanField(default=False, editable=False)
+    has_proposed_entry = models.BooleanField(default=False, editable=False)
     # Since when made-up teams take part in this draft.
     rehearsed_at = models.DateTimeField(null=True, blank=True, editable=False)
     # Counts every change that a board shows; rendered boards are cached under it.

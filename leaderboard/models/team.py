@@ -90,7 +90,8 @@ class Membership(models.Model):
         return f"{self.user} in {self.team}"
 
     def has_accepted_rules(self) -> bool:
-        return self.rules_version >= self.competition.rules_version
+        """Where there are no rules nobody is asked; those that come later ask everybody."""
+        return not self.competition.rules.strip() or self.rules_version >= self.competition.rules_version
 
 
 class MergeOffer(models.Model):

@@ -19,10 +19,11 @@ import metrics
 from leaderboard import child, hosting, ranking, scoring, submitting
 from leaderboard.models import Competition, GroundTruth, Score, Split, Submission, TruthDraft, User
 from leaderboard.storage import TooLarge, path_of
-from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
+from tests.conftest import ANSWERS, TRUTH, answers, close, enter, hand_in, make_competition
 
 BARE = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")
 LINES = list(enumerate(BARE.replace("label", "kind").splitlines()))
+PAIRS = list(ANSWERS.items())
 
 
 def publish_again(competition: Competition, user: User, truth: str) -> None:
@@ -231,6 +232,13 @@ def zipped(**members: str) -> bytes:
         ("renamed.csv", BARE.replace("label", "animal").encode()),
         ("beside.csv", "".join(f"{line.split(',')[0]},{n},{line.split(',')[1]}\n" for n, line in LINES).encode()),
         ("public.csv", "".join(BARE.splitlines(keepends=True)[:7]).encode()),
+        ("other_id.csv", BARE.replace("id,", "picture,").encode()),
+        ("both_other.csv.gz", gzip.compress(BARE.replace("id,label", "picture,animal").encode(), mtime=0)),
+        (
+            "among_numbers.csv",
+            ("age,label,picture\n" + "".join(f"{n % 5},{a},{i}\n" for n, (i, a) in enumerate(PAIRS))).encode(),
+        ),
+        ("zipped.zip", zipped(train="n,label\n90,cat\n", test=BARE.replace("id,", "picture,"))),
         ("wide.csv", "\n".join(f"0,{','.join(reversed(line.split(',')))}" for line in BARE.splitlines()).encode()),
     ],
 )
@@ -246,6 +254,8 @@ def test_a_data_file_with_answers_is_refused(pets: Competition, settings: LazySe
     [
         ("test.csv", b"id,x\n1,0.5\n2,0.7\n"),
         ("sample.csv", ("id,label\n" + "".join(f"{i},cat\n" for i in range(1, 13))).encode()),
+        ("other_id.csv", ("picture,label\n" + "".join(f"{i},cat\n" for i in range(1, 13))).encode()),
+        ("ages.csv", ("age,label\n" + "".join(f"{int(i) % 12 + 1},{a}\n" for i, a in PAIRS * 2)).encode()),
         ("train.csv", b"id,label\n101,cat\n102,dog\n"),
         ("telling.csv", BARE.replace("label", "guess").replace("12,dog", "12,cat").encode()),
         ("commonest.csv", ("id,guess\n" + "".join(f"{i},cat\n" for i in (1, 2, 4, 5, 7, 8))).encode()),

@@ -69,7 +69,7 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
             "file": upload("id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 31))),
             "public_percent": "40",
             "seed": "3",
-            "is_stratified": "on",
+            "split_by": "stratified",
             "action": "check",
         },
     )

@@ -107,11 +107,12 @@ def test_choosing_a_metric_exchanges_the_parameters_alone(draft: Competition, ad
 
 def test_without_a_script_the_metric_is_chosen_by_a_page_that_keeps_the_rest(draft: Competition, ada: User) -> None:
     sent = {"action": "parameters", "metric": "fbeta", "id_column": "key", "public_percent": "44", "seed": "9"}
+    sent["split_by"] = "random"
     page = signed_in(ada).post("/host/pets/truth/", sent).content.decode()
     assert 'name="param-beta"' in page
     assert 'value="44"' in page
     assert 'value="key"' in page
-    assert not re.search(r'name="is_stratified"[^>]*checked', page)
+    assert re.findall(r'name="split_by" value="(\w+)"[^>]*checked', page) == ["random"]
     assert not TruthDraft.objects.exists()
 
 

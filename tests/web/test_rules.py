@@ -30,6 +30,25 @@ def test_changed_rules_say_so(client: Client, pets: Competition, bo: User) -> No
     assert "I accept the rules" in text
 
 
+def test_where_there_are_no_rules_nobody_says_that_they_read_them_until_some_are_written(
+    client: Client, pets: Competition, bo: User
+) -> None:
+    hosting.change(competition=pets, rules="  \n")
+    client.force_login(bo)
+    door = f"/join/{pets.join_code}/"
+    assert "I have read the rules" not in client.get(door).content.decode()
+    assert "accept" not in client.get("/c/pets/").content.decode()
+    assert client.post(door)["Location"] == "/c/pets/"
+    page = client.get("/c/pets/rules/").content.decode()
+    assert "You accepted" not in page
+    assert "I accept the rules" not in page
+    assert Membership.objects.get(user=bo).has_accepted_rules()
+
+    hosting.change(competition=pets, rules="No external data.")
+    assert "I accept the rules" in client.get("/c/pets/rules/").content.decode()
+    assert not Membership.objects.get(user=bo).has_accepted_rules()
+
+
 def test_a_stranger_reads_public_rules_and_accepts_nothing(client: Client, pets: Competition, dee: User) -> None:
     Competition.objects.update(is_listed=True)
     client.force_login(dee)

@@ -34,7 +34,7 @@ def draft(ada: User) -> Competition:
 
 
 def fit(client: Client, truth: bytes, **fields: str) -> Any:
-    sent = {"public_percent": "30", "seed": "0", "is_stratified": "on", "action": "fit", **fields}
+    sent = {"public_percent": "30", "seed": "0", "action": "fit", **fields}
     return client.post("/host/pets/truth/", {**sent, "file": upload(truth)})
 
 

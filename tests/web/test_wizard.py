@@ -31,7 +31,7 @@ from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, per
 from tests.web.test_host import signed_in, text_of, upload
 
 ANSWERS = "id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 61))
-SPLIT = {"public_percent": "40", "seed": "3", "is_stratified": "on", "action": "check"}
+SPLIT = {"public_percent": "40", "seed": "3", "split_by": "stratified", "action": "check"}
 STEPS = ("basics", "data", "metric", "limits", "people", "launch")
 
 
@@ -112,6 +112,59 @@ def test_what_was_saved_is_there_when_ada_comes_back_to_any_step(hers: Client, p
     assert "40 % public" in page
 
 
+def done(client: Client) -> list[str]:
+    page = client.get("/host/pond/setup/launch/").content.decode()
+    return re.findall(r"<span>([^<]+)<span class=\"visually-hidden\"> \(done\)", page)
+
+
+def test_a_step_is_done_when_ada_has_saved_it_and_not_because_something_is_proposed(
+    hers: Client, pond: Competition
+) -> None:
+    look(hers)
+    choose(hers)
+    assert done(hers) == ["Basics", "Data and truth", "Metric"]
+    assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/limits/"
+    for step in ("limits", "people"):
+        hers.post(f"/host/pond/setup/{step}/", filled_in(hers.get(f"/host/pond/setup/{step}/").content.decode()))
+    assert done(hers) == ["Basics", "Data and truth", "Metric", "Limits and dates", "People"]
+    assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/launch/"
+    copy = hosting.clone(competition=Competition.objects.get(), user=User.objects.get(username="ada"), title="Lake")
+    assert (copy.has_proposed_limits, copy.has_proposed_entry) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kept"),
+    [
+        ({"split_by": "random", "group_column": "pool"}, (False, "")),
+        ({"split_by": "stratified", "group_column": "pool"}, (True, "")),
+        ({"split_by": "grouped", "group_column": "pool"}, (True, "pool")),
+        ({"group_column": "pool"}, (True, "pool")),
+        ({}, (True, "")),
+    ],
+)
+def test_the_split_is_one_choice_of_three(
+    hers: Client, pond: Competition, fields: dict[str, str], kept: tuple[bool, str]
+) -> None:
+    """A column of groups that was typed before another choice says nothing; one without a choice says enough."""
+    lines = ANSWERS.splitlines()
+    pools = "\n".join([f"{lines[0]},pool", *(f"{line},{number % 7}" for number, line in enumerate(lines[1:]))])
+    split = {name: SPLIT[name] for name in ("public_percent", "seed", "action")}
+    sent = {**split, **fields, "file": upload(pools)}
+    assert hers.post("/host/pond/setup/data/", sent)["Location"] == "/host/pond/setup/data/#check"
+    draft = TruthDraft.objects.get()
+    assert (draft.is_stratified, draft.group_column) == kept
+    page = hers.get("/host/pond/setup/data/").content.decode()
+    chosen = re.findall(r'name="split_by" value="(\w+)"[^>]*checked', page)
+    assert chosen == [fields.get("split_by") or ("grouped" if "group_column" in fields else "stratified")]
+
+
+def test_groups_without_their_column_are_asked_for(hers: Client, pond: Competition) -> None:
+    refused = look(hers, split_by="grouped")
+    assert refused.status_code == 422
+    assert "Name the column whose rows belong together" in text_of(refused)
+    assert not TruthDraft.objects.exists()
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_every_step_opens_in_a_draft_of_any_age_and_leads_on_afterwards(
     hers: Client, pond: Competition, pets: Competition, step: str
@@ -139,7 +192,7 @@ def test_the_way_goes_on_where_something_is_missing(hers: Client, ada: User) -> 
     look(hers)
     assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/metric/"
     choose(hers)
-    assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/launch/"
+    assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/limits/"
 
 
 # --- data and metric --------------------------------------------------------------------------------------------

@@ -53,7 +53,10 @@ class Step:
 
 
 def steps_of(competition: Competition | None) -> list[Step]:
-    """The six steps; a step is done when the launch needs no more of it. Without a competition nothing is."""
+    """The six steps; a step is done when its host has saved it and the launch needs no more of it.
+
+    Without a competition nothing is.
+    """
     done = _done(competition) if competition else {}
     titles = (
         ("basics", _("Basics"), "host_settings"),
@@ -78,8 +81,8 @@ def _done(competition: Competition) -> dict[str, bool]:
         "basics": needs["overview"],
         "data": _has_file(competition),
         "metric": needs["truth"] and needs.get("candidate", True),
-        "limits": needs["deadline"] and needs.get("step", True) and needs["truth"],
-        "people": needs["truth"],
+        "limits": needs["deadline"] and needs.get("step", True) and not competition.has_proposed_limits,
+        "people": not competition.has_proposed_entry,
         "launch": competition.launched_at is not None,
     }
 

@@ -66,7 +66,7 @@ def initial_split(competition: Competition, draft: TruthDraft | None) -> dict[st
         "id_column": draft.id_column,
         "public_percent": round(draft.public_share * 100),
         "seed": draft.seed,
-        "is_stratified": draft.is_stratified,
+        "split_by": "grouped" if draft.group_column else "stratified" if draft.is_stratified else "random",
         "group_column": draft.group_column,
     }
 

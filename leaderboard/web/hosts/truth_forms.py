@@ -33,21 +33,30 @@ class TruthForm(forms.Form):
     seed = forms.IntegerField(
         label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=0, help_text=_("Another seed, another split.")
     )
-    is_stratified = forms.BooleanField(
-        label=_("Stratified"),
-        required=False,
-        initial=True,
-        help_text=_("Each class is split in the same proportion. Numbers that hardly repeat are drawn at random."),
+    split_by = forms.ChoiceField(
+        label=_("How the rows are drawn"),
+        initial="stratified",
+        choices=[
+            ("random", _("At random: each row by itself")),
+            ("stratified", _("Stratified: each class in the same proportion")),
+            ("grouped", _("By groups: rows that belong together stay in one part")),
+        ],
+        widget=forms.RadioSelect,
+        help_text=_("Numbers that hardly repeat are drawn at random, whatever you choose."),
     )
     group_column = forms.CharField(
-        label=_("Groups"),
+        label=_("Column of the groups"),
         required=False,
         max_length=200,
-        help_text=_("A column whose rows belong together, such as a patient or a place: each group stays in one part."),
+        help_text=_("Such as a patient or a place. It is no answer, and is left out of the published file."),
     )
 
     def __init__(self, *args: Any, has_file: str = "", needs_metric: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if self.is_bound and "split_by" not in self.data:
+            # A program that fills the form in need not know the choice: a column of groups says enough.
+            self.data = self.data.copy()  # type: ignore[attr-defined]
+            self.data["split_by"] = "grouped" if self.data.get("group_column") else "stratified"  # type: ignore[index]
         self.fields["metric"].required = needs_metric
         self.fields["file"].required = not has_file
         choices = [(metric.key, metric.title) for metric in outside.catalogue()]
@@ -60,6 +69,24 @@ class TruthForm(forms.Form):
                 "with <code>Public</code>, <code>Private</code> or <code>Ignored</code>."
             )
         )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("split_by") == "grouped" and cleaned.get("group_column") == "":
+            self.add_error("group_column", _("Name the column whose rows belong together, or choose another split."))
+        return cleaned
+
+    @property
+    def split(self) -> dict[str, Any]:
+        """The split as `hosting.draft_truth` takes it. Whole groups are drawn with the classes in proportion too, as
+        far as that can be; a column that was typed before another choice was made says nothing."""
+        filled = self.cleaned_data
+        return {
+            "public_share": filled["public_percent"] / 100,
+            "seed": filled["seed"],
+            "is_stratified": filled["split_by"] != "random",
+            "group_column": filled["group_column"] if filled["split_by"] == "grouped" else "",
+        }
 
 
 class PublishForm(forms.Form):

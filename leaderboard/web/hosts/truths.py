@@ -126,8 +126,8 @@ def _choose(request: HttpRequest, visit: Visit) -> HttpResponse:
     """The page for another metric, with the rest as it was filled in."""
     draft = draft_of(visit.competition)
     key = chosen_metric(request, visit.competition, draft)
-    kept = {name: request.POST.get(name, "") for name in ("id_column", "public_percent", "seed", "group_column")}
-    initial = {**kept, "is_stratified": "is_stratified" in request.POST, "metric": key}
+    names = ("id_column", "public_percent", "seed", "split_by", "group_column")
+    initial = {**{name: request.POST[name] for name in names if name in request.POST}, "metric": key}
     form = TruthForm(initial=initial, has_file=file_at_hand(visit.competition, draft))
     secondary = SecondaryForm.as_typed(request.POST)
     return _page(request, visit, form, known_parameters(visit.competition, draft, key), secondary=secondary)
@@ -145,10 +145,7 @@ def _draft(
         file_name=file.name if file else "",
         chunks=file.chunks() if file else None,
         id_column=filled["id_column"],
-        public_share=filled["public_percent"] / 100,
-        seed=filled["seed"],
-        is_stratified=filled["is_stratified"],
-        group_column=filled["group_column"],
+        **form.split,
         secondary=secondary.cleaned_data["asked"],
         wants_fits=True,
     )

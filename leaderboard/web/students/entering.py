@@ -146,7 +146,8 @@ def _ask(
     context: dict[str, object],
 ) -> HttpResponse:
     """The question “join?” with the rules; on yes, enter, accept and go to the competition."""
-    form = RulesForm(request.POST if request.method == "POST" else None)
+    has_rules = bool(competition.rules.strip())
+    form = RulesForm(request.POST if request.method == "POST" else None, has_rules=has_rules)
     if request.method == "POST" and form.is_valid() and not context["obstacle"]:
         try:
             membership = enter()

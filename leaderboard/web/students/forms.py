@@ -25,12 +25,17 @@ class CodeForm(forms.Form):
 
 
 class RulesForm(forms.Form):
-    """One box, and it must be ticked."""
+    """One box, and it must be ticked; nothing where there are no rules."""
 
     accepted = forms.BooleanField(
         label=_("I have read the rules and accept them"),
         error_messages={"required": _("Tick the box: nobody takes part without accepting the rules.")},
     )
+
+    def __init__(self, *args: Any, has_rules: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not has_rules:
+            del self.fields["accepted"]
 
 
 class UploadForm(forms.Form):
