@@ -55,9 +55,16 @@ def check_separator(names: Sequence[str], line: int) -> list[Problem]:
         return []
     for separator, word in _SEPARATORS.items():
         if separator in names[0]:
-            message = f"The columns are separated by {word}. Save the file with commas."
-            return [Problem("separator", message, line=line)]
+            return [_separated(names[0], word, line)]
     return []
+
+
+def _separated(header: str, word: str, line: int) -> Problem:
+    """Who cuts by semicolons often has decimal commas too, and would meet them at the next try."""
+    message = f"The columns are separated by {word}: line {line} is {shown(header)}. Save the file with commas"
+    message += " between the columns and points in numbers (0.5, not 0,5): " if word == "semicolons" else ": "
+    message += 'in pandas write it without "sep" and "decimal", in a spreadsheet choose a comma as the separator.'
+    return Problem("separator", message, line=line)
 
 
 def check_comment(names: Sequence[str], line: int, expected: Sequence[str] = ()) -> list[Problem]:
@@ -78,6 +85,8 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
     if separator := check_separator(names, line):
         return separator
     found = set(names)
+    if not found & set(expected) and {piece.strip() for name in names for piece in name.split(";")} & set(expected):
+        return [_separated(",".join(names), "semicolons", line)]
     if comment := check_comment(names, line, expected):
         return comment
     if not found & set(expected) and any(NUMBER.fullmatch(name) for name in names):

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property, wraps
 from typing import Any
@@ -36,7 +36,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from .. import ranking
-from ..models import Competition, Membership, Viewer, extended_to, last_deadline
+from ..models import Competition, Membership, Viewer, extended_to, last_deadline, terms_of
 from ..models.clock import database_now
 from . import zones
 
@@ -89,6 +89,13 @@ class Visit:
         """The deadline of the viewer's team; that of everybody for who is in none."""
         granted: datetime | None = getattr(self.membership, "extended_to", None)
         return max(self.competition.closes_at, granted or self.competition.closes_at)
+
+    @cached_property
+    def attempts_today(self) -> int:
+        """How many files the viewer's team may hand in today (UTC), with what it was granted; one query."""
+        if self.membership is None:
+            return self.competition.daily_attempts
+        return terms_of(self.membership.team_id, self.competition, self.at.astimezone(UTC).date()).daily_attempts
 
     @cached_property
     def last_deadline(self) -> datetime:

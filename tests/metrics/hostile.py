@@ -130,9 +130,10 @@ LINES = [
 ]
 
 COLUMNS = [
-    case("43", b"id;y\n1;0.5\n", "separator", "semicolons", line=1),
+    case("43", b"id;y\n1;0.5\n", "separator", 'semicolons: line 1 is "id;y"', line=1),
     case("43 quoted", b'"id";"y"\n"1";"0,5"\n', "separator", "semicolons", line=1),
-    case("43 decimal comma", b"id;y\n1;0,5\n2;1,5\n3;-2,0\n", "separator", "semicolons", line=1),
+    case("43 decimal comma", b"id;y\n1;0,5\n2;1,5\n3;-2,0\n", "separator", "(0.5, not 0,5)", line=1),
+    case("43 header by hand", b"id,y\n1;0.5\n2;1.5\n3;-2\n", "row_width", "the header by commas", line=2),
     case("44", b"id\ty\n1\t0.5\n", "separator", "tabs", line=1),
     case("45", b"id|y\n1|0.5\n", "separator", "vertical bars", line=1),
     case(

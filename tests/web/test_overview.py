@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 from django.test import Client
 from django.utils import timezone
@@ -54,6 +54,27 @@ def test_a_team_with_more_time_reads_its_own_deadline_beside_that_of_all(
     assert page(client).count("For your team") == 1
     client.force_login(cy)
     assert "For your team" not in page(client)
+
+
+def test_a_team_with_more_attempts_reads_them_wherever_attempts_stand(
+    client: Client, pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    """On every day, and on one day alone."""
+    team, today = enter(pets, bo).team, timezone.now().astimezone(UTC).date()
+    enter(pets, cy)
+    hosting.grant(team=team, user=ada, reason="Ill", extra_attempts=2)
+    hosting.grant(team=team, user=ada, reason="Ill", extra_attempts=4, day=today)
+    hosting.grant(team=team, user=ada, reason="Ill", extra_attempts=8, day=today + timedelta(days=1))
+    client.force_login(bo)
+    assert "For your team today: 11" in page(client)
+    assert "Today it has 11." in client.get("/c/pets/team/").content.decode()
+    card = client.get("/c/pets/submit/").content.decode()
+    assert "11 of 11" in card
+    assert "more than the usual 5" in card
+    client.force_login(cy)
+    for path in ("/c/pets/", "/c/pets/team/", "/c/pets/submit/"):
+        text = client.get(path).content.decode()
+        assert not any(words in text for words in ("For your team today", "Today it has", "than the usual")), path
 
 
 def test_before_it_opens_submitting_is_disabled_with_the_reason(client: Client, ada: User, bo: User) -> None:
