@@ -124,7 +124,7 @@ def _remind_teams(competition: Competition, team_ids: list[int], closes_at: date
             competition=competition,
             title=lambda: _("The deadline is near"),
             text=partial(_reminder, closes_at, words[team_id]),
-            link=reverse("submissions", kwargs={"slug": competition.slug}) + "?show=finals",
+            link=reverse("finals", kwargs={"slug": competition.slug}),
             key=key,
         )
         for team_id, users in people.items()

@@ -97,7 +97,7 @@ def score_filter(value: float | None) -> str:
 @register.filter
 def short(value: float | None) -> str:
     """A number that somebody chose or that was rounded to such a one: without digits that mean nothing."""
-    return "–" if value is None else f"{value:.12g}"
+    return "–" if value is None else charts.rounded_text(value)
 
 
 @register.filter
@@ -181,11 +181,6 @@ def in_plain(code: str) -> str:
 @register.filter
 def formula(latex: str | None) -> SafeString:
     return prose.formula(latex or "")
-
-
-@register.simple_tag
-def sparkline(values: Any) -> SafeString:
-    return charts.sparkline(values)
 
 
 @register.simple_tag

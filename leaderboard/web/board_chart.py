@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from .. import ranking
 from ..models import Competition, Team
-from .charts import number_text
+from .charts import number_text, rounded_text
 
 WIDTH, HEIGHT, MARGIN = 1000, 240, 6
 HEADROOM = 1.5
@@ -63,7 +63,8 @@ def board_chart(competition: Competition, mine: Team | None) -> Chart | None:
         '<svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>',
         WIDTH, HEIGHT, words, format_html_join("", '<path class="{}" d="{}"/>', shapes),
     )  # fmt: skip
-    top, bottom = (number_text(field.sign * key) for key in (field.best, field.worst))
+    text = rounded_text if ranking.ladder_of(ruler) else number_text
+    top, bottom = (text(field.sign * key) for key in (field.best, field.worst))
     return Chart(drawing, lines, top, bottom, field.first, field.last)
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from .. import ranking
 from ..models import Split
-from .charts import band, interval_text, number_text, sparkline
+from .charts import band, interval_text, number_text, rounded_text, sparkline
 
 MEDALS = {
     1: ("first", gettext_lazy("gold")),
@@ -67,7 +67,7 @@ def _scale(rows: Iterable[ranking.Row]) -> tuple[float, float]:
 
 def _score_text(value: float, ladder: ranking.Ladder | None) -> str:
     """Without digits that a rounded score does not have."""
-    return number_text(value) if ladder is None else f"{value:.12g}"
+    return number_text(value) if ladder is None else rounded_text(value)
 
 
 def _line(row: ranking.Row, split: Split, ladder: ranking.Ladder | None, scale: tuple[float, float]) -> Line:
@@ -84,7 +84,7 @@ def _line(row: ranking.Row, split: Split, ladder: ranking.Ladder | None, scale: 
         arrow_kind=kind,
         arrow_words=arrow_words,
         members="" if [row.real_name or row.name] == list(row.members) else ", ".join(row.members),
-        trend=sparkline(row.trend),
+        trend=sparkline(row.trend, is_rounded=ladder is not None),
         beside=tuple(map(_cell, row.secondary)),
         band=_band(row, scale),
         tie=str(row.doubt.tied_from) if row.doubt and row.doubt.tied_from else "",
@@ -102,7 +102,7 @@ def _band(row: ranking.Row, scale: tuple[float, float]) -> SafeString | None:
 def _cell(one: ranking.Beside) -> Aside:
     if one.value is None:
         return Aside(one.aside.name, "–", one.problem)
-    text = f"{one.value:.12g}" if one.is_rounded else number_text(one.value)
+    text = rounded_text(one.value) if one.is_rounded else number_text(one.value)
     return Aside(one.aside.name, text, repr(one.value))
 
 

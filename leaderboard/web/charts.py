@@ -19,6 +19,11 @@ def number_text(value: float) -> str:
     return f"{value:.4e}"
 
 
+def rounded_text(value: float) -> str:
+    """A number that somebody chose, or a score that a board rounded: without digits that it does not have."""
+    return f"{value:.12g}"
+
+
 def interval_text(low: float | None, high: float | None, error: float | None) -> str:
     """An interval with as many digits as its standard error makes meaningful; "" where nothing is known."""
     if error is None or low is None or high is None:
@@ -44,15 +49,16 @@ def polyline(values: Sequence[float], width: float, height: float, margin: float
     return " ".join(points)
 
 
-def sparkline(values: Sequence[float]) -> SafeString:
-    """A team's scores in order of receipt; one score is a dot."""
+def sparkline(values: Sequence[float], *, is_rounded: bool = False) -> SafeString:
+    """A team's scores in order of receipt, exact ones or as a board rounded them; one score is a dot."""
+    text = rounded_text if is_rounded else number_text
     if not values:
         return format_html("<span>{}</span>", "–")
     words = (
         _("%(number)s scores from %(first)s to %(last)s")
-        % {"number": len(values), "first": number_text(values[0]), "last": number_text(values[-1])}
+        % {"number": len(values), "first": text(values[0]), "last": text(values[-1])}
         if len(values) > 1
-        else _("One score, %(score)s") % {"score": number_text(values[0])}
+        else _("One score, %(score)s") % {"score": text(values[0])}
     )
     if len(values) == 1:
         shape = format_html('<circle cx="{}" cy="{}" r="2" fill="currentColor"/>', MARGIN + 2, HEIGHT / 2)

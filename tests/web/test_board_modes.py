@@ -199,7 +199,7 @@ def test_bo_reads_his_shown_score_for_a_clear_improvement(ada: User, bo: User, c
     board = text_of(Client(), "/c/pets/leaderboard/")
     assert "This is a steady board: a team's score changes only when a file is better by more than 0.1" in board
     assert re.search(r"1 gold B bo 0[.]9 3 ", board)
-    assert "3 scores from 0.80000 to 0.90000" in Client().get("/c/pets/leaderboard/").content.decode()
+    assert "3 scores from 0.8 to 0.9" in Client().get("/c/pets/leaderboard/").content.decode()
 
 
 def test_a_team_at_the_end_of_the_scale_is_not_sent_after_what_no_file_can_reach(ada: User, bo: User, cy: User) -> None:
@@ -236,6 +236,22 @@ def test_baselines_are_rounded_on_a_steady_board_and_bare_on_a_hidden_one(ada: U
     assert re.search(r"Baseline: All cats 0[.]7 ", text_of(Client(), "/c/pets/leaderboard/"))
     hosting.change(competition=pets.competition, board_mode="hidden")
     assert re.search(r"Baseline: All cats – Host", text_of(Client(), "/c/pets/leaderboard/"))
+
+
+def test_charts_show_scores_of_a_steady_board_as_its_table_does(ada: User, bo: User, cy: User) -> None:
+    """0.8 and 1, and never 0.80000, which no file scored."""
+    pets = world(ada, bo, cy, "steady")
+    hand_in(pets.competition, bo, file_with(0))
+    mine, board = (signed_in(bo).get(f"/c/pets/{page}/").content.decode() for page in ("submissions", "leaderboard"))
+    assert "scores between 0.8 and 1; a table has them all." in mine
+    assert '<span class="high">1</span><span class="low">0.8</span>' in mine
+    assert set(re.findall(r"UTC</td><td>([^<]+)</td>", mine)) == {"0.8", "1"}
+    assert "scores from 0.8 to 1" in board
+    assert '<span class="high">1</span>' in board
+    assert not re.search(r"[>\s][01]\.\d*0000\b", mine + board)
+    close(pets.competition)
+    ranking.reveal(pets.competition, timezone.now())
+    assert "1.00000; a table" in signed_in(bo).get("/c/pets/submissions/").content.decode()
 
 
 def test_a_late_file_says_nothing_before_the_end(ada: User, bo: User, cy: User) -> None:

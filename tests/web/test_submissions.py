@@ -174,18 +174,19 @@ def test_bo_picks_finals_and_sees_them(pets: Competition, bo: User) -> None:
     client = signed_in(bo)
     assert "picked no final submission" in page_of(client, LIST)
     response = client.post("/c/pets/finals/", {"final": [str(first.pk)]})
-    assert (response.status_code, response["Location"]) == (303, f"{LIST}?show=finals")
+    assert (response.status_code, response["Location"]) == (303, "/c/pets/finals/")
     assert list(Submission.objects.filter(is_selected=True)) == [first]
-    page = page_of(client, f"{LIST}?show=finals")
-    assert str(first.pk) in page
-    assert str(second.pk) not in page
+    for address in ("/c/pets/finals/", f"{LIST}?show=finals"):
+        page = page_of(client, address)
+        assert str(first.pk) in page
+        assert str(second.pk) not in page
 
 
 def test_the_finals_lead_on_to_all_that_can_be_picked_until_the_deadline(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers())
     client = signed_in(bo)
-    assert 'href="?show=scored">Pick others' in page_of(client, f"{LIST}?show=finals")
+    assert f'href="{LIST}?show=scored">Pick others' in page_of(client, "/c/pets/finals/")
     assert "Pick others" not in page_of(client, LIST)
     close(pets)
     assert "Pick others" not in page_of(client, f"{LIST}?show=finals")
@@ -226,9 +227,17 @@ def test_cy_cannot_pick_bos_file_and_nonsense_picks_nothing(pets: Competition, b
     assert not Submission.objects.filter(is_selected=True).exists()
 
 
-def test_finals_opened_by_hand_lead_to_the_list(pets: Competition, bo: User) -> None:
+def test_the_page_of_finals_shows_what_decides_if_bo_does_nothing(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    assert signed_in(bo).get("/c/pets/finals/")["Location"] == f"{LIST}?show=finals"
+    client = signed_in(bo)
+    empty = page_of(client, "/c/pets/finals/")
+    assert "You have picked none" in empty
+    assert f'href="{LIST}?show=scored">Pick among' in empty
+    best = hand_in(pets, bo, answers(), file_name="best.csv")
+    page = page_of(client, "/c/pets/finals/")
+    assert f'name="final" value="{best.pk}"' in page
+    assert "Automatic" in page
+    assert '<a href="/c/pets/finals/" aria-current="page">Finals</a>' in page
 
 
 def test_a_host_without_a_team_picks_nothing(pets: Competition, ada: User) -> None:

@@ -10,19 +10,19 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from ..charts import number_text
+from ..charts import number_text, rounded_text
 
 WIDTH, HEIGHT, MARGIN = 1000, 100, 6
 MOST = 500
 
 
-def score_chart(points: Sequence[tuple[datetime, float]]) -> SafeString:
-    """Dots by time of receipt, the newest 500; nothing for fewer than two.
+def score_chart(points: Sequence[tuple[datetime, float]], *, is_rounded: bool = False) -> SafeString:
+    """Dots by time of receipt, the newest 500; nothing for fewer than two. `is_rounded`: as a board rounded them.
 
     The drawing is stretched to its box, so dots are strokes without length (which do not stretch), and all text is
     HTML around it.
     """
-    points = points[-MOST:]
+    points, text = points[-MOST:], rounded_text if is_rounded else number_text
     if len(points) < 2:
         return mark_safe("")
     values = [value for _, value in points]
@@ -34,7 +34,7 @@ def score_chart(points: Sequence[tuple[datetime, float]]) -> SafeString:
     rows = format_html_join(
         "",
         "<tr><td>{}</td><td>{}</td></tr>",
-        ((f"{when:%Y-%m-%d %H:%M} UTC", repr(value)) for when, value in points),
+        ((f"{when:%Y-%m-%d %H:%M} UTC", rounded_text(value) if is_rounded else repr(value)) for when, value in points),
     )
     return format_html(
         '<figure class="card score-chart"><figcaption>{}</figcaption>'
@@ -46,12 +46,12 @@ def score_chart(points: Sequence[tuple[datetime, float]]) -> SafeString:
         '<thead><tr><th scope="col">{}</th><th scope="col">{}</th></tr></thead><tbody>{}</tbody></table></div>'
         "</figure>",
         title,
-        number_text(high),
-        number_text(low) if low < high else "",
+        text(high),
+        text(low) if low < high else "",
         WIDTH,
         HEIGHT,
         _("%(number)s scores between %(low)s and %(high)s; a table has them all.")
-        % {"number": len(points), "low": number_text(low), "high": number_text(high)},
+        % {"number": len(points), "low": text(low), "high": text(high)},
         line,
         dots,
         _day(points[0][0]),

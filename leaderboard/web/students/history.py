@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -38,11 +38,14 @@ TABS = (
 
 @open_to(Audience.MEMBERS)
 def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
+    return _list(request, visit, request.GET.get("show", "all"))
+
+
+def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
     mine = Submission.objects.none()
     if visit.membership is not None:
         mine = Submission.objects.filter(team=visit.membership.team).select_related("user")
     picks = _picks(visit)
-    show = request.GET.get("show", "all")
     page = Paginator(_shown(mine, show, picks), PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     scores, others = scores_of(rows, visit), beside_of(rows, visit)
@@ -63,7 +66,7 @@ def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
         "can_pick": visit.membership is not None and visit.at < visit.closes_at,
         "sees_private": visit.sees_private,
         "is_told_at_once": visit.sees_exact,
-        "chart": score_chart(_history(visit)),
+        "chart": score_chart(_history(visit), is_rounded=visit.ladder is not None and not visit.sees_exact),
     }
     return render(request, "students/submissions.html", context)
 
@@ -122,8 +125,9 @@ def submission_problems(request: HttpRequest, visit: Visit, submission_id: UUID)
 
 @open_to(Audience.MEMBERS)
 def finals(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """GET shows what decides as things stand; POST picks."""
     if request.method != "POST":
-        return redirect(f"{request.path.removesuffix('finals/')}submissions/?show=finals")
+        return _list(request, visit, "finals")
     wanted = [pk for pk in request.POST.getlist("final") if _is_uuid(pk)]
     try:
         submitting.select_finals(
@@ -138,7 +142,7 @@ def finals(request: HttpRequest, visit: Visit) -> HttpResponse:
             _("Your final picks are saved.") if wanted else _("You picked none: your best public ones will be taken.")
         )
         messages.success(request, words)
-    return see_other("submissions", query="?show=finals", slug=visit.competition.slug)
+    return see_other("finals", slug=visit.competition.slug)
 
 
 def _receipt(visit: Visit, submission: Submission) -> dict[str, Any]:

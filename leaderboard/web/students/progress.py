@@ -16,7 +16,7 @@ import metrics
 from ... import ranking, submitting
 from ...models import Score, Split, Submission, Uncertainty
 from ..access import Visit
-from ..charts import number_text
+from ..charts import number_text, rounded_text
 from ._beside import Line, beside_of
 
 PATIENCE = timedelta(seconds=60)
@@ -282,7 +282,8 @@ class Progress:
         """The end in one sentence, for screen readers."""
         name, status = self.submission.file_name, self.submission.status
         if status == Submission.Status.SCORED and self.public_score is not None:
-            what = {"file": name, "score": number_text(self.public_score)}
+            text = rounded_text if self.ladder else number_text
+            what = {"file": name, "score": text(self.public_score)}
             if not self.placing:
                 return _("%(file)s scored %(score)s.") % what
             place = {"rank": self.placing.rank, "total": self.placing.total}
