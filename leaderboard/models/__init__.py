@@ -6,7 +6,8 @@ from .admission import entry_of, obstacle_to_joining
 from .announcement import Announcement
 from .audit import AuditEntry, Deed, account_in_trail, broken_links, plain, team_in_trail
 from .calendar import CalendarAddress
-from .competition import Competition, DataFile, Split
+from .competition import Competition, Split
+from .data_file import DataFile
 from .grade import Grade, Gradebook, GradeRelease, GradeRules
 from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms_of, terms_of_teams
 from .instrument import Instrument
