@@ -57,9 +57,12 @@ NO_PAGES = (
     "/progress/",
 )
 
-ENTRANCES = ("/accounts/login/", "/accounts/password/reset/", "/api/v1/docs")
+ENTRANCES = (
+    "/accounts/login/", "/accounts/signup/", "/accounts/inactive/", "/accounts/password/reset/",
+    "/accounts/password/reset/done/", "/accounts/password/reset/key/done/", "/api/v1/docs",
+)  # fmt: skip
 OWN_PAGES = (
-    "/accounts/password/change/", "/accounts/sessions/", "/accounts/2fa/", "/accounts/2fa/totp/activate/",
+    "/accounts/password/change/", "/accounts/sessions/", "/accounts/2fa/",
     "/accounts/email/", "/accounts/reauthenticate/", "/accounts/logout/", "/c/pond-life/nowhere/",
 )  # fmt: skip
 
@@ -171,6 +174,7 @@ def _begun(ada: User, state: str, title: str) -> Competition:
     if state == "new":
         hosting.publish(competition=competition, user=ada)
         hosting.launch(competition=competition, user=ada)
+        hosting.change(competition=competition, user=ada, needs_code=False)
     return competition
 
 

@@ -40,12 +40,12 @@ SEEN_BY_NOBODY = {
     "account_confirm_login_code": "only half-way through signing in",
     "account_set_password": "everybody has a password",
     "mfa_authenticate": "only half-way through signing in",
-    "mfa_trust": "only half-way through signing in",
     "mfa_reauthenticate": "only with a second factor",
     "mfa_deactivate_totp": "only with a second factor",
     "mfa_view_recovery_codes": "only with a second factor",
     "mfa_generate_recovery_codes": "only with a second factor",
-    "mfa_download_recovery_codes": "a file",
+    "mfa_activate_totp": "asks for the password first; pressed below",
+    "my_data": "a file",
 }
 
 
@@ -112,6 +112,10 @@ def pressed(page_of: Callable[[str], Page]) -> Iterator[tuple[str, Page]]:
     visitor.fill("#id_password", "wrong")
     visitor.get_by_role("main").get_by_role("button", name="Sign in").click()
     yield "a wrong password", visitor
+    visitor.fill("#id_password", term.PASSWORD)
+    visitor.get_by_role("main").get_by_role("button", name="Sign in").click()
+    visitor.goto("/accounts/2fa/totp/activate/")
+    yield "a second factor", visitor
     bo.goto("/join/")
     bo.get_by_label("Join code").fill("WRONGONE")
     bo.get_by_role("button", name="Continue").click()

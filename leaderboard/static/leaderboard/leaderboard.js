@@ -9,8 +9,12 @@
     const secure = location.protocol === "https:" ? "; secure" : "";
     document.cookie = `zone=${browserZone}; path=/; max-age=31536000; samesite=lax${secure}`;
   }
-  const absolute = new Intl.DateTimeFormat(undefined, { timeZone, day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-  const thisYear = new Intl.DateTimeFormat(undefined, { timeZone, day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  // The page's language and not the browser's, so that no time is written in another way than those beside it; plain
+  // English is that of the server: the day before the month, and 24 hours.
+  const language = document.documentElement.lang;
+  const locale = language && language !== "en" ? language : "en-GB";
+  const absolute = new Intl.DateTimeFormat(locale, { timeZone, day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  const thisYear = new Intl.DateTimeFormat(locale, { timeZone, day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
   const units = [["d", 86400], ["h", 3600], ["min", 60]];
 
   const since = (seconds) => {

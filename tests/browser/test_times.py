@@ -1,0 +1,35 @@
+"""The script writes times in the reader's zone, and in the same way as the server."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser
+from pytest_django.live_server_helper import LiveServer
+
+from leaderboard.models import Competition
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.mark.parametrize("locale", ["en-US", "de-AT"])
+def test_every_time_is_written_alike_whatever_the_browser_speaks(
+    chromium: Browser, live_server: LiveServer, pets: Competition, locale: str
+) -> None:
+    Competition.objects.update(is_listed=True)
+    written = []
+    for runs_scripts in (True, False):
+        context = chromium.new_context(
+            locale=locale, timezone_id="Asia/Tokyo", java_script_enabled=runs_scripts, base_url=live_server.url
+        )
+        page = context.new_page()
+        page.goto("/c/pets/")
+        written.append(page.locator("main time[data-moment='']").all_inner_texts())
+        context.close()
+    by_script, by_server = written
+    assert len(by_script) == len(by_server) >= 2
+    for text in by_script:
+        assert re.fullmatch(r"\d{1,2} [A-Z][a-z]{2,3}(?: \d{4})?, \d\d:\d\d GMT\+9", text)
+    for text in by_server:
+        assert re.fullmatch(r"\d{1,2} [A-Z][a-z]{2,3} \d{4}, \d\d:\d\d UTC", text)
