@@ -6,9 +6,9 @@ import logging
 import os
 import shutil
 import socket
+import sqlite3
 import time
 import uuid
-from collections import Counter
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Max, Min, Q
+from django.db.models import Count, Max, Min
 from django.db.models.functions import Now
 
 from . import __version__, claims, counting, outside
@@ -151,9 +151,12 @@ class Pending:
 
 
 def pending() -> Pending:
+    """One query."""
     waiting = Submission.objects.filter(status=Submission.Status.PENDING)
-    held = waiting.filter(claims.is_held()).count()
-    return Pending(waiting.count(), _seconds_since(waiting.aggregate(first=Min("received_at"))["first"]), held)
+    found = waiting.aggregate(
+        number=Count("pk"), first=Min("received_at"), in_hand=Count("pk", filter=claims.is_held())
+    )
+    return Pending(found["number"], _seconds_since(found["first"]), found["in_hand"])
 
 
 def alarm() -> bool:
@@ -172,22 +175,24 @@ def overview() -> dict[str, Any]:
     """Everything an operator looks at, as values for a page."""
     now = database_now()
     final = Submission.objects.filter(finished_at__gte=now - timedelta(days=1))
-    fates = Counter(final.order_by().values_list("status", flat=True))
-    workers = Worker.objects.filter(seen_at__gte=now - FORGOTTEN_AFTER)
+    fates = dict(final.order_by().values_list("status").annotate(Count("pk")))
+    workers = list(Worker.objects.filter(seen_at__gte=now - FORGOTTEN_AFTER))
     failed = Submission.objects.filter(status=Submission.Status.FAILED).select_related("competition", "team")
+    newest = list(failed.order_by("-finished_at")[:SHOWN])
     held = Submission.objects.filter(claims.is_held()).select_related("competition", "team")
+    queue = pending()
     return {
         "heard_within": HEARD_WITHIN.total_seconds(),
         "stuck": STUCK,
         "health": health(),
-        "pending": pending(),
-        "in_hand": held.order_by("received_at")[:SHOWN],
+        "pending": queue,
+        "in_hand": held.order_by("received_at")[:SHOWN] if queue.in_hand else (),
         "queue": queue_length(),
-        "last_sweep": workers.aggregate(last=Max("swept_at"))["last"],
+        "last_sweep": max((worker.swept_at for worker in workers if worker.swept_at), default=None),
         "workers": [(worker, worker.seen_at >= now - HEARD_WITHIN) for worker in workers],
         "fates": [(name, fates.get(name, 0)) for name in ("scored", "invalid", "failed")],
-        "failed": failed.order_by("-finished_at")[:SHOWN],
-        "failed_number": Submission.objects.filter(Q(status=Submission.Status.FAILED)).count(),
+        "failed": newest,
+        "failed_number": len(newest) if len(newest) < SHOWN else failed.count(),
         "inspection": Inspection.objects.first(),
         "disks": disks(),
         "versions": versions(),
@@ -235,7 +240,8 @@ def versions() -> list[tuple[str, str]]:
 
 
 def _database_version() -> str:
-    question = "SELECT sqlite_version()" if connection.vendor == "sqlite" else "SHOW server_version"
+    if connection.vendor == "sqlite":
+        return sqlite3.sqlite_version
     with connection.cursor() as cursor:
-        cursor.execute(question)
+        cursor.execute("SHOW server_version")
         return str(cursor.fetchone()[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..models import Role
 from .announcing import announce, edit_announcement, readers, section_sizes, withdraw_announcement
-from .boards import add_baseline, board_csv, remove_baseline, reveal
+from .boards import add_baseline, baseline_scores, board_csv, remove_baseline, reveal
 from .bundles import submissions_zip
 from .chats import remove_webhook, send_test, set_webhook
 from .checks import check_again
@@ -19,7 +19,6 @@ from .grades import (
     GradeRow,
     GradeSheet,
     Student,
-    baseline_scores,
     grade_rules,
     grade_sheet,
     set_grade_rules,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import UTC
 
@@ -15,12 +16,44 @@ from django.utils.translation import ngettext
 
 from .. import ranking, tasks
 from ..exports import safe_cell
-from ..models import AuditEntry, Baseline, Competition, Deed, Split, Submission, Team, User, last_deadline
+from ..models import (
+    AuditEntry,
+    Baseline,
+    Competition,
+    Deed,
+    GroundTruth,
+    Score,
+    Split,
+    Submission,
+    Team,
+    User,
+    last_deadline,
+)
 from ..models.clock import database_now
 from ..ranking.standings import final_standings
 from ..storage import clean_name, store
 from ..storage import remove as remove_file
 from .setting_up import CannotHost
+
+
+def baseline_scores(ground_truth: GroundTruth | None, split: Split) -> dict[str, float]:
+    """Baseline → exact score. For hosts alone."""
+    return baseline_scores_under([ground_truth], split).get(ground_truth.pk, {}) if ground_truth is not None else {}
+
+
+def baseline_scores_under(rulers: Iterable[GroundTruth | None], split: Split) -> dict[int, dict[str, float]]:
+    """Ruler → what `baseline_scores` gives for it; one query for all."""
+    scores = Score.objects.filter(
+        ground_truth__in=[ruler for ruler in rulers if ruler is not None],
+        split=split,
+        submission__baseline__isnull=False,
+        submission__status=Submission.Status.SCORED,
+    )
+    found: dict[int, dict[str, float]] = defaultdict(dict)
+    for ruler, name, value in scores.values_list("ground_truth", "submission__baseline__name", "value"):
+        assert name is not None
+        found[ruler][name] = value
+    return found
 
 
 def add_baseline(

@@ -33,6 +33,7 @@ from ..models import (
 )
 from ..models.clock import database_now
 from ..ranking.standings import final_standings
+from .boards import baseline_scores, baseline_scores_under
 from .setting_up import CannotHost
 
 DAY = timedelta(days=1)
@@ -148,19 +149,6 @@ def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user
     return rules
 
 
-def baseline_scores(ground_truth: GroundTruth | None, split: Split) -> dict[str, float]:
-    """Baseline → exact score. For hosts alone."""
-    if ground_truth is None:
-        return {}
-    scores = Score.objects.filter(
-        ground_truth=ground_truth,
-        split=split,
-        submission__baseline__isnull=False,
-        submission__status=Submission.Status.SCORED,
-    )
-    return dict(scores.values_list("submission__baseline__name", "value"))
-
-
 # --- what everybody would get -----------------------------------------------------------------------------------
 
 
@@ -184,7 +172,9 @@ def grade_sheets(
     release, told = _told(competition)
     sheet = GradeSheet(rules, is_saved, deciding_split(competition, at), release=release)
     people = students(competition, with_valid=rules.participation_points > 0)
-    return tuple(_under(ruler, sheet, competition, people, told) for ruler in rulers)
+    names = any(step.baseline for step in rules.steps)
+    baselines = baseline_scores_under(rulers, sheet.split) if names else {}
+    return tuple(_under(ruler, sheet, competition, people, told, baselines) for ruler in rulers)
 
 
 def _under(
@@ -193,12 +183,13 @@ def _under(
     competition: Competition,
     people: Sequence[Student],
     told: Mapping[int, grading.Mark],
+    baselines: Mapping[int, Mapping[str, float]],
 ) -> GradeSheet:
     if ruler is None:
         return replace(sheet, faults=(_("Publish a ground truth first; grades follow from scores."),))
     ruler.competition = competition
     try:
-        field, files = _field_and_files(competition, ruler, sheet.rules, sheet.split)
+        field, files = _field_and_files(competition, ruler, sheet.rules, sheet.split, baselines.get(ruler.pk, {}))
     except grading.BadRules as error:
         return replace(sheet, faults=tuple(error.faults))
     rows = [
@@ -226,12 +217,15 @@ def _told(competition: Competition) -> tuple[GradeRelease | None, dict[int, grad
 
 
 def _field_and_files(
-    competition: Competition, ruler: GroundTruth, rules: grading.Rules, split: Split
+    competition: Competition,
+    ruler: GroundTruth,
+    rules: grading.Rules,
+    split: Split,
+    baselines: Mapping[str, float],
 ) -> tuple[grading.Field, dict[int, list[grading.File]]]:
     """What marks are given against, and the files of each team that may decide."""
     higher = ranking.sign_of(ruler) < 0
-    names = any(step.baseline for step in rules.steps)
-    anchors = grading.anchors_of(rules, baseline_scores(ruler, split) if names else {}, higher_is_better=higher)
+    anchors = grading.anchors_of(rules, baselines, higher_is_better=higher)
     values = dict(_deciding(ruler, split))
     board = _("private") if split == Split.PRIVATE else _("public")
     files = {team: [grading.File(value)] for team, value in values.items()}

@@ -9,13 +9,14 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, QuerySet, Window
+from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from ..models import GroundTruth, Score, Split, Standing, Submission, Team
 from .ladder import Answer, Ladder, answers, answers_to, ladder_of, ranked_scores, sign_of
 
 IN_ONE_QUERY = 5000
+FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
 
 
 @dataclass(frozen=True)
@@ -65,35 +66,37 @@ def finals(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, 
     scores = ranked_scores(ground_truth, Split.PUBLIC)
     if team is not None:
         scores = scores.filter(submission__team=team)
+    # Selected files and the others have places of their own, so that one query finds both.
+    placed = scores.annotate(place=_place(ground_truth, "submission__is_selected"))
+    chosen = placed.filter(Q(submission__is_selected=True) | Q(place__lte=ground_truth.competition.final_count))
     picked: dict[int, list[Best]] = defaultdict(list)
-    for best in _read(scores.filter(submission__is_selected=True), ground_truth):
-        picked[best.team_id].append(best)
-    most = ground_truth.competition.final_count
-    rest = scores.filter(submission__is_selected=False).annotate(place=_place(ground_truth)).filter(place__lte=most)
     left: dict[int, list[Best]] = defaultdict(list)
-    for best in _read(rest.order_by("place"), ground_truth):
-        left[best.team_id].append(replace(best, is_picked_by_system=True))
+    sign = sign_of(ground_truth)
+    for *facts, is_selected in chosen.order_by("place").values_list(*FACTS, "submission__is_selected"):
+        best = replace(_best(sign, *facts), is_picked_by_system=not is_selected)
+        (picked if is_selected else left)[best.team_id].append(best)
     return {**left, **picked}
 
 
-def _place(ground_truth: GroundTruth) -> Window:
-    """The place of a score among those of its team. The database sorts: of hundreds of thousands of scores only the
-    first few per team are read."""
+def _place(ground_truth: GroundTruth, *apart: str) -> Window:
+    """The place of a score among those of its team, and of those that have the same in the fields `apart`. The database
+    sorts: of hundreds of thousands of scores only the first few per team are read."""
     best_first = F("value").asc() if sign_of(ground_truth) > 0 else F("value").desc()
     return Window(
         RowNumber(),
-        partition_by=F("submission__team_id"),
+        partition_by=[F("submission__team_id"), *map(F, apart)],
         order_by=[best_first, F("submission__received_at").asc(), F("submission_id").asc()],
     )
 
 
 def _read(scores: QuerySet[Score], ground_truth: GroundTruth) -> Iterator[Best]:
     sign = sign_of(ground_truth)
-    for team_id, submission_id, value, received_at in scores.values_list(
-        "submission__team_id", "submission_id", "value", "submission__received_at"
-    ):
-        assert team_id is not None, "baselines are not ranked"
-        yield Best(team_id, submission_id, value, sign * value, received_at)
+    return (_best(sign, *facts) for facts in scores.values_list(*FACTS))
+
+
+def _best(sign: float, team_id: int | None, submission_id: UUID, value: float, received_at: datetime) -> Best:
+    assert team_id is not None, "baselines are not ranked"
+    return Best(team_id, submission_id, value, sign * value, received_at)
 
 
 def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:

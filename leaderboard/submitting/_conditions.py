@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from ..models import Competition, DailyAttempts, Membership, Submission, Team, terms_of_teams
+from ..models import Competition, DailyAttempts, Membership, Submission, Team, Terms, terms_of_teams
 
 FAILED_FILES_PER_DAY = 20
 
@@ -53,15 +53,18 @@ def _allowance(competition: Competition, membership: Membership, at: datetime) -
     return allowances({membership.team_id: competition}, at)[membership.team_id]
 
 
-def allowances(teams: Mapping[int, Competition], at: datetime) -> dict[int, Allowance]:
-    """Team → what holds for it on the day of `at`. Two queries, however many teams."""
+def allowances(
+    teams: Mapping[int, Competition], at: datetime, *, terms: Mapping[int, Terms] | None = None
+) -> dict[int, Allowance]:
+    """Team → what holds for it on the day of `at`. Two queries, however many teams; one where their terms on that day
+    are at hand."""
     day = at.astimezone(UTC).date()
     used = dict(DailyAttempts.objects.filter(team__in=list(teams), day=day).values_list("team_id", "used"))
     midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
     found = {}
-    for key, terms in terms_of_teams(teams, day).items():
-        left = max(0, terms.daily_attempts - used.get(key, 0))
-        found[key] = Allowance(terms.daily_attempts, left, midnight, terms.closes_at)
+    for key, its in (terms_of_teams(teams, day) if terms is None else terms).items():
+        left = max(0, its.daily_attempts - used.get(key, 0))
+        found[key] = Allowance(its.daily_attempts, left, midnight, its.closes_at)
     return found
 
 

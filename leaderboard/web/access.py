@@ -195,7 +195,9 @@ def _with_visit(
     view: View, audience: Audience, request: HttpRequest, *args: Any, slug: str, **kwargs: Any
 ) -> HttpResponseBase:
     user: Viewer = request.user
-    competition = Competition.objects.seen_by(user).select_related("ground_truth").filter(slug=slug).first()
+    # Whoever runs it reads on each page that a ground truth waits.
+    rulers = ("ground_truth", "candidate") if audience in RUNNING else ("ground_truth",)
+    competition = Competition.objects.seen_by(user).select_related(*rulers).filter(slug=slug).first()
     visit = Visit(competition, user, database_now()) if competition else None
     if visit is None or not is_let_in(visit, audience):
         if user.is_anonymous and audience is not Audience.VISITORS:

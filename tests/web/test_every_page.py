@@ -7,20 +7,6 @@ import pytest
 from bench import term
 from bench.pages import MOST_KB, MOST_QUERIES, costs
 
-# Pages that still ask more often; none may be added, and no number may grow.
-DEARER = {
-    "status": 22,
-    "submissions": 17,
-    "submission": 17,
-    "host_team": 15,
-    "host_candidate": 14,
-    "host_candidate_grades": 15,  # two whole sheets of grades: as they are, and as they would be
-    "host_teams": 14,
-    "host_announcements": 14,
-    "host_report": 13,
-    "overview": 13,
-}
-
 
 @pytest.mark.django_db
 def test_every_page_asks_little_of_the_database_and_of_the_wire() -> None:
@@ -28,10 +14,6 @@ def test_every_page_asks_little_of_the_database_and_of_the_wire() -> None:
     seen = {cost.page.name.split("-")[0] for cost in found}
     assert len(found) > 120
     assert {"overview", "leaderboard", "submit", "host_competition", "host_grades", "host_candidate"} <= seen
-    dear = [
-        f"{one.page.path} of {one.page.who}: {one.queries} queries"
-        for one in found
-        if one.queries > DEARER.get(one.page.name.split("-")[0], MOST_QUERIES)
-    ]
+    dear = [f"{one.page.path} of {one.page.who}: {one.queries} queries" for one in found if one.queries > MOST_QUERIES]
     large = [f"{one.page.path} of {one.page.who}: {one.kb:.0f} KB" for one in found if one.kb > MOST_KB]
     assert dear + large == []

@@ -107,12 +107,14 @@ def _deed(visit: Visit, team: Team, request: HttpRequest, grant_form: GrantForm,
 
 def _context(visit: Visit, team: Team) -> dict[str, object]:
     day = visit.at.astimezone(UTC).date()
-    members = list(team.memberships.select_related("user", "competition", "team"))
+    members = list(team.memberships.select_related("user"))
+    line = hosting.team_lines([team], visit.competition, day)[0]
+    allowed = submitting.allowances({team.pk: visit.competition}, visit.at, terms={team.pk: line.terms})
     return {
         "visit": visit,
         "team": team,
         "members": members,
-        "line": hosting.team_lines([team], visit.competition, day)[0],
-        "allowance": submitting.allowance(members[0], visit.at) if members else None,
+        "line": line,
+        "allowance": allowed[team.pk] if members else None,
         "grants": team.grants.select_related("by"),
     }

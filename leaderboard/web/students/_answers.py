@@ -23,4 +23,5 @@ def own_submission(visit: Visit, submission_id: UUID | str) -> Submission:
     found = mine.select_related("user", "team", "baseline").filter(pk=submission_id).first()
     if found is None:
         raise Http404(_("You have no submission with this number."))
+    found.competition = visit.competition  # with its ground truth, which the receipt reads
     return found

@@ -21,11 +21,11 @@ from ..access import Audience, Visit, open_to
 from ..answers import as_download, person, see_other
 from ..board_cache import shelf
 from ._answers import own_submission
-from ._beside import Line, beside_of
 from ._chart import score_chart
 from ._problems import as_csv
+from ._told import NOTHING, Told, told_of
 from .forms import NoteForm
-from .progress import Progress, Today, scores_of
+from .progress import Progress, Today
 
 PAGE = 50
 TABS = (
@@ -48,7 +48,7 @@ def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
     picks = _picks(visit)
     page = Paginator(_shown(mine, show, picks), PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
-    scores, others = scores_of(rows, visit), beside_of(rows, visit)
+    told = told_of(rows, visit)
     selected = {str(pk) for pk in mine.filter(is_selected=True).values_list("pk", flat=True)}
     # Ticks that could not be saved come back as they were made.
     ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
@@ -57,7 +57,7 @@ def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
         "show": show if show in dict(TABS) else "all",
         "tabs": TABS,
         "page": page,
-        "rows": [_row(row, scores.get(str(row.pk), {}), others.get(str(row.pk), ()), picks, ticked) for row in rows],
+        "rows": [_row(row, told.get(str(row.pk), NOTHING), picks, ticked) for row in rows],
         "selected": selected,
         # Picks that this page does not show are sent along, so that saving the page keeps them.
         "selected_elsewhere": sorted(ticked - {str(row.pk) for row in rows}),
@@ -154,16 +154,15 @@ def _receipt(visit: Visit, submission: Submission) -> dict[str, Any]:
 
 def _row(
     submission: Submission,
-    scores: dict[str, float],
-    beside: tuple[Line, ...],
+    told: Told,
     picks: dict[str, bool],
     ticked: set[str],
 ) -> dict[str, object]:
     return {
         "submission": submission,
-        "public": scores.get("public"),
-        "private": scores.get("private"),
-        "beside": beside,
+        "public": told.scores.get("public"),
+        "private": told.scores.get("private"),
+        "beside": told.beside,
         "is_picked": str(submission.pk) in picks,
         "is_ticked": str(submission.pk) in ticked,
     }

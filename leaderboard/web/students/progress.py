@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -17,7 +17,7 @@ from ... import ranking, submitting
 from ...models import Score, Split, Submission, Uncertainty
 from ..access import Visit
 from ..charts import number_text, rounded_text
-from ._beside import Line, beside_of
+from ._told import NOTHING, Line, Told, told_of
 
 PATIENCE = timedelta(seconds=60)
 UNTOLD = {
@@ -134,13 +134,17 @@ class Progress:
         return f"{self.submission.status}-{self.is_being_scored:d}-{self.ahead}-{self.scorer_is_down:d}-{self.pause}"
 
     @cached_property
-    def scores(self) -> dict[str, float]:
-        return scores_of([self.submission], self.visit).get(str(self.submission.pk), {})
+    def own(self) -> Told:
+        return told_of([self.submission], self.visit).get(str(self.submission.pk), NOTHING)
 
-    @cached_property
+    @property
+    def scores(self) -> Mapping[str, float]:
+        return self.own.scores
+
+    @property
     def beside(self) -> tuple[Line, ...]:
         """What the secondary metrics say, where the score itself is shown."""
-        return beside_of([self.submission], self.visit).get(str(self.submission.pk), ())
+        return self.own.beside
 
     @cached_property
     def public_score(self) -> float | None:
@@ -291,33 +295,6 @@ class Progress:
         if self.untold:
             return f"{name}: {UNTOLD[self.untold]}."
         return f"{name}: {ENDS[status]}."
-
-
-def scores_of(submissions: Sequence[Submission], visit: Visit) -> dict[str, dict[str, float]]:
-    """Submission → split → value under the current ground truth, as the visitor may see it.
-
-    Private values are not even read before the reveal, and public ones not where the board shows something else.
-    """
-    if not visit.sees_exact:
-        return _shown_scores(submissions, visit)
-    splits = [Split.PUBLIC, Split.PRIVATE] if visit.sees_private else [Split.PUBLIC]
-    rows = Score.objects.filter(
-        submission__in=[submission.pk for submission in submissions],
-        ground_truth=visit.competition.ground_truth_id,
-        split__in=splits,
-    ).values_list("submission_id", "split", "value")
-    found: dict[str, dict[str, float]] = {}
-    for submission_id, split, value in rows:
-        found.setdefault(str(submission_id), {})[split] = value
-    return found
-
-
-def _shown_scores(submissions: Sequence[Submission], visit: Visit) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
-    for team_id in {submission.team_id for submission in submissions}:
-        for key, shown in visit.shown_scores(team_id).items():
-            found[key] = {Split.PUBLIC.value: shown}
-    return found
 
 
 def _doubt_of(score: Score) -> Uncertainty | None:
