@@ -81,7 +81,7 @@ urlpatterns = [path("bare/<slug:slug>/", bare), path("", include("leaderboard.ur
 
 
 def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> Competition:
-    """A live competition with `teams` teams of 20 scored submissions each, two a day until now."""
+    """A live competition with `teams` teams of `per_team` scored submissions each, two a day until now."""
     chance, now = random.Random(seed), datetime.now(UTC)
     competition = Competition.objects.create(
         slug=slug,
@@ -111,12 +111,12 @@ def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> C
         for number in range(per_team):
             received = now - timedelta(hours=12 * (per_team - number), seconds=chance.uniform(0, 40_000))
             file = Submission(
-                competition=competition, team=squad, file_name="mine.csv", file_key="none", sha256="0" * 64, size=1,
-                received_at=received, upload_key=f"{squad.pk}-{number}", status="scored", finished_at=received,
+                competition=competition, team=squad, file_name="mine.csv", file_key="none", size=1,
+                sha256=f"{squad.pk:032x}{number:032x}", received_at=received, upload_key=f"{squad.pk}-{number}", status="scored", finished_at=received,
             )  # fmt: skip
             files.append(file)
             for split in Split:
-                value = min(1.0, level + 0.004 * number + chance.uniform(-0.02, 0.02))
+                value = min(1.0, level + 0.08 * number / per_team + chance.uniform(-0.02, 0.02))
                 scores.append(Score(submission=file, ground_truth=ruler, split=split, value=value))
     Submission.objects.bulk_create(files, batch_size=2000)
     Score.objects.bulk_create(scores, batch_size=2000)

@@ -241,13 +241,12 @@ def _members(standings: Sequence[Standing]) -> dict[int, list[str]]:
 def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
     """The host's reference submissions, best first; rounded or without a score like the teams beside them."""
     sign, ladder, asides = sign_of(ground_truth), ladder_on(ground_truth, split), asides_of(ground_truth)
-    files = Submission.objects.filter(
-        baseline__in=list(Baseline.objects.filter(competition=ground_truth.competition_id)),
-        status=Submission.Status.SCORED,
+    # Named from the few baselines on: a plain join is planned through every score of the ruler.
+    mine = Baseline.objects.filter(competition=ground_truth.competition_id).order_by().values("pk")
+    files = Submission.objects.filter(baseline__in=mine, status=Submission.Status.SCORED).order_by().values("pk")
+    scores = Score.objects.filter(submission__in=files, ground_truth=ground_truth, split=split).select_related(
+        "submission__baseline"
     )
-    scores = Score.objects.filter(
-        submission__in=list(files.order_by()), ground_truth=ground_truth, split=split
-    ).select_related("submission__baseline")
     rows = [
         Row(
             rank=None,
