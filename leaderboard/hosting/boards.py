@@ -22,7 +22,6 @@ from ..models import (
     Competition,
     Deed,
     GroundTruth,
-    Score,
     Split,
     Submission,
     Team,
@@ -42,14 +41,12 @@ def baseline_scores(ground_truth: GroundTruth | None, split: Split) -> dict[str,
 
 
 def baseline_scores_under(rulers: Iterable[GroundTruth | None], split: Split) -> dict[int, dict[str, float]]:
-    """Ruler → what `baseline_scores` gives for it; one query for all."""
-    scores = Score.objects.filter(
-        ground_truth__in=[ruler for ruler in rulers if ruler is not None],
-        split=split,
-        submission__baseline__isnull=False,
-        submission__status=Submission.Status.SCORED,
-    )
+    """Ruler of one competition → what `baseline_scores` gives for it; one query for all."""
+    known = [ruler for ruler in rulers if ruler is not None]
     found: dict[int, dict[str, float]] = defaultdict(dict)
+    if not known:
+        return found
+    scores = ranking.reference_scores(known[0].competition_id, split).filter(ground_truth__in=known)
     for ruler, name, value in scores.values_list("ground_truth", "submission__baseline__name", "value"):
         assert name is not None
         found[ruler][name] = value

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sub
 from django.db.models.functions import TruncHour
 
 from .. import ranking
-from ..models import Competition, Grant, Membership, Score, Split, Standing, Submission, Team, Terms, Worker
+from ..models import Competition, Grant, Membership, Split, Standing, Submission, Team, Terms, Worker
 
 Status = Submission.Status
 
@@ -114,10 +114,9 @@ def below_baselines(competition: Competition) -> list[Below]:
     if ruler is None:
         return []
     sign = ranking.sign_of(ruler)
-    scored = Score.objects.filter(
-        submission__baseline__competition=competition, ground_truth=ruler, split=Split.PUBLIC
-    ).values_list("submission__baseline__name", "submission__baseline", "value")
-    baselines = sorted(scored, key=lambda row: sign * row[2])
+    scored = ranking.reference_scores(competition.pk, Split.PUBLIC).filter(ground_truth=ruler)
+    found = scored.values_list("submission__baseline__name", "submission__baseline", "value")
+    baselines = sorted(found, key=lambda row: sign * row[2])
     best = best_public(competition) if baselines else {}
     return [
         Below(name, pk, value, frozenset(team for team, its in best.items() if sign * its > sign * value))

@@ -16,6 +16,7 @@ from .boards import (
     names_of,
     rank_of,
     ranks_of,
+    reference_scores,
 )
 from .courses import Course, courses
 from .doubts import Doubt
@@ -68,6 +69,7 @@ __all__ = [
     "ranked_scores",
     "ranks_of",
     "rebuild",
+    "reference_scores",
     "reveal",
     "reveal_due",
     "shake_up",

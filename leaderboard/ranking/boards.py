@@ -241,12 +241,7 @@ def _members(standings: Sequence[Standing]) -> dict[int, list[str]]:
 def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
     """The host's reference submissions, best first; rounded or without a score like the teams beside them."""
     sign, ladder, asides = sign_of(ground_truth), ladder_on(ground_truth, split), asides_of(ground_truth)
-    # Named from the few baselines on: a plain join is planned through every score of the ruler.
-    mine = Baseline.objects.filter(competition=ground_truth.competition_id).order_by().values("pk")
-    files = Submission.objects.filter(baseline__in=mine, status=Submission.Status.SCORED).order_by().values("pk")
-    scores = Score.objects.filter(submission__in=files, ground_truth=ground_truth, split=split).select_related(
-        "submission__baseline"
-    )
+    scores = reference_scores(ground_truth.competition_id, split).filter(ground_truth=ground_truth)
     rows = [
         Row(
             rank=None,
@@ -259,10 +254,21 @@ def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
             is_baseline=True,
             secondary=told(asides, score.secondary, ladder),
         )
-        for score in scores
+        for score in scores.select_related("submission__baseline")
         if score.submission.baseline is not None
     ]
     return sorted(rows, key=lambda row: (_key(row, sign), row.name))
+
+
+def reference_scores(competition_id: int, split: Split) -> QuerySet[Score]:
+    """Of the files of a competition's baselines, under every ruler. Named from the few baselines on: a plain join is
+    planned through all scores of a ruler."""
+    files = Submission.objects.filter(
+        baseline__in=Baseline.objects.filter(competition=competition_id).order_by().values("pk")
+    )
+    return Score.objects.filter(
+        submission__in=files.order_by().values("pk"), submission__status=Submission.Status.SCORED, split=split
+    )
 
 
 def _shown(value: float, ladder: Ladder | None) -> float | None:
