@@ -112,7 +112,8 @@ def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> C
             received = now - timedelta(hours=12 * (per_team - number), seconds=chance.uniform(0, 40_000))
             file = Submission(
                 competition=competition, team=squad, file_name="mine.csv", file_key="none", size=1,
-                sha256=f"{squad.pk:032x}{number:032x}", received_at=received, upload_key=f"{squad.pk}-{number}", status="scored", finished_at=received,
+                sha256=f"{squad.pk:032x}{number:032x}", received_at=received, upload_key=f"{squad.pk}-{number}",
+                status="scored", finished_at=received,
             )  # fmt: skip
             files.append(file)
             for split in Split:
