@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from http.client import responses
 from typing import Any
 
@@ -43,7 +44,9 @@ class Operation:
     curl: str
 
 
+@cache
 def document() -> Document:
+    """The same for everybody until the next start; making it takes longer than any page."""
     return dict(operations.get_openapi_schema(path_prefix=ROOT))
 
 

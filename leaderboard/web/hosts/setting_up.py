@@ -6,7 +6,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ... import hosting
-from ...models import Competition, Submission
+from ...models import Competition, Submission, Team
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ._answers import posted
@@ -32,11 +33,17 @@ def host(request: HttpRequest) -> HttpResponse:
     if not user.is_host and not Competition.objects.run_by(user).exists():
         raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
     held = Competition.objects.run_by(request.user).annotate(
-        team_count=Count("teams", distinct=True),
-        waiting_count=Count("submissions", filter=Q(submissions__status=Status.PENDING), distinct=True),
+        team_count=_number(Team.objects.all()),
+        waiting_count=_number(Submission.objects.filter(status=Status.PENDING)),
     )
     rows = [(competition, competition.state(now)) for competition in held]
     return render(request, "hosts/host.html", {"rows": rows})
+
+
+def _number(rows: QuerySet[Any]) -> Coalesce:
+    """How many there are of each competition; counted apart, because a join of both has every team with every file."""
+    its = rows.filter(competition=OuterRef("pk")).order_by().values("competition")
+    return Coalesce(Subquery(its.annotate(number=Count("pk")).values("number")), 0)
 
 
 @open_to(Audience.ASSISTANTS)
