@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from ...models import Competition
 from ...models.zones import zones
+from ..long_select import LongSelect
 
 MEGABYTE = 1024 * 1024
 MOMENT_FORMATS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
@@ -72,7 +73,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("Deadline"),
         help_text=_("In the zone below. What has arrived before counts, even if it is scored later."),
     )
-    zone = forms.ChoiceField(label=_("Time zone"), initial="UTC")
+    zone = forms.ChoiceField(label=_("Time zone"), initial="UTC", widget=LongSelect)
     max_megabytes = forms.IntegerField(label=_("Largest file (MB)"), min_value=1, initial=50)
 
     class Meta:

@@ -105,7 +105,9 @@ def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
             return see_other("host_baselines", slug=competition.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    found = _with_scores(competition, competition.submissions.filter(baseline__isnull=False))
+    # Named from the few baselines on, because all files are many.
+    files = Submission.objects.filter(baseline__in=competition.baselines.order_by().values("pk"))
+    found = _with_scores(competition, files)
     asides = ranking.asides_of(competition.ground_truth)
     rows = [_row(submission, asides) for submission in found.order_by("baseline__name")]
     context = {"visit": visit, "form": form, "rows": rows}

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from ... import telling
 from ...models import ApiToken, Delivery, Kind, User
 from ...models.zones import zones
+from ..long_select import LongSelect
 
 
 class CodeForm(forms.Form):
@@ -171,6 +172,7 @@ class PreferencesForm(forms.Form):
         known = zones() if user.zone in ("", *zones()) else (user.zone, *zones())
         self.fields["zone"] = forms.ChoiceField(
             label=_("Time zone"),
+            widget=LongSelect,
             required=False,
             choices=[("", _("That of my browser")), *((zone, zone.replace("_", " ")) for zone in known)],
             initial=user.zone,
