@@ -224,6 +224,9 @@ def _run(term: Term, competition: Competition) -> None:
         competition=competition, user=ada, file_name="class.csv", data="Name,Email,Student ID,Section\n" + lines
     )
     hosting.take_over_roster(competition=competition, user=ada)
+    guests, _waiting = hosting.guests_of(competition)
+    pairs = {guest.membership.pk: guest.guess.pk for guest in guests[1:] if guest.guess}
+    hosting.say_who(competition=competition, pairs=pairs, user=ada)
     competition.assistants.add(term.people["ivy"])
     hosting.announce(
         competition=competition, user=ada, title="The data has a new column", text="See **train.csv**.", is_pinned=True

@@ -25,6 +25,7 @@ from .grades import (
 )
 from .granting import disqualify, forgive_files, grant, readmit, revoke_grant
 from .hard_rows import TOP_TEAMS, correct_truth, find_hard_rows
+from .identifying import Guest, Waiting, guests_of, label_of, part, say_who
 from .inviting import invite, letters_left, not_invited, why_nobody_is_invited
 from .launches import cancel_launch, launch, schedule_launch, walk
 from .lookout import HOURS, Below, Pulse, TeamLine, below_baselines, best_public, pulse, team_lines, without_valid_file
@@ -79,6 +80,7 @@ __all__ = [
     "GradeMove",
     "GradeRow",
     "GradeSheet",
+    "Guest",
     "Move",
     "Person",
     "Preview",
@@ -91,6 +93,7 @@ __all__ = [
     "TeamLine",
     "TouchedGrades",
     "UnknownAddress",
+    "Waiting",
     "add_baseline",
     "add_data_file",
     "add_host",
@@ -132,11 +135,13 @@ __all__ = [
     "grade_rules",
     "grade_sheet",
     "grant",
+    "guests_of",
     "hide_submission",
     "import_folder",
     "import_zip",
     "invite",
     "keep_gradebook",
+    "label_of",
     "launch",
     "letters_left",
     "make_board_plain",
@@ -145,6 +150,7 @@ __all__ = [
     "not_invited",
     "obstacles_to_release",
     "offer_role",
+    "part",
     "pause",
     "people_of",
     "preview",
@@ -167,6 +173,7 @@ __all__ = [
     "review",
     "revoke_grant",
     "sample_of",
+    "say_who",
     "schedule_launch",
     "section_sizes",
     "send_test",

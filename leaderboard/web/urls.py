@@ -89,6 +89,7 @@ urlpatterns = [
     path("host/<slug:slug>/people/invite/", hosts.host_invite, name="host_invite"),
     path("host/<slug:slug>/people/slips/", hosts.host_slips, name="host_slips"),
     path("host/<slug:slug>/people/left/", hosts.host_left, name="host_left"),
+    path("host/<slug:slug>/people/who/", hosts.host_who, name="host_who"),
     path("host/<slug:slug>/people/roles/", hosts.host_roles, name="host_roles"),
     path("host/<slug:slug>/audit/", hosts.host_audit, name="host_audit"),
     path("host/<slug:slug>/truth/", hosts.host_truth, name="host_truth"),

@@ -51,6 +51,15 @@ def page(client: Client, path: str) -> str:
     return response.content.decode()
 
 
+def test_before_the_release_only_those_with_an_account_are_counted(host: Client, pets: Competition, bo: User) -> None:
+    hosting.draft_roster(competition=pets, user=None, file_name="", data="Name,Email\nDee Dorn,dorn@example.org\n")
+    hosting.take_over_roster(competition=pets, user=None)
+    add_baseline(pets, "Strong", public=1)
+    ended(pets, bo)
+    host.post("/host/pets/grades/rules/", FORM)
+    assert "1 student then sees the grade" in page(host, "/host/pets/grades/release/")
+
+
 def test_ada_writes_rules_and_reads_everybodys_reasons(host: Client, pets: Competition, bo: User) -> None:
     add_baseline(pets, "Strong", public=1)
     enter(pets, bo)

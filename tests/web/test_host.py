@@ -311,3 +311,22 @@ def test_a_co_host_finds_their_competition_and_cannot_open_new_ones(pets: Compet
     assert "Cats or dogs" in page
     assert "Create a competition" not in page
     assert client.get("/host/new/").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("site", "host", "address", "is_warned"),
+    [
+        ("", "127.0.0.1:8000", "http://127.0.0.1:8000/join/", True),
+        ("", "testserver", "http://testserver/join/", False),
+        ("https://board.example.org", "127.0.0.1:8000", "https://board.example.org/join/", False),
+    ],
+)
+def test_a_join_link_that_opens_on_this_computer_alone_says_so(
+    ada: User, pets: Competition, settings: LazySettings, site: str, host: str, address: str, is_warned: bool
+) -> None:
+    settings.SITE_URL, settings.ALLOWED_HOSTS = site, ["*"]
+    client = Client(headers={"host": host})
+    client.force_login(ada)
+    page = client.get("/host/pets/").content.decode()
+    assert f"{address}{pets.join_code}/" in page
+    assert ("opens on this computer alone" in page) is is_warned

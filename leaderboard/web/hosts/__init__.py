@@ -11,6 +11,7 @@ from .grade_files import host_grade_canvas, host_grade_file
 from .grade_moves import host_candidate_grades
 from .grades import host_grade_release, host_grade_rules, host_grades
 from .hard_rows import host_rows
+from .identifying import host_who
 from .launches import host_clone, host_launch, host_setup_launch, host_walk
 from .people import host_admission, host_people, host_roles
 from .rehearsal import host_rehearsal
@@ -94,4 +95,5 @@ __all__ = [
     "host_truth_check",
     "host_truth_file",
     "host_walk",
+    "host_who",
 ]

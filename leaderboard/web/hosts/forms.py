@@ -123,7 +123,9 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         help_texts: ClassVar = {
             "slug": _("Small letters, digits and hyphens: /c/<b>address</b>/. Left empty, it is made from the title."),
             "subtitle": _("One sentence below the title."),
-            "overview": _("Markdown, formulas between <code>$$</code>. What is asked, where the data come from."),
+            "overview": _(
+                "Markdown, formulas between <code>$$</code>. What is asked, from which data. Needed at the launch."
+            ),
             "rules": _("Markdown. Students accept the rules before they see the data; a change asks them again."),
             "reveals_itself": _("Otherwise you open it yourself."),
             "daily_attempts": _("Files that cannot be scored are free. A day ends at midnight UTC."),

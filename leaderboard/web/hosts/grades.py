@@ -78,6 +78,8 @@ def _numbers(sheet: hosting.GradeSheet) -> dict[str, Any]:
     points = [row.mark.points for row in sheet.rows if row.mark.points is not None]
     return {
         "students": len(sheet.rows),
+        # Who has no account reads no grade here.
+        "readers": sum(row.student.user_id is not None for row in sheet.rows),
         "graded": len(points),
         "without": len(sheet.rows) - len(points),
         "mean": round(sum(points) / len(points), 1) if points else None,

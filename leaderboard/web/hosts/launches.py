@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from ... import hosting
@@ -56,7 +55,6 @@ def _review(request: HttpRequest, visit: Visit, form: ScheduleForm, *, status: i
         "report": check.report if check else None,
         "walk": WalkThrough.objects.filter(ground_truth=competition.ground_truth_id).first(),
         "files": competition.data_files.all(),
-        "join_link": request.build_absolute_uri(reverse("join_code", kwargs={"code": competition.join_code})),
     }
     return render(request, "hosts/host_setup_launch.html", context, status=status)
 
@@ -96,7 +94,7 @@ def host_launch(request: HttpRequest, visit: Visit) -> HttpResponse:
     except hosting.CannotHost as error:
         messages.error(request, " ".join([error.message, *error.details]))
         return see_other("host_setup_launch", slug=visit.competition.slug)
-    messages.success(request, _("Launched. Students join with the code below."))
+    messages.success(request, _("Launched. Give your students the join code or the link on this page."))
     return see_other("host_competition", slug=visit.competition.slug)
 
 

@@ -43,6 +43,8 @@ def host_people(request: HttpRequest, visit: Visit) -> HttpResponse:
         "tiles": [(one.label, states[one]) for one in RosterEntry.State],
         "total": len(people),
         "has_roster": any(person.entry for person in people),
+        "guests": sum(not person.entry for person in people),
+        "unjoined": any(person.entry and not person.entry.user_id and not person.entry.left_at for person in people),
         "is_filtered": bool(section or state or text),
     }
     return render(request, "hosts/host_people.html", context)

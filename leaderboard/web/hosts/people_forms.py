@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django import forms
@@ -121,3 +122,34 @@ class RosterForm(forms.Form):
         if file := self.cleaned_data["file"]:
             return file.name or "", file.read()
         return "", self.cleaned_data["text"]
+
+
+class WhoForm(forms.Form):
+    """A field for each account: who it is on the roster, as one of its lines, an address, a number or a name."""
+
+    def __init__(self, guests: Iterable[hosting.Guest], waiting: hosting.Waiting, *args: Any) -> None:
+        super().__init__(*args)
+        self.waiting = waiting
+        self.pairs: dict[int, int] = {}
+        for guest in guests:
+            self.fields[f"who-{guest.membership.pk}"] = forms.CharField(
+                label=guest.membership.user.get_username(),
+                required=False,
+                max_length=300,
+                initial=hosting.label_of(guest.guess) if guest.guess else "",
+                widget=forms.TextInput(attrs={"list": "roster", "autocomplete": "off"}),
+            )
+
+    def clean(self) -> dict[str, Any]:
+        for name, text in list(self.cleaned_data.items()):
+            entry = self.waiting.found(text)
+            if text and entry is None:
+                words = _("Nobody without an account is called “%(text)s”, or several are. Choose one of the list.")
+                self.add_error(name, ValidationError(words % {"text": text}))
+            elif entry and entry.pk in self.pairs.values():
+                self.add_error(name, _("Another account is this person already. Leave one of them empty."))
+            elif entry:
+                self.pairs[int(name.removeprefix("who-"))] = entry.pk
+        if not (self.pairs or self.errors):
+            self.add_error(None, _("Nothing is filled in. Say of at least one account who it is."))
+        return self.cleaned_data

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from ... import hosting, rosters, telling
 from ...models import Competition, RosterDraft, RosterEntry, User
 from ...storage import TooLarge
+from .. import addresses
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ._answers import add_refusal, posted, refuse_too_large
@@ -82,7 +81,7 @@ def host_slips(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method != "POST":
         return redirect("host_people", slug=visit.competition.slug)
     try:
-        chosen = _chosen(request) or _uninvited(request, visit)
+        chosen = chosen_entries(request) or _uninvited(request, visit)
         slips = hosting.make_slips(competition=visit.competition, entries=chosen, user=person(visit.user))
     except hosting.CannotHost as error:
         messages.error(request, error.message)
@@ -91,7 +90,13 @@ def host_slips(request: HttpRequest, visit: Visit) -> HttpResponse:
         {"entry": entry, "code": "-".join((code[:4], code[4:8], code[8:])), "link": _link(request, code)}
         for entry, code in slips
     ]
-    context = {"visit": visit, "slips": rows, "address": _address(request), "expires_at": slips[0][0].slip_expires_at}
+    context = {
+        "visit": visit,
+        "slips": rows,
+        "address": _address(request),
+        "is_only_here": addresses.is_only_here(request),
+        "expires_at": slips[0][0].slip_expires_at,
+    }
     response = render(request, "hosts/host_slips.html", context)
     response["Cache-Control"] = "private, no-store"
     return response
@@ -102,9 +107,9 @@ def host_invite(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Shows who would get which letter. POST sends it to those whose box is ticked, or to all not yet invited."""
     competition, user = visit.competition, person(visit.user)
     waiting = list(hosting.not_invited(competition).values_list("pk", flat=True))
-    if request.method == "POST" and (_chosen(request) or "all" in request.POST):
+    if request.method == "POST" and (chosen_entries(request) or "all" in request.POST):
         try:
-            number = hosting.invite(competition=competition, entries=_chosen(request) or waiting, user=user)
+            number = hosting.invite(competition=competition, entries=chosen_entries(request) or waiting, user=user)
         except hosting.CannotHost as error:
             messages.error(request, error.message)
             return see_other("host_invite", slug=competition.slug)
@@ -133,7 +138,7 @@ def host_left(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method == "POST":
         left = request.POST.get("action") != "back"
         user = person(visit.user)
-        number = hosting.mark_left(competition=visit.competition, entries=_chosen(request), user=user, left=left)
+        number = hosting.mark_left(competition=visit.competition, entries=chosen_entries(request), user=user, left=left)
         if not number:
             messages.error(request, _("Choose people of the roster first."))
         elif left:
@@ -145,7 +150,7 @@ def host_left(request: HttpRequest, visit: Visit) -> HttpResponse:
     return see_other("host_people", slug=visit.competition.slug)
 
 
-def _chosen(request: HttpRequest) -> list[int]:
+def chosen_entries(request: HttpRequest) -> list[int]:
     """The entries whose box is ticked."""
     given = request.POST.getlist("entry")[: rosters.MOST_ROWS]
     return [int(number) for number in given if number.isascii() and number.isdecimal() and len(number) < 16]
@@ -158,11 +163,9 @@ def _uninvited(request: HttpRequest, visit: Visit) -> list[int]:
 
 
 def _link(request: HttpRequest, code: str) -> str:
-    path = reverse("slip", kwargs={"code": code})
-    return settings.SITE_URL.rstrip("/") + path if settings.SITE_URL else request.build_absolute_uri(path)
+    return addresses.whole(request, "slip", code)
 
 
 def _address(request: HttpRequest) -> str:
     """Where the code is typed in, as short as it can be said."""
-    where = settings.SITE_URL.rstrip("/") if settings.SITE_URL else request.build_absolute_uri("/").rstrip("/")
-    return where.partition("://")[2] + reverse("join").rstrip("/")
+    return addresses.whole(request, "join").partition("://")[2].rstrip("/")

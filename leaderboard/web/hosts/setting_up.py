@@ -10,12 +10,12 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ... import hosting
 from ...models import Competition, Submission, Team
+from .. import addresses
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ._answers import posted
@@ -53,7 +53,8 @@ def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
         "visit": visit,
         "checklist": checklist_of(competition) if visit.state == "draft" else [],
         "parts": _parts(competition),
-        "join_link": request.build_absolute_uri(reverse("join_code", kwargs={"code": competition.join_code})),
+        "join_link": addresses.whole(request, "join_code", competition.join_code),
+        "is_only_here": addresses.is_only_here(request),
         **beat(visit),
     }
     return render(request, "hosts/host_competition.html", context)

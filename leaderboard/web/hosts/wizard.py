@@ -10,11 +10,11 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from ... import hosting
 from ...models import Competition
+from .. import addresses
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ._answers import posted
@@ -93,10 +93,10 @@ def host_setup_limits(request: HttpRequest, visit: Visit) -> HttpResponse:
 @step("people")
 def host_setup_people(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Who gets in. Hosts are added on the page that stays under Manage."""
-    code = visit.competition.join_code
     more = {
         "hosts": visit.competition.hosts.order_by("username"),
-        "join_link": request.build_absolute_uri(reverse("join_code", kwargs={"code": code})),
+        "join_link": addresses.whole(request, "join_code", visit.competition.join_code),
+        "is_only_here": addresses.is_only_here(request),
     }
     return _fields(request, visit, "people", EntryForm, more)
 

@@ -8,11 +8,11 @@ from django.contrib import messages
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from ... import joining, merging
 from ...models import Membership, MergeOffer
+from .. import addresses
 from ..access import Audience, Visit, open_to
 from ..answers import see_other
 from .forms import MergeForm, TeamNameForm
@@ -55,7 +55,7 @@ def _context(request: HttpRequest, visit: Visit, membership: Membership) -> dict
         "visit": visit,
         "team": own,
         "members": members,
-        "invitation_link": request.build_absolute_uri(reverse("invitation", args=[own.invitation])),
+        "invitation_link": addresses.whole(request, "invitation", own.invitation),
         "stays": stays,
         "names_stay": visit.at >= competition.closes_at,
         "is_full": len(members) >= competition.team_size,

@@ -1,0 +1,121 @@
+"""A class list was read and the class joined with the code: Ada says which account is whom."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from leaderboard import hosting
+from leaderboard.models import AuditEntry, Competition, Deed, RosterEntry, User
+from tests.conftest import enter, person
+
+LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,clay@example.org,8,Lab 2\n"
+WHO = "/host/pets/people/who/"
+
+
+@pytest.fixture
+def hers(ada: User, pets: Competition) -> Client:
+    """Ada's browser, with a class list read."""
+    hosting.draft_roster(competition=pets, user=ada, file_name="class.csv", data=LIST)
+    hosting.take_over_roster(competition=pets, user=ada)
+    client = Client()
+    client.force_login(ada)
+    return client
+
+
+def entry(name: str) -> RosterEntry:
+    return RosterEntry.objects.get(name=name)
+
+
+def test_who_joined_with_the_code_is_guessed_by_address_and_counts_once_ada_says_so(
+    hers: Client, pets: Competition, bo: User
+) -> None:
+    membership = enter(pets, bo)
+    assert "1 account is not on the roster" in hers.get("/host/pets/people/").content.decode()
+    page = hers.get(WHO).content.decode()
+    assert 'value="Bo Berg · bo@example.org"' in page
+    assert entry("Bo Berg").user is None, "an address alone says nothing"
+    answer = hers.post(WHO, {f"who-{membership.pk}": "Bo Berg · bo@example.org"}, follow=True)
+    assert "1 account is now on the roster." in answer.content.decode()
+    assert entry("Bo Berg").user == bo
+    assert entry("Bo Berg").joined_at == membership.joined_at
+    assert "Say who is who" not in hers.get("/host/pets/people/").content.decode()
+    students = [row.student for row in hosting.grade_sheet(pets, at=timezone.now()).rows]
+    assert {student.name: student.user_id for student in students} == {"Bo Berg": bo.pk, "Cy Clay": None}
+    assert AuditEntry.objects.filter(deed=Deed.ROSTER_CHANGED.value).count() == 1
+
+
+@pytest.mark.parametrize("words", ["Cy Clay", "8", "CLAY@example.org", " cy  clay "])
+def test_a_person_is_found_by_name_number_or_address(hers: Client, pets: Competition, cy: User, words: str) -> None:
+    membership = enter(pets, cy)
+    hers.post(WHO, {f"who-{membership.pk}": words})
+    assert entry("Cy Clay").user == cy
+
+
+def test_words_for_nobody_are_refused_and_kept_and_nothing_is_changed(
+    hers: Client, pets: Competition, bo: User, cy: User
+) -> None:
+    his, theirs = enter(pets, bo), enter(pets, cy)
+    answer = hers.post(WHO, {f"who-{his.pk}": "Bo Berg", f"who-{theirs.pk}": "Dee Dorn"})
+    assert answer.status_code == 422
+    assert "Nobody without an account is called “Dee Dorn”" in answer.content.decode()
+    assert 'value="Dee Dorn"' in answer.content.decode()
+    assert entry("Bo Berg").user is None
+
+
+def test_two_accounts_are_not_one_person(hers: Client, pets: Competition, bo: User, cy: User) -> None:
+    his, theirs = enter(pets, bo), enter(pets, cy)
+    answer = hers.post(WHO, {f"who-{his.pk}": "Bo Berg", f"who-{theirs.pk}": "7"})
+    assert answer.status_code == 422
+    assert "Another account is this person already" in answer.content.decode()
+    with pytest.raises(hosting.CannotHost):
+        hosting.say_who(competition=pets, pairs={his.pk: entry("Bo Berg").pk, theirs.pk: entry("Bo Berg").pk}, user=bo)
+    assert entry("Bo Berg").user is None
+
+
+def test_nothing_filled_in_is_said(hers: Client, pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    assert "Nothing is filled in" in hers.post(WHO, {f"who-{membership.pk}": ""}).content.decode()
+
+
+def test_nobody_is_taken_from_somebody_and_nobody_of_another_class_is_taken(
+    hers: Client, pets: Competition, bo: User, cy: User
+) -> None:
+    his, theirs = enter(pets, bo), enter(pets, cy)
+    number = entry("Bo Berg").pk
+    hosting.say_who(competition=pets, pairs={his.pk: number}, user=None)
+    for pairs in ({theirs.pk: number}, {his.pk: entry("Cy Clay").pk}, {10**6: entry("Cy Clay").pk}):
+        with pytest.raises(hosting.CannotHost, match="Nothing was changed"):
+            hosting.say_who(competition=pets, pairs=pairs, user=None)
+    assert entry("Bo Berg").user == bo
+
+
+def test_a_join_slip_ends_when_its_person_has_an_account(hers: Client, pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    hosting.make_slips(competition=pets, entries=[entry("Bo Berg").pk], user=None)
+    hosting.say_who(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
+    assert entry("Bo Berg").slip_digest == ""
+
+
+def test_a_wrong_account_is_taken_off_again_and_keeps_its_team(hers: Client, pets: Competition, bo: User) -> None:
+    membership = enter(pets, bo)
+    hosting.say_who(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
+    answer = hers.post(WHO, {"action": "part", "entry": entry("Bo Berg").pk}, follow=True)
+    assert "1 person has no account now." in answer.content.decode()
+    assert entry("Bo Berg").user is None
+    assert pets.memberships.get().user == bo
+    assert AuditEntry.objects.filter(deed=Deed.ROSTER_CHANGED.value).count() == 2
+
+
+def test_the_page_asks_the_database_no_more_for_a_large_class(hers: Client, pets: Competition) -> None:
+    for number in range(60):
+        enter(pets, person(f"guest{number}"))
+    hers.get(WHO)
+    with CaptureQueriesContext(
+        connection,
+    ) as asked:
+        assert "60 accounts that are not on the roster" in hers.get(WHO).content.decode()
+    assert len(asked) <= 12
