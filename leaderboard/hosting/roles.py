@@ -135,7 +135,15 @@ def offer_role(*, competition: Competition, address: str, role: Role, user: User
         if held.role_invitations.exclude(email=address).count() >= MOST_OFFERS:
             raise CannotHost(_("Roles are kept for {number} addresses already.").format(number=MOST_OFFERS))
         fields = {"role": role.value, "made_by": user, "made_at": database_now()}
+        before = held.role_invitations.filter(email=address).values_list("role", flat=True).first()
         made, _is_new = held.role_invitations.update_or_create(email=address, defaults=fields)
+        if before != role.value:
+            _tell_awaited(
+                address,
+                _("A role waits for you"),
+                _("A host keeps the role of %(role)s for the address %(address)s. Confirm it, and the role is yours.")
+                % {"role": made.role_words, "address": address},
+            )
         AuditEntry.append(
             Deed.ROLE_OFFERED, user=user, competition=held, after={"invitation": made.pk, "role": role.value}
         )
@@ -152,7 +160,19 @@ def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
             Deed.ROLE_WITHDRAWN, user=user, competition=competition, before={"invitation": offer.pk, "role": offer.role}
         )
         offer.delete()
+        _tell_awaited(
+            offer.email,
+            _("A role waits for you no longer"),
+            _("What a host kept for the address %(address)s was taken back.") % {"address": offer.email},
+        )
     return offer.email
+
+
+def _tell_awaited(address: str, title: str, text: str) -> None:
+    """Tell accounts that say this address is theirs. They have not shown it, so no competition and no host is named."""
+    said = Q(email__iexact=address) | Q(emailaddress__email__iexact=address)
+    people = User.objects.filter(said, is_active=True).distinct()
+    telling.tell(people, kind=Kind.ROLE, competition=None, title=title, text=text, link=reverse("account_email"))
 
 
 def take_up_roles(*, address: str) -> int:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from .competition import Competition
 from .user import User
@@ -38,3 +39,7 @@ class RoleInvitation(models.Model):
 
     def __str__(self) -> str:
         return self.email
+
+    @property
+    def role_words(self) -> str:
+        return _("a host") if self.role == Role.HOST else _("an assistant")

@@ -103,6 +103,21 @@ def test_offering_again_changes_the_role(hers: Client, pets: Competition, dee: U
     assert not pets.assistants.exists()
 
 
+def test_who_is_awaited_reads_it_without_a_word_of_where(hers: Client, pets: Competition, dee: User) -> None:
+    """Dee has an account with that address, and nobody knows yet whether it is hers."""
+    offer(hers)
+    offer(hers)
+    assert [notice.title for notice in Notice.objects.filter(user=dee)] == ["A role waits for you"]
+    offer(hers, role="host")
+    told = Notice.objects.filter(user=dee).order_by("pk")
+    assert "the role of a host for the address dee@example.org" in told[1].text
+    numbers = re.findall(r'name="number" value="(\d+)"', hers.get(ROLES).content.decode())
+    hers.post(ROLES, {"action": "withdraw", "number": numbers[0]})
+    assert told[2].title == "A role waits for you no longer"
+    words = " ".join(f"{one.title} {one.text} {one.link}" for one in told)
+    assert not any(word in words for word in (pets.title, pets.slug, "ada"))
+
+
 def test_where_no_mail_is_sent_nothing_is_kept(hers: Client, settings: LazySettings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "none"
     assert "ask the person for their user name" in offer(hers)
