@@ -51,6 +51,8 @@ from .roster import (
     make_slips,
     mark_left,
     preview_roster,
+    roster_lists,
+    take_back_roster,
     take_over_roster,
 )
 from .rulers import publish, sample_of
@@ -172,6 +174,7 @@ __all__ = [
     "reveal",
     "review",
     "revoke_grant",
+    "roster_lists",
     "sample_of",
     "say_who",
     "schedule_launch",
@@ -181,6 +184,7 @@ __all__ = [
     "set_webhook",
     "show_submission",
     "submissions_zip",
+    "take_back_roster",
     "take_over_roster",
     "take_role",
     "take_up_roles",

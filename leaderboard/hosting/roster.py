@@ -9,10 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.db import IntegrityError, transaction
+from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from .. import rosters
-from ..models import AuditEntry, Competition, Deed, Membership, RosterDraft, RosterEntry, User
+from ..models import AuditEntry, Competition, Deed, Membership, RosterDraft, RosterEntry, RosterList, User
 from ..models.clock import database_now
 from .setting_up import CannotHost
 
@@ -158,8 +159,12 @@ def take_over_roster(*, competition: Competition, user: User | None) -> RosterPr
                 _("There is no list to take over; somebody has done it or thrown it away. Choose it again.")
             )
         found = preview_roster(held, draft)
+        made = (
+            RosterList.objects.create(competition=held, file_name=draft.file_name, taken_by=user) if found.new else None
+        )
         RosterEntry.objects.bulk_create(
-            [RosterEntry(competition=held, **change.line.values) for change in found.new], batch_size=500
+            [RosterEntry(competition=held, came_with=made, **change.line.values) for change in found.new],
+            batch_size=500,
         )
         for change in found.changed:
             _change(change)
@@ -169,6 +174,35 @@ def take_over_roster(*, competition: Competition, user: User | None) -> RosterPr
         numbers = {name: len(getattr(found, name)) for name in ("new", "changed", "unchanged", "missing", "bad")}
         AuditEntry.append(Deed.ROSTER_READ, user=user, competition=held, about=draft.file_name, after=numbers)
     return found
+
+
+def roster_lists(competition: Competition) -> list[RosterList]:
+    """The lists that people of the roster came with, newest first: `number` of them, `removable` of whom nobody has
+    joined."""
+    counted = competition.roster_lists.annotate(
+        number=Count("people"), removable=Count("people", filter=Q(people__user=None))
+    )
+    return list(counted.filter(number__gt=0).select_related("taken_by"))
+
+
+def take_back_roster(*, competition: Competition, number: int, user: User | None) -> int:
+    """Remove the people who came with a list and have not joined, as if it had not been read; gives how many.
+
+    Their invitations stop working. Who has joined stays, and what the list changed about others stays changed.
+    Raises `CannotHost` where there is nobody to remove.
+    """
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        taken = held.roster_lists.filter(pk=number).first()
+        waiting = RosterEntry.objects.filter(competition=held, came_with=number, user=None)
+        numbers = list(waiting.select_for_update().values_list("pk", flat=True)) if taken else []
+        if taken is None or not numbers:
+            raise CannotHost(_("Nobody of this list is left to remove: they have joined or are gone already."))
+        waiting.filter(pk__in=numbers).delete()
+        AuditEntry.append(
+            Deed.ROSTER_TAKEN_BACK, user=user, competition=held, about=taken.file_name, before={"people": len(numbers)}
+        )
+    return len(numbers)
 
 
 def _change(change: Change) -> None:

@@ -14,7 +14,7 @@ from .instrument import Instrument
 from .notice import Delivery, Kind, Notice, NoticeChoice
 from .pseudonyms import give_pseudonyms
 from .role import Role, RoleInvitation
-from .roster import RosterDraft, RosterEntry, sections_of, slip_digest
+from .roster import RosterDraft, RosterEntry, RosterList, sections_of, slip_digest
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, MergeOffer, Team
 from .truth import MOST_SECONDARY, GroundTruth, Immutable, Rescoring, RowReport, TruthDraft
@@ -57,6 +57,7 @@ __all__ = [
     "RoleInvitation",
     "RosterDraft",
     "RosterEntry",
+    "RosterList",
     "RowReport",
     "Score",
     "SetupLink",

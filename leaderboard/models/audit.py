@@ -38,6 +38,7 @@ class Deed(models.TextChoices):
     HOST_ADDED = "host_added", _("Host added")
     HOST_REMOVED = "host_removed", _("Host removed")
     ROSTER_READ = "roster_read", _("Roster taken over")
+    ROSTER_TAKEN_BACK = "roster_taken_back", _("People of a roster list removed")
     ROSTER_CHANGED = "roster_changed", _("Roster changed by hand")
     INVITED = "invited", _("People invited")
     ASSISTANT_ADDED = "assistant_added", _("Assistant added")

@@ -20,6 +20,21 @@ SLIP_LENGTH = 12
 SLIP_LASTS = timedelta(days=30)
 
 
+class RosterList(models.Model):
+    """A class list that was taken over: which people came with it, so that a wrong one can be taken back."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="roster_lists")
+    file_name = models.CharField(max_length=200, blank=True)
+    taken_at = models.DateTimeField(default=timezone.now, editable=False)
+    taken_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering: ClassVar = ["-taken_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.file_name or str(_("pasted text"))
+
+
 class RosterEntry(models.Model):
     """One person of the class. Linked to an account once that joins: with a confirmed e-mail address of this entry, or
     by its one-time link. Of the link only the digest is kept."""
@@ -43,6 +58,8 @@ class RosterEntry(models.Model):
     login = models.CharField(max_length=150, blank=True)
     section = models.CharField(max_length=200, blank=True)
     added_at = models.DateTimeField(default=timezone.now, editable=False)
+    # Nothing: from before lists were remembered.
+    came_with = models.ForeignKey(RosterList, null=True, on_delete=models.SET_NULL, related_name="people")
     joined_at = models.DateTimeField(null=True, editable=False)
     left_at = models.DateTimeField(null=True, editable=False)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
+import segno
 from allauth.account.models import EmailAddress
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
@@ -12,8 +14,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard import hosting, joining
-from leaderboard.models import AuditEntry, Competition, Deed, Membership, RosterEntry, User, sections_of
-from tests.conftest import enter, person
+from leaderboard.models import AuditEntry, Competition, Deed, Membership, RosterEntry, RosterList, User, sections_of
+from tests.conftest import enter, make_competition, person
 
 LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,cy@example.org,8,Lab 2\n"
 ROSTER = "/host/pets/people/roster/"
@@ -90,6 +92,49 @@ def test_one_person_twice_and_a_line_of_two_people_are_bad_lines(hers: Client, p
     page = text_of(hers.get(ROSTER))
     assert "the same person as in line 2" in page
     assert "belong to several people of the roster" in page
+
+
+def test_a_wrong_list_is_taken_back_but_for_who_has_joined_with_it(
+    hers: Client, ada: User, pets: Competition, bo: User
+) -> None:
+    read(hers, "Name,Email\nDee,dee@example.org\n")
+    confirm(bo)
+    hers.post(ROSTER, {"file": SimpleUploadedFile("wrong.csv", LIST.encode())})
+    hers.post(ROSTER, {"action": "take"})
+    code = slips_of(hers, entry=RosterEntry.objects.get(name="Cy Clay").pk)[0]
+    enter(pets, bo)
+    page = text_of(hers.get(ROSTER))
+    assert "wrong.csv" in page
+    assert "2 new people, 1 not joined" in page
+    wrong = RosterList.objects.get(file_name="wrong.csv")
+    assert "1 person is removed." in text_of(hers.post(ROSTER, {"action": "take_back", "list": wrong.pk}, follow=True))
+    assert set(RosterEntry.objects.values_list("name", flat=True)) == {"Dee", "Bo Berg"}
+    assert Client().get(f"/slip/{code}/").status_code == 404
+    entry = AuditEntry.objects.get(deed=Deed.ROSTER_TAKEN_BACK.value)
+    assert (entry.by, entry.about, json.loads(entry.before)) == (ada.pk, "wrong.csv", {"people": 1})
+    for number in (wrong.pk, 10**6, "nonsense"):
+        again = hers.post(ROSTER, {"action": "take_back", "list": number}, follow=True)
+        assert "Nobody of this list is left to remove" in text_of(again)
+
+
+def test_nobody_takes_back_a_list_of_another_competition(hers: Client, pets: Competition, dee: User) -> None:
+    read(hers)
+    elsewhere = make_competition(dee, slug="elsewhere")
+    with pytest.raises(hosting.CannotHost):
+        hosting.take_back_roster(competition=elsewhere, number=RosterList.objects.get().pk, user=dee)
+    assert RosterEntry.objects.count() == 2
+
+
+def test_each_slip_has_its_link_as_a_picture_for_telephones(hers: Client, pets: Competition) -> None:
+    read(hers)
+    page = hers.post("/host/pets/people/slips/", {}).content.decode()
+    drawn = re.findall(r'<svg[^>]* class="qr">.*?</svg>', page)
+    assert drawn == [
+        segno.make(link, error="m", micro=False).svg_inline(omitsize=True, svgclass="qr", lineclass=None)
+        for link in re.findall(r"http://testserver/slip/[A-Z2-9]+/", page)
+    ]
+    assert len(set(drawn)) == 2
+    assert "style=" not in "".join(drawn)
 
 
 @pytest.mark.parametrize("data", [{}, {"text": "  "}, {"text": "Points\n1\n"}])

@@ -17,6 +17,7 @@ from ...storage import TooLarge
 from .. import addresses
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
+from ..qr import qr_code
 from ._answers import add_refusal, posted, refuse_too_large
 from .people import filter_in, filtered
 from .people_forms import RosterForm
@@ -31,6 +32,8 @@ def host_roster(request: HttpRequest, visit: Visit) -> HttpResponse:
     action = request.POST.get("action", "")
     if action in ("take", "discard"):
         return _decide(request, visit, action)
+    if action == "take_back":
+        return _take_back(request, visit)
     form = RosterForm(posted(request), request.FILES or None)
     status = 422 if request.method == "POST" else 200
     try:
@@ -47,6 +50,7 @@ def host_roster(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _roster(request: HttpRequest, visit: Visit, form: RosterForm, *, status: int) -> HttpResponse:
     draft = RosterDraft.objects.filter(competition=visit.competition).first()
     context: dict[str, Any] = {"visit": visit, "form": form, "draft": draft, "most_rows": rosters.MOST_ROWS}
+    context["lists"] = hosting.roster_lists(visit.competition)
     if draft is not None and not form.errors:
         preview = hosting.preview_roster(visit.competition, draft)
         kinds = ("bad", "new", "changed", "missing", "unchanged", "left_out")
@@ -74,6 +78,18 @@ def _decide(request: HttpRequest, visit: Visit, action: str) -> HttpResponse:
     return see_other("host_people", slug=competition.slug)
 
 
+def _take_back(request: HttpRequest, visit: Visit) -> HttpResponse:
+    try:
+        chosen = (_numbers(request.POST.getlist("list")) or [0])[0]
+        number = hosting.take_back_roster(competition=visit.competition, number=chosen, user=person(visit.user))
+    except hosting.CannotHost as error:
+        messages.error(request, error.message)
+    else:
+        words = ngettext("{number} person is removed.", "{number} people are removed.", number)
+        messages.success(request, words.format(number=number))
+    return see_other("host_roster", slug=visit.competition.slug)
+
+
 @open_to(Audience.HOSTS)
 def host_slips(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Print join slips for the ticked people, or for those of the list shown who have no invitation. The codes are in
@@ -87,8 +103,9 @@ def host_slips(request: HttpRequest, visit: Visit) -> HttpResponse:
         messages.error(request, error.message)
         return see_other("host_people", slug=visit.competition.slug)
     rows = [
-        {"entry": entry, "code": "-".join((code[:4], code[4:8], code[8:])), "link": _link(request, code)}
+        {"entry": entry, "code": "-".join((code[:4], code[4:8], code[8:])), "link": link, "picture": qr_code(link)}
         for entry, code in slips
+        for link in [_link(request, code)]
     ]
     context = {
         "visit": visit,
@@ -152,7 +169,10 @@ def host_left(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 def chosen_entries(request: HttpRequest) -> list[int]:
     """The entries whose box is ticked."""
-    given = request.POST.getlist("entry")[: rosters.MOST_ROWS]
+    return _numbers(request.POST.getlist("entry")[: rosters.MOST_ROWS])
+
+
+def _numbers(given: list[str]) -> list[int]:
     return [int(number) for number in given if number.isascii() and number.isdecimal() and len(number) < 16]
 
 
