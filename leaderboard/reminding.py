@@ -28,6 +28,7 @@ from .models import (
     Team,
     User,
 )
+from .models.zones import in_words
 from .ranking import Best
 
 DAY = timedelta(days=1)
@@ -123,7 +124,7 @@ def _remind_teams(competition: Competition, team_ids: list[int], closes_at: date
             kind=Kind.REMINDER,
             competition=competition,
             title=lambda: _("The deadline is near"),
-            text=partial(_reminder, closes_at, words[team_id]),
+            text=partial(_reminder, competition, closes_at, words[team_id]),
             link=reverse("finals", kwargs={"slug": competition.slug}),
             key=key,
         )
@@ -131,11 +132,9 @@ def _remind_teams(competition: Competition, team_ids: list[int], closes_at: date
     )
 
 
-def _reminder(closes_at: datetime, words: Callable[[], str]) -> str:
-    return _("Your deadline is %(deadline)s UTC.\n\n%(words)s") % {
-        "deadline": f"{closes_at:%Y-%m-%d %H:%M}",
-        "words": words(),
-    }
+def _reminder(competition: Competition, closes_at: datetime, words: Callable[[], str]) -> str:
+    deadline = in_words(closes_at, competition.zone)
+    return _("Your deadline is %(deadline)s.\n\n%(words)s") % {"deadline": deadline, "words": words()}
 
 
 def _words(competition: Competition, teams: Iterable[int]) -> dict[int, Callable[[], str]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
+from datetime import datetime
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -11,13 +10,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from .. import telling
 from ..models import Competition, Grant, Kind, Submission, Team, User
-
-
-def in_words(moment: datetime, zone: str) -> str:
-    """A moment on the clocks of the competition, and in UTC."""
-    local = moment.astimezone(ZoneInfo(zone))
-    there = f"{local:%Y-%m-%d %H:%M} {local.tzname()}"
-    return there if zone == "UTC" else f"{there} ({moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC)"
+from ..models.zones import day_in_words, in_words
 
 
 def tell_deadline(competition: Competition, before: datetime) -> None:
@@ -57,7 +50,7 @@ def _given(grant: Grant) -> str:
         words = ngettext(
             "%(number)s more attempt on %(day)s", "%(number)s more attempts on %(day)s", grant.extra_attempts
         )
-        given.append(words % {"number": grant.extra_attempts, "day": f"{grant.day:%Y-%m-%d} (UTC)"})
+        given.append(words % {"number": grant.extra_attempts, "day": f"{day_in_words(grant.day)} (UTC)"})
     elif grant.extra_attempts:
         words = ngettext("%(number)s more attempt a day", "%(number)s more attempts a day", grant.extra_attempts)
         given.append(words % {"number": grant.extra_attempts})

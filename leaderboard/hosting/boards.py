@@ -7,7 +7,6 @@ import io
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from datetime import UTC
 
 from django.db import transaction
 from django.db.models import Count, Q
@@ -29,6 +28,7 @@ from ..models import (
     last_deadline,
 )
 from ..models.clock import database_now
+from ..models.zones import in_words
 from ..ranking.standings import final_standings
 from ..storage import clean_name, store
 from ..storage import remove as remove_file
@@ -118,8 +118,8 @@ def reveal(*, competition: Competition, user: User | None = None) -> None:
         raise CannotHost(_("The private board can be opened once the deadline has passed."))
     if now < (last := last_deadline(competition)):
         raise CannotHost(
-            _("A team has more time, until %(moment)s UTC; the private board can be opened after that.")
-            % {"moment": f"{last.astimezone(UTC):%Y-%m-%d %H:%M}"}
+            _("A team has more time, until %(moment)s; the private board can be opened after that.")
+            % {"moment": in_words(last, competition.zone)}
         )
     waiting = competition.submissions.filter(status=Submission.Status.PENDING, is_late=False).count()
     if waiting:

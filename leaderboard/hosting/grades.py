@@ -205,7 +205,10 @@ def _mark(
     may_decide = tuple(files.get(student.team_id or 0, ()))
     work = grading.Work(may_decide, student.valid, student.disqualified)
     mark = grading.mark(rules, field, work)
-    return mark if student.has_joined else replace(mark, reasons=(_("Never joined"), *mark.reasons))
+    if student.has_joined:
+        return mark
+    # One sentence: who never joined has no file either.
+    return replace(mark, reasons=(_("Never joined, so no grade") if mark.points is None else _("Never joined → 0"),))
 
 
 def _told(competition: Competition) -> tuple[GradeRelease | None, dict[int, grading.Mark]]:

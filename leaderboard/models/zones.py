@@ -1,12 +1,14 @@
-"""Names of time zones."""
+"""Names of time zones, and moments in words."""
 
 from __future__ import annotations
 
 import re
 import zoneinfo
+from datetime import UTC, date, datetime
 from functools import cache
 
 from django.core.exceptions import ValidationError
+from django.utils.dateformat import format as date_format
 from django.utils.translation import gettext as _
 
 
@@ -19,3 +21,18 @@ def check_zone(name: str) -> None:
 def zones() -> tuple[str, ...]:
     """The zones of places, and UTC; the old names of the database are left out."""
     return ("UTC", *sorted(zone for zone in zoneinfo.available_timezones() if re.match(r"(?!Etc/|SystemV/)\w+/", zone)))
+
+
+def day_and_time(when: datetime) -> str:
+    """By the clocks of its own zone, as every page and every letter writes it."""
+    return date_format(when, "j M Y, H:i")
+
+
+def day_in_words(day: date) -> str:
+    return date_format(day, "j M Y")
+
+
+def in_words(moment: datetime, zone: str) -> str:
+    """A moment on the clocks of a zone and in UTC, for texts whose reader's own clocks nobody knows."""
+    local, utc = moment.astimezone(zoneinfo.ZoneInfo(zone)), f"{day_and_time(moment.astimezone(UTC))} UTC"
+    return f"{day_and_time(local)} {local.tzname()} ({utc})" if local.utcoffset() else utc

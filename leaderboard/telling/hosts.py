@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from ..models import Kind, Submission
+from ..models.zones import in_words
 from .notices import tell
 
 # A broken metric fails every file of a class; one letter says so.
@@ -41,10 +42,10 @@ def tell_hosts(submission_id: UUID) -> bool:
 
 def _words(submission: Submission) -> str:
     return _(
-        "“%(file)s”, received %(when)s UTC, could not be scored through no fault of the student.\n\n%(why)s\n\n"
+        "“%(file)s”, received %(when)s, could not be scored through no fault of the student.\n\n%(why)s\n\n"
         "The page tells why, and whether there are others. Nothing more is sent within the next hour."
     ) % {
         "file": submission.file_name,
-        "when": f"{submission.received_at:%Y-%m-%d %H:%M}",
+        "when": in_words(submission.received_at, submission.competition.zone),
         "why": submission.failure_words,
     }

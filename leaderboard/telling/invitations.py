@@ -15,12 +15,12 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import translation
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from ..models import Competition, RosterEntry
 from ..models.clock import database_now
 from ..models.roster import SLIP_LASTS
+from ..models.zones import day_in_words, in_words
 from .notices import sends_mail
 from .posting import LEASE, SERVER_PAUSE, NotSent, pause_after, post
 
@@ -119,13 +119,13 @@ def _words_of(competition: Competition, *, name: str, link: str) -> tuple[str, s
     text = _(
         "%(greeting)s\n\nyou are invited to the competition “%(title)s”. This link is for you alone and lets one "
         "person in:\n\n%(link)s\n\nIt works until %(until)s. You need an account on this site; without one you can "
-        "make it there. Files are taken until %(closes)s UTC.\n\n-- \nYour teacher asked for this letter. If you are "
+        "make it there. Files are taken until %(closes)s.\n\n-- \nYour teacher asked for this letter. If you are "
         "not in this class, throw it away: without a click nothing happens.\n"
     ) % {
         "greeting": _("Hello %(name)s,") % {"name": name} if name else _("Hello,"),
         "title": " ".join(title.split()),
         "link": link,
-        "until": date_format(database_now() + SLIP_LASTS, "j F Y"),
-        "closes": f"{competition.closes_at:%Y-%m-%d %H:%M}",
+        "until": day_in_words(database_now() + SLIP_LASTS),
+        "closes": in_words(competition.closes_at, competition.zone),
     }
     return " ".join((_("Invitation: %(title)s") % {"title": title}).split()), text

@@ -24,6 +24,7 @@ import metrics
 
 from .. import grading, ranking, telling
 from ..models import Baseline, Competition, GradeRelease, GroundTruth, Submission, Team, Uncertainty, User
+from ..models.zones import day_and_time
 from ..web import charts, navigation, parameter_words, prose
 from ..web.access import Visit
 
@@ -45,10 +46,6 @@ ICONS = {
     "bell": '<path d="M6 16.5V11a6 6 0 0 1 12 0v5.5l1.5 2h-15zM10 21h4"/>',
     "lock": '<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
 }
-
-
-def day_and_time(when: datetime) -> str:
-    return date_format(when, "j M Y, H:i")
 
 
 @register.simple_tag

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from .. import ranking
 from ..models import Announcement, ChatEvent, Competition, Split, Webhook, WebhookMessage
 from ..models.clock import database_now
+from ..models.zones import day_and_time
 
 DAY = timedelta(days=1)
 LONGEST_TITLE, LONGEST_TEXT = 250, 1500
@@ -138,4 +139,4 @@ def _note_first(hook: Webhook, at: datetime) -> int:
 
 
 def _moment(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{day_and_time(moment.astimezone(UTC))} UTC"
