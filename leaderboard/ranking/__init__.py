@@ -21,6 +21,7 @@ from .boards import (
 from .courses import Course, courses
 from .doubts import Doubt
 from .ladder import NO_RUNGS, Answer, Ladder, answers_to, ladder_of, ranked_scores, shown_scores, sign_of, step_of
+from .medals import Medal, MedalZones
 from .placings import Place, placing, placings, placings_now
 from .revealing import reveal, reveal_due
 from .rows import Board, Placing, Row
@@ -40,6 +41,8 @@ __all__ = [
     "Doubt",
     "Hindsight",
     "Ladder",
+    "Medal",
+    "MedalZones",
     "Place",
     "Placing",
     "Row",

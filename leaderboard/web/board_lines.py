@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from .. import ranking
-from ..models import Split
+from ..models import Competition, Split
 from .charts import band, interval_text, number_text, rounded_text, sparkline
 
 MEDALS = {
-    1: ("first", gettext_lazy("gold")),
-    2: ("second", gettext_lazy("silver")),
-    3: ("third", gettext_lazy("bronze")),
+    ranking.Medal.GOLD: ("first", gettext_lazy("gold")),
+    ranking.Medal.SILVER: ("second", gettext_lazy("silver")),
+    ranking.Medal.BRONZE: ("third", gettext_lazy("bronze")),
 }
 
 
@@ -37,6 +37,8 @@ class Line:
     initials: str
     medal: str
     medal_words: str
+    is_zoned: bool
+    """Whether the medal is that of a zone, and says so in letters."""
     score: str
     digits: str
     arrow: str
@@ -51,11 +53,22 @@ class Line:
     """The best rank that this one cannot be told apart from; "" where the next better one is clearly better."""
 
 
-def lines_of(rows: Iterable[ranking.Row], split: Split, ladder: ranking.Ladder | None = None) -> list[Line]:
-    """`ladder` is that of a public board that does not show exact scores."""
+def lines_of(
+    rows: Iterable[ranking.Row],
+    split: Split,
+    ladder: ranking.Ladder | None = None,
+    zones: ranking.MedalZones | None = None,
+) -> list[Line]:
+    """`ladder` is that of a public board that does not show exact scores; without `zones` the first three ranks have
+    their dots."""
     shown = list(rows)
     scale = _scale(shown)
-    return [_line(row, split, ladder, scale) for row in shown]
+    return [_line(row, split, ladder, scale, zones) for row in shown]
+
+
+def zones_of(competition: Competition, total: int) -> ranking.MedalZones | None:
+    """Those of a board with so many ranked teams, where its host wants them."""
+    return ranking.MedalZones.of(total) if competition.has_medal_zones else None
 
 
 def _scale(rows: Iterable[ranking.Row]) -> tuple[float, float]:
@@ -70,14 +83,25 @@ def _score_text(value: float, ladder: ranking.Ladder | None) -> str:
     return number_text(value) if ladder is None else rounded_text(value)
 
 
-def _line(row: ranking.Row, split: Split, ladder: ranking.Ladder | None, scale: tuple[float, float]) -> Line:
-    medal, words = MEDALS.get(row.rank or 0, ("", ""))
+FIRST_THREE = ranking.MedalZones(1, 2, 3)
+
+
+def _line(
+    row: ranking.Row,
+    split: Split,
+    ladder: ranking.Ladder | None,
+    scale: tuple[float, float],
+    zones: ranking.MedalZones | None,
+) -> Line:
+    won = (zones or FIRST_THREE).medal_of(row.rank)
+    medal, words = MEDALS[won] if won else ("", "")
     arrow, kind, arrow_words = ("", "", "") if row.is_baseline else movement(row.movement, split)
     return Line(
         row=row,
         initials="◆" if row.is_baseline else initials(row.name),
         medal=medal,
         medal_words=str(words),
+        is_zoned=bool(zones and won),
         score="–" if row.value is None else _score_text(row.value, ladder),
         digits="" if row.value is None else repr(row.value),
         arrow=arrow,

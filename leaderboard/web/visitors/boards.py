@@ -28,7 +28,7 @@ from ...models import Split
 from .. import board_cache, zones
 from ..access import Audience, Visit, open_to
 from ..board_chart import Chart, board_chart
-from ..board_lines import lines_of
+from ..board_lines import lines_of, zones_of
 from ..context import theme_of
 
 # A reader with these cookies alone has no session and no messages, so their page is everybody's.
@@ -96,7 +96,7 @@ class Wish:
 
         def make() -> Table:
             board = ranking.board(competition, self.split, page=self.page, at=at, sees_names=self.sees_names)
-            html = self._html(board.rows)
+            html = self._html(board.rows, board.total)
             return Table(html, board.page, board.pages, board.total)
 
         return board_cache.shelf.get(("table", *self.key), make)
@@ -104,17 +104,21 @@ class Wish:
     def search(self) -> Table:
         visit = self.visit
         rows = ranking.find(visit.competition, self.split, self.text, at=visit.at, sees_names=self.sees_names)
-        return Table(self._html(rows), 1, 1, len(rows))
+        return Table(self._html(rows, self.table().total), 1, 1, len(rows))
 
-    def _html(self, rows: Sequence[ranking.Row]) -> str:
+    def _html(self, rows: Sequence[ranking.Row], total: int) -> str:
+        """`total`: ranked teams of the whole board."""
         ladder = self.visit.ladder if self.split == Split.PUBLIC else None
-        lines = lines_of(rows, self.split, ladder)
+        is_hidden = ladder is not None and ladder.is_hidden
+        zones = zones_of(self.visit.competition, 0 if is_hidden else total)
+        lines = lines_of(rows, self.split, ladder, zones)
         context = {
             "lines": lines,
             "has_bands": any(line.band for line in lines),
             "has_ties": any(line.tie for line in lines),
             "split": self.split.value,
-            "is_hidden": ladder is not None and ladder.is_hidden,
+            "is_hidden": is_hidden,
+            "zones": zones if zones and zones.bronze else None,
             "asides": ranking.asides_of(self.visit.competition.ground_truth),
         }
         return render_to_string("visitors/board_table.html", context)
