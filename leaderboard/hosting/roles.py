@@ -5,6 +5,8 @@ What each role opens is declared at the views (`leaderboard/web/access.py`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
@@ -138,12 +140,7 @@ def offer_role(*, competition: Competition, address: str, role: Role, user: User
         before = held.role_invitations.filter(email=address).values_list("role", flat=True).first()
         made, _is_new = held.role_invitations.update_or_create(email=address, defaults=fields)
         if before != role.value:
-            _tell_awaited(
-                address,
-                _("A role waits for you"),
-                _("A host keeps the role of %(role)s for the address %(address)s. Confirm it, and the role is yours.")
-                % {"role": made.role_words, "address": address},
-            )
+            _tell_awaited(address, lambda: _("A role waits for you"), lambda: _waiting(made))
         AuditEntry.append(
             Deed.ROLE_OFFERED, user=user, competition=held, after={"invitation": made.pk, "role": role.value}
         )
@@ -162,13 +159,18 @@ def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
         offer.delete()
         _tell_awaited(
             offer.email,
-            _("A role waits for you no longer"),
-            _("What a host kept for the address %(address)s was taken back.") % {"address": offer.email},
+            lambda: _("A role waits for you no longer"),
+            lambda: _("What a host kept for the address %(address)s was taken back.") % {"address": offer.email},
         )
     return offer.email
 
 
-def _tell_awaited(address: str, title: str, text: str) -> None:
+def _waiting(offer: RoleInvitation) -> str:
+    words = _("A host keeps the role of %(role)s for the address %(address)s. Confirm it, and the role is yours.")
+    return words % {"role": offer.role_words, "address": offer.email}
+
+
+def _tell_awaited(address: str, title: Callable[[], str], text: Callable[[], str]) -> None:
     """Tell accounts that say this address is theirs. They have not shown it, so no competition and no host is named."""
     said = Q(email__iexact=address) | Q(emailaddress__email__iexact=address)
     people = User.objects.filter(said, is_active=True).distinct()
