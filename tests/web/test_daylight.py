@@ -131,6 +131,7 @@ def test_a_launch_planned_beside_the_change_happens_at_that_minute(
         opens_at=evening(day, offset) - 9 * DAY,
         closes_at=evening(day, offset) + 9 * DAY,
     )
+    assert pets.ground_truth is not None
     WalkThrough.objects.create(
         ground_truth=pets.ground_truth, user=ada, sha256="0" * 64, public=1.0, private=1.0, sent_at=timezone.now()
     )
