@@ -158,6 +158,25 @@ def test_a_page_of_each_kind_is_for_everybody(
     assert findings(page) == []
 
 
+def test_a_board_on_paper_fits_and_has_nothing_to_press(
+    page_of: Callable[[str], Page], pets: Competition, bo: User
+) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers(public=1))
+    page = page_of("bo")
+    page.goto("/c/pets/leaderboard/")
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 between its margins
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 718
+    table, row = page.locator(".table-wrap").bounding_box(), page.locator("tr.mine").bounding_box()
+    assert table is not None
+    assert row is not None
+    assert row["width"] <= table["width"]
+    assert page.locator("button:visible, a.button:visible, input:visible, nav:visible").count() == 0
+    assert "ago" not in page.locator("tr.mine").inner_text()
+
+
 def test_what_is_not_for_everybody_is_found(chromium: Browser) -> None:
     """The tests above could not fail if nothing were ever found."""
     page = chromium.new_page()
