@@ -2,8 +2,9 @@
 
 Names: ``uploads`` (50 a second for ten seconds), ``scoring`` (files of 10,000 rows per second), ``board`` (100 readers
 a second of a board with 500 teams and 50,000 submissions, while files are scored), ``signins`` (200 in a minute),
-``slow`` (200 clients that send a byte a second), ``soak`` (``--soak 3600`` seconds at two uploads a second: memory,
-descriptors, zombies). Without names all but the soak. The site is the one that ``manage.py up`` starts; who asks
+``slow`` (200 clients that send a byte a second), ``fair`` (one team hands in ``--queue 500`` files; how long others of
+its class and of another wait), ``soak`` (``--soak 3600`` seconds at two uploads a second: memory, descriptors,
+zombies). Without names all but the soak. The site is the one that ``manage.py up`` starts; who asks
 shares its processors, so every figure includes the asking.
 
 An open loop: each request has its moment, and is late when the site is; times count from that moment.
@@ -54,6 +55,15 @@ BOARD = """
 from bench.board import fill
 from leaderboard.models import Membership, Team, User
 competition = fill(500, slug="big", per_team=100)
+"""
+FROM_QUEUE = """
+from leaderboard.models import Submission
+files = Submission.objects.filter(team__isnull=False)
+queue = files.filter(competition__slug="middle", user__username="student0")
+def waits(slug):
+    first = queue.earliest("received_at").received_at
+    others = files.filter(competition__slug=slug, received_at__gt=first).exclude(user__username="student0")
+    return [(end - begin).total_seconds() for begin, end in others.values_list("received_at", "finished_at")]
 """
 
 
@@ -218,6 +228,25 @@ def _ok(status: int) -> None:
     assert status == 200, status
 
 
+def fair(site: Site, tokens: list[str], queue: int = 500, others: int = 40) -> None:
+    """One team fills the queue; while its files wait, 40 others hand in one each, half of them next door."""
+    data = submission(10_000)
+
+    def send(slug: str, token: str) -> None:
+        status, answer = site.upload(slug, token, data if slug == "middle" else submission(1000))
+        assert status == 201, answer
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: send("middle", tokens[0]), range(queue)))
+    at_pace(8, others / 8, lambda n: send("middle" if n % 2 else "small", tokens[1 + n]), threads=8)
+    waiting = int(site.shell(FROM_QUEUE + "print(queue.filter(status='pending').count())"))
+    wait_until_scored(site, seconds=600)
+    for slug in ("middle", "small"):
+        times = json.loads(site.shell(FROM_QUEUE + f"print(waits('{slug}'))"))
+        what = f"{waiting} of one team's {queue} files wait; {len(times)} others hand in one, {slug}"
+        say(what, f"p95 {p95(times):.1f} s", "< 10 s", is_met=waiting > 0 and p95(times) < 10)
+
+
 def family(top: int) -> dict[int, str]:
     """Every process from `top` down and its command, the dead that nobody buried included."""
     parents, names = {}, {}
@@ -274,13 +303,14 @@ def soak(site: Site, tokens: list[str], seconds: float) -> None:
     say(f"zombies after {seconds:g} s", str(len(zombies)), "0", is_met=not zombies)
 
 
-FIGURES = {each.__name__: each for each in (uploads, scoring, board, signins, slow)}
+FIGURES = {each.__name__: each for each in (uploads, scoring, board, signins, slow, fair)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*FIGURES, "soak", []])
     parser.add_argument("--soak", type=float, default=3600.0, metavar="SECONDS")
+    parser.add_argument("--queue", type=int, default=500, metavar="FILES")
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     names = given.names or list(FIGURES)
@@ -291,6 +321,8 @@ def main() -> None:
         for name in names:
             if name == "soak":
                 soak(site, tokens, given.soak)
+            elif name == "fair":
+                fair(site, tokens, given.queue)
             else:
                 FIGURES[name](site, tokens)
 

@@ -19,7 +19,19 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from .. import child, ranking, tasks
-from ..models import AuditEntry, Competition, DailyAttempts, Deed, GroundTruth, Submission, Team, User
+from ..models import (
+    AuditEntry,
+    Competition,
+    DailyAttempts,
+    Deed,
+    GroundTruth,
+    Kind,
+    Notice,
+    RowReport,
+    Submission,
+    Team,
+    User,
+)
 from ..models.clock import database_now
 from ..storage import StoredFile, path_of, store
 from ..storage import remove as remove_file
@@ -65,7 +77,10 @@ def rehearse(*, competition: Competition, user: User | None, teams: int, seed: i
 
 
 def wipe_rehearsal(*, competition: Competition, user: User | None) -> None:
-    """Take a rehearsal away: teams, files, scores, attempts, standings. Raises `CannotHost` where there is none."""
+    """Take a rehearsal away: teams, files, scores, attempts, standings, and what was found in them.
+
+    Raises `CannotHost` where there is none.
+    """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.rehearsed_at is None:
@@ -76,6 +91,9 @@ def wipe_rehearsal(*, competition: Competition, user: User | None) -> None:
         before = {"teams": made.count(), "submissions": len(keys)}
         files.delete()
         made.delete()
+        # In a draft these can be about nothing else.
+        RowReport.objects.filter(ground_truth__competition=held).delete()
+        Notice.objects.filter(competition=held, kind=Kind.FILE_FAILED).delete()
         Competition.objects.filter(pk=held.pk).update(rehearsed_at=None)
         for ruler in held.ground_truths.all():
             ranking.rebuild(ruler)

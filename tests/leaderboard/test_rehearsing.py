@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard import hosting, invariants, ranking
+from leaderboard import hosting, invariants, ranking, telling
 from leaderboard.hosting.rehearsing import MOST_TEAMS
 from leaderboard.models import (
     AuditEntry,
@@ -106,6 +106,20 @@ def test_a_rehearsal_that_is_still_being_scored_can_be_wiped(draft: Competition,
     hosting.wipe_rehearsal(competition=draft, user=ada)
     assert (rows(), files()) == before
     assert work() == 0
+
+
+def test_what_was_found_in_made_up_files_goes_with_them(draft: Competition, ada: User, work: Work) -> None:
+    before = rows()
+    hosting.rehearse(competition=draft, user=ada, teams=4)
+    measure(work)
+    hosting.find_hard_rows(competition=draft)
+    failed = Submission.objects.filter(status=Submission.Status.SCORED).earliest("pk")
+    Score.objects.filter(submission=failed).delete()
+    Submission.objects.filter(pk=failed.pk).update(status=Submission.Status.FAILED, finished_at=timezone.now())
+    assert telling.tell_hosts(failed.pk)
+    assert rows()["RowReport"] == rows()["Notice"] == 1
+    hosting.wipe_rehearsal(competition=draft, user=ada)
+    assert rows() == before
 
 
 def test_baselines_stay_when_a_rehearsal_is_wiped(draft: Competition, ada: User, work: Work) -> None:
