@@ -46,6 +46,11 @@ LOOKS = (("light", 1180), ("dark", 1180), ("light", 320))
 IN_GUIDES = (940, 600)
 """Width and height of the pictures in the guides: under 100 KB each."""
 
+TO_WHAT_MATTERS = """() => {
+  const table = document.querySelector("main .table-wrap"), tabs = document.querySelector("main nav")
+  scrollTo(0, Math.max(tabs.getBoundingClientRect().top - 16, table ? table.getBoundingClientRect().top - 260 : 0))
+}"""
+
 Row = tuple[str, str, str]
 """Name, path and reader of a page."""
 
@@ -114,13 +119,13 @@ def take(
 
 
 def take_for_guides(browser: Browser, address: str, cookies: dict[str, str], pages: Iterable[Row], folder: Path) -> int:
-    """The pages that the guides show, from their tabs or steps on; gives how many."""
+    """The pages that the guides show, from their tabs or their table on; gives how many."""
     wanted = {name: (path, who) for name, path, who in pages if name in of_guides()}
     for name, (path, who) in wanted.items():
         context = context_of(browser, address, cookies[who], "light", *IN_GUIDES)
         page = context.new_page()
         page.goto(address + path)
-        page.evaluate("scrollTo(0, document.querySelector('main nav').getBoundingClientRect().top - 72)")
+        page.evaluate(TO_WHAT_MATTERS)
         page.screenshot(path=folder / f"{name}.png")
         context.close()
     return len(wanted)
