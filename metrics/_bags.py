@@ -8,7 +8,7 @@ import string
 import numpy as np
 
 from metrics._arrays import Coded
-from metrics._tokens import Tokens, shared, tokens
+from metrics._tokens import Tokens, one_by_one, shared, tokens
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
@@ -31,7 +31,7 @@ def words_of(piece: str, lowercase: bool, normalise: bool) -> list[str]:
 def bags(texts: Coded, lowercase: bool, normalise: bool) -> Tokens:
     """The words of each distinct text; the second, third … of a word in one text are tokens of their own, so that what
     two bags share is what two sets of tokens share."""
-    found = tokens(texts.array, None, lambda piece: words_of(piece, lowercase, normalise), distinct=False)
+    found = tokens(texts.array, None, one_by_one(lambda piece: words_of(piece, lowercase, normalise)), distinct=False)
     codes, places = found.codes.astype(np.int64), np.arange(len(found.codes))
     owner = np.repeat(np.arange(len(found.counts)), found.counts)
     is_first = np.ones(len(codes), bool)

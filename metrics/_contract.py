@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -268,9 +268,16 @@ def answer_columns(metric: Metric, target: Any, names: tuple[str, ...]) -> tuple
     return metric.submission_names or names
 
 
-def ratio(over: float, under: float, *, empty: float = 0.0) -> float:
-    """``over / under``, and ``empty`` where nothing can be divided."""
+def ratio(over: Any, under: Any, *, empty: float = 0.0) -> float:
+    """``over / under``, and ``empty`` where nothing can be divided; of columns, for each of their places."""
+    if isinstance(under, np.ndarray):
+        return cast(float, np.where(under == 0, empty, over / np.where(under == 0, 1.0, under)))
     return float(over) / float(under) if under else float(empty)
+
+
+def root(value: Any) -> float:
+    """The square root; of a column, of each of its places."""
+    return cast(float, np.sqrt(value)) if isinstance(value, np.ndarray) else float(np.sqrt(value))
 
 
 def sums_of(contributions: np.ndarray | Contributions, rows: np.ndarray | None) -> list[Any]:

@@ -16,7 +16,7 @@ from metrics._arrays import Coded
 from metrics._averages import Share, effects
 from metrics._contract import distinct_pairs
 from metrics._figures import Figure, Grid
-from metrics._tokens import Tokens, expand, tokens
+from metrics._tokens import Tokens, expand, in_words, stripped, tokens
 
 Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
 
@@ -29,8 +29,8 @@ _BLOCK = 1_000_000
 def label_sets(column: Coded, separator: str | None) -> Tokens:
     """The distinct labels of each distinct cell."""
     if separator is None or not separator.strip():
-        return tokens(column.array, None, str.split, distinct=True)
-    return tokens(column.array, separator, lambda piece: (piece.strip(),) if piece.strip() else (), distinct=True)
+        return tokens(column.array, None, in_words(lowercase=False), distinct=True)
+    return tokens(column.array, separator, stripped, distinct=True)
 
 
 @dataclass(frozen=True)

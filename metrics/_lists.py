@@ -20,7 +20,7 @@ from metrics._flat import blocks, starts_of
 from metrics._fscore import words_of
 from metrics._inputs import LabelSet
 from metrics._parameters import Range
-from metrics._tokens import Tokens, expand, split, tokens
+from metrics._tokens import Tokens, expand, one_by_one, split, tokens
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
 Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
@@ -76,7 +76,7 @@ class Hits:
 
 def relevant_labels(column: Coded, separator: str | None) -> Tokens:
     """The distinct labels of each distinct cell."""
-    return tokens(column.array, separator, lambda piece: _labels(piece, separator), distinct=True)
+    return tokens(column.array, separator, one_by_one(lambda piece: _labels(piece, separator)), distinct=True)
 
 
 def ranked_labels(column: Coded, separator: str | None, k: int) -> Lists:

@@ -12,7 +12,7 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._contract import distinct_codes
-from metrics._tokens import Tokens, arrow_texts, expand, jaccard, tokens
+from metrics._tokens import Tokens, arrow_texts, expand, in_words, jaccard, kept, tokens
 
 _BLOCK = 50_000
 """Pairs of phrases looked at together."""
@@ -33,8 +33,8 @@ class Phrases:
 
 def phrases_of(column: Coded) -> Phrases:
     """Cut a column at ``|``; blank phrases are none, words are lower-cased."""
-    cells = tokens(column.array, "|", lambda piece: (piece,) if piece.strip() else (), distinct=False)
-    words = tokens(arrow_texts(cells.vocabulary), None, lambda piece: piece.lower().split(), distinct=True)
+    cells = tokens(column.array, "|", kept, distinct=False)
+    words = tokens(arrow_texts(cells.vocabulary), None, in_words(lowercase=True), distinct=True)
     return Phrases(cells, words)
 
 

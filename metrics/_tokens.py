@@ -69,8 +69,54 @@ def arrow_texts(texts: list[str]) -> Any:
     return pa.StringArray.from_buffers(len(cells), pa.py_buffer(offsets), pa.py_buffer(b"".join(cells)))
 
 
-def tokens(array: Any, separator: str | None, read: Callable[[str], Iterable[str]], *, distinct: bool) -> Tokens:
-    """Cut each cell; ``read`` tells which tokens a raw piece stands for: none, one (lower-cased, say) or several.
+Reader = Callable[[list[str]], tuple[list[str], list[int] | None]]
+"""From raw pieces to the tokens they stand for, one piece after the other, and how many each stands for; no counts
+where each is one token."""
+
+
+def one_by_one(read: Callable[[str], Iterable[str]]) -> Reader:
+    """Read each piece by itself: no token, one or several."""
+
+    def pieces(texts: list[str]) -> tuple[list[str], list[int]]:
+        meanings = [tuple(read(text)) for text in texts]
+        return [token for meaning in meanings for token in meaning], list(map(len, meanings))
+
+    return pieces
+
+
+def kept(texts: list[str]) -> tuple[list[str], list[int] | None]:
+    """Every piece that is not blank."""
+    found = [text for text in texts if text.strip()]
+    return (
+        (found, None)
+        if len(found) == len(texts)
+        else one_by_one(lambda piece: (piece,) if piece.strip() else ())(texts)
+    )
+
+
+def stripped(texts: list[str]) -> tuple[list[str], list[int] | None]:
+    """Every piece that is not blank, without the white space around it."""
+    found = [text.strip() for text in texts]
+    return (found, None) if all(found) else one_by_one(lambda piece: (piece,) if piece else ())(found)
+
+
+def in_words(lowercase: bool) -> Reader:
+    """Pieces without ASCII white space, cut at all other as well."""
+
+    def pieces(texts: list[str]) -> tuple[list[str], list[int] | None]:
+        together = "\n".join(texts)
+        if lowercase:
+            together = together.lower()
+        found = together.split()
+        if found == together.split("\n"):
+            return found, None
+        return one_by_one(lambda piece: (piece.lower() if lowercase else piece).split())(texts)
+
+    return pieces
+
+
+def tokens(array: Any, separator: str | None, read: Reader, *, distinct: bool) -> Tokens:
+    """Cut each cell; ``read`` tells which tokens its raw pieces stand for.
 
     Codes are the alphabetical ranks of tokens. ``distinct`` drops what a cell repeats.
     """
@@ -102,17 +148,16 @@ def _let_go(blocks: list[Tokens]) -> Iterator[Tokens]:
         yield blocks.pop()
 
 
-def _tokens(array: Any, separator: str | None, read: Callable[[str], Iterable[str]], distinct: bool) -> Tokens:
+def _tokens(array: Any, separator: str | None, read: Reader, distinct: bool) -> Tokens:
     owner, raw, texts = split(array, separator)
-    meanings = [tuple(read(text)) for text in texts]
-    vocabulary = sorted({token for meaning in meanings for token in meaning})
+    meanings, counts = read(texts)
+    vocabulary = sorted(set(meanings))
     rank = {token: place for place, token in enumerate(vocabulary)}
-    starts = np.concatenate(([0], np.cumsum([len(meaning) for meaning in meanings], dtype=np.int64)))
-    kind = np.min_scalar_type(len(vocabulary))
-    flat = np.array([rank[token] for meaning in meanings for token in meaning], kind)
-    if (np.diff(starts) == 1).all():
+    flat = np.fromiter(map(rank.__getitem__, meanings), np.min_scalar_type(len(vocabulary)), len(meanings))
+    if counts is None:
         codes = flat[raw]
     else:
+        starts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
         places, which = expand(starts, raw)
         owner, codes = owner[which], flat[places]
     starts = _starts(owner, len(array))

@@ -17,6 +17,7 @@ Everything follows from the ids and the values alone: the same digits for any or
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -154,10 +155,23 @@ def from_sums(
     else:
         columns = contributions.T
     sums = np.column_stack([np.add.reduceat(column[places], buckets.starts) for column in columns])
-    replicates = [total(drawn) for drawn in buckets.draws @ sums]
-    if None in replicates:
+    replicates = _totals(total, buckets.draws @ sums)
+    if replicates is None:
         return None
-    return _spread(metric, len(buckets.order), value, np.array(replicates, np.float64))
+    return _spread(metric, len(buckets.order), value, replicates)
+
+
+def _totals(total: Callable[[np.ndarray], float | None], drawn: np.ndarray) -> np.ndarray | None:
+    """The total of each resample: of all at once where that says the same, which spares hundreds of calls."""
+    ends = [total(drawn[0]), total(drawn[-1])]
+    if None in ends:
+        return None
+    with suppress(TypeError, ValueError):
+        together: Any = total(np.ascontiguousarray(drawn.T))
+        if np.shape(together) == (len(drawn),) and [together[0], together[-1]] == ends:
+            return np.asarray(together, np.float64)
+    found = [total(sums) for sums in drawn]
+    return None if None in found else np.array(found, np.float64)
 
 
 def from_influence(metric: Metric, buckets: Buckets, effects: np.ndarray, value: float) -> Uncertainty:

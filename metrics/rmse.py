@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
+from metrics._contract import Example, Metric, ratio, root
 from metrics._inputs import Number
 
 
@@ -23,7 +23,7 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 def total(sums: np.ndarray) -> float:
     """The root of the mean."""
-    return float(np.sqrt(ratio(*sums)))
+    return root(ratio(*sums))
 
 
 rmse = Metric(

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
+from metrics._contract import Example, Metric, ratio, root
 from metrics._fields import Amount
 from metrics._inputs import Number
 from metrics._logarithms import Offset, squared_log_error, unscorable, verify
@@ -30,7 +30,7 @@ def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> 
 
 def total(sums: np.ndarray) -> float:
     """The root of the mean."""
-    return float(np.sqrt(ratio(*sums)))
+    return root(ratio(*sums))
 
 
 rmsle = Metric(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
+from metrics._contract import Example, Metric, ratio, root
 from metrics._fields import NonZero
 from metrics._inputs import Number
 
@@ -27,7 +27,7 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 def total(sums: np.ndarray) -> float:
     """The root of the mean."""
-    return float(np.sqrt(ratio(*sums)))
+    return root(ratio(*sums))
 
 
 rmspe = Metric(

@@ -23,7 +23,7 @@ from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
 from metrics._inputs import Words
 from metrics._tables import pick
-from metrics._tokens import BLOCK, Tokens, jaccard, tokens
+from metrics._tokens import BLOCK, Tokens, in_words, jaccard, tokens
 
 Lowercase = Annotated[bool, "Whether upper and lower case are the same."]
 
@@ -35,7 +35,7 @@ def words(texts: Coded, lowercase: bool) -> Tokens:
 
 def words_of(array: Any, lowercase: bool) -> Tokens:
     """The distinct words of each text of an Arrow string array."""
-    return tokens(array, None, lambda piece: (piece.lower() if lowercase else piece).split(), distinct=True)
+    return tokens(array, None, in_words(lowercase), distinct=True)
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = True) -> Contributions:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import metrics
 from metrics import _index, _memory, _numbers, _order, _scan, _sums, _tables, _tokens, _uncertainty
 from metrics._arrays import Coded
 from metrics._cells import Cells
@@ -17,6 +19,7 @@ from metrics._index import Index
 from metrics._inputs import RankedLabel
 from metrics._order import closed_up, counts_in_order, dense_ranks
 from metrics._ranks import placements, ranks_of, roc_influence, wins
+from tests.metrics.worlds import world
 
 KINDS_OF_IDS: dict[str, Callable[[random.Random], str]] = {
     "one length": lambda dice: f"img_{dice.randrange(500):08d}",
@@ -164,7 +167,7 @@ def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> N
     odd = pa.array(["1.5", "2.", ".5", "1.e5", "12.25", "3", "-.5"])
 
     def cut() -> _tokens.Tokens:
-        return _tokens.tokens(pa.array(texts), None, lambda piece: (piece.lower(),), distinct=True)
+        return _tokens.tokens(pa.array(texts), None, _tokens.in_words(lowercase=True), distinct=True)
 
     whole, hashes, total = cut(), _uncertainty.hashes_of(ids), _sums.exact_sum(numbers)
     places = _scan.places_of(10, data)
@@ -238,3 +241,51 @@ def test_a_system_without_a_way_to_give_memory_back_keeps_it(monkeypatch: pytest
     monkeypatch.setattr("ctypes.CDLL", lambda name: object())
     _memory.release_memory(10_000_000)
     _memory._trim.cache_clear()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_all_pieces_are_read_together_as_one_by_one(seed: int) -> None:
+    dice = random.Random(seed)
+    letters = ["a", "B", "Σ", "İ", "ß", "\u00a0", "\x1c", "\u2003", ""]
+    texts = ["".join(dice.choices(letters, k=dice.randrange(4))) for _ in range(dice.randrange(6))]
+
+    def read(reader: _tokens.Reader) -> list[list[str]]:
+        found, counts = reader(texts)
+        flat = iter(found)
+        pieces = [[next(flat) for _ in range(count)] for count in ([1] * len(texts) if counts is None else counts)]
+        assert list(flat) == []
+        return pieces
+
+    assert read(_tokens.in_words(lowercase=True)) == [text.lower().split() for text in texts]
+    assert read(_tokens.in_words(lowercase=False)) == [text.split() for text in texts]
+    assert read(_tokens.kept) == [[text] if text.strip() else [] for text in texts]
+    assert read(_tokens.stripped) == [[text.strip()] if text.strip() else [] for text in texts]
+
+
+@pytest.mark.parametrize("metric", metrics.catalogue(), ids=lambda metric: metric.key)
+def test_all_resamples_are_summed_up_together_as_one_by_one(
+    metric: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    together = _uncertainty._totals
+
+    def compared(total: Any, drawn: np.ndarray) -> np.ndarray | None:
+        quick, slow = together(total, drawn), [total(sums) for sums in drawn]
+        assert (None in slow) if quick is None else quick.tolist() == pytest.approx(slow, rel=1e-15, nan_ok=True)
+        seen.append(metric.key)
+        return quick
+
+    monkeypatch.setattr(_uncertainty, "_totals", compared)
+    found = world(metric, 1)
+    result = metrics.prepare(metric.key, found.truth_csv()).evaluate(found.submission_csv(), uncertainty=True)
+    assert set(result.uncertainty) == {"public", "private", "overall"}
+    assert seen or metric.rows is None or metric.whole or metric.total is None
+
+
+def test_a_total_that_misreads_columns_is_asked_one_by_one() -> None:
+    drawn = np.random.default_rng(1).random((200, 2))
+
+    def share(sums: np.ndarray) -> float:
+        return float(sums[0] / sums.sum()) if sums.ndim == 1 else sums[0] / sums.sum()
+
+    assert _uncertainty._totals(share, drawn).tolist() == [share(sums) for sums in drawn]  # type: ignore[union-attr]
