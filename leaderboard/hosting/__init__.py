@@ -65,7 +65,7 @@ from .setting_up import (
     make_board_plain,
     remove,
 )
-from .similar import Alike, alike_by_facts, compare_answers
+from .similar import Alike, Shared, alike_by_facts, compare_answers, shared_facts
 from .stopping import hide_submission, pause, resume, show_submission
 from .zips import import_zip
 
@@ -91,6 +91,7 @@ __all__ = [
     "Review",
     "Role",
     "RosterPreview",
+    "Shared",
     "Student",
     "TeamLine",
     "TouchedGrades",
@@ -182,6 +183,7 @@ __all__ = [
     "send_test",
     "set_grade_rules",
     "set_webhook",
+    "shared_facts",
     "show_submission",
     "submissions_zip",
     "take_back_roster",

@@ -247,7 +247,7 @@ def _deciding(ruler: GroundTruth, split: Split) -> Iterator[tuple[int, float]]:
     if is_current and is_shown and (split == Split.PRIVATE or competition.revealed_at is None):
         yield from Standing.objects.filter(ground_truth=ruler, split=split).values_list("team_id", "value")
     elif split == Split.PUBLIC:
-        yield from ((best.team_id, best.value) for best in ranking.bests(ruler, split))
+        yield from ranking.best_values(ruler, split).items()
     else:
         yield from ((best.team_id, best.value) for its, best in final_standings(ruler) if its == split)
 

@@ -100,12 +100,7 @@ def best_public(competition: Competition, teams: Sequence[int] | None = None) ->
         if teams is not None:
             stands = stands.filter(team__in=teams)
         return dict(stands.values_list("team_id", "value"))
-    scores = ranking.ranked_scores(ruler, Split.PUBLIC)
-    if teams is not None:
-        scores = scores.filter(submission__team__in=teams)
-    end = Min("value") if ranking.sign_of(ruler) > 0 else Max("value")
-    rows = scores.order_by().values_list("submission__team_id").annotate(best=end)
-    return {team_id: value for team_id, value in rows if team_id is not None}
+    return ranking.best_values(ruler, Split.PUBLIC, teams=teams)
 
 
 def below_baselines(competition: Competition) -> list[Below]:
@@ -164,8 +159,9 @@ class Pulse:
         return self.scorer_heard is not None and self.scorer_heard <= HEARD_WITHIN.total_seconds()
 
 
-def pulse(competition: Competition, at: datetime) -> Pulse:
-    """Six queries at most, whatever the size of the class."""
+def pulse(competition: Competition, at: datetime, below: Sequence[Below] | None = None) -> Pulse:
+    """Six queries at most, whatever the size of the class; `below` is what `below_baselines` gives, where it is at
+    hand."""
     files = Submission.objects.filter(competition=competition, team__isnull=False).order_by()
     day_ago = at - timedelta(days=1)
     counted = {str(status): Count("pk", filter=Q(status=status)) for status in Status}
@@ -190,7 +186,7 @@ def pulse(competition: Competition, at: datetime) -> Pulse:
         oldest=_age(oldest, at),
         hours=_per_hour(files, at) if numbers["active_today"] else (0,) * HOURS,
         reasons=_reasons(files) if numbers["invalid"] else (),
-        below=tuple(below_baselines(competition)),
+        below=tuple(below_baselines(competition) if below is None else below),
         scorer_heard=_age(heard, at),
     )
 

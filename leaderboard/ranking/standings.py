@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet, Window
+from django.db.models import F, Max, Min, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from ..models import GroundTruth, Score, Split, Standing, Submission, Team
@@ -41,6 +41,17 @@ def bests(ground_truth: GroundTruth, split: Split, *, before: datetime | None = 
     if before is not None:
         scores = scores.filter(submission__received_at__lt=before)
     return _read(scores.annotate(place=_place(ground_truth)).filter(place=1).order_by(), ground_truth)
+
+
+def best_values(ground_truth: GroundTruth, split: Split, *, teams: Sequence[int] | None = None) -> dict[int, float]:
+    """Team → the value of its best submission, exact, where nobody asks which file that is: several times faster than
+    `bests` and the same values. With `teams`, of these alone."""
+    scores = ranked_scores(ground_truth, split)
+    if teams is not None:
+        scores = scores.filter(submission__team__in=teams)
+    best = Min("value") if sign_of(ground_truth) > 0 else Max("value")
+    rows = scores.order_by().values_list("submission__team_id").annotate(best=best)
+    return {team_id: value for team_id, value in rows if team_id is not None}
 
 
 def shown_bests(ground_truth: GroundTruth, *, before: datetime | None = None) -> Iterator[Best]:

@@ -258,6 +258,7 @@ NO_DEEDS = {
     "sample_of",
     "section_sizes",
     "send_test",
+    "shared_facts",
     "submissions_zip",
     "team_lines",
     "touched_grades",

@@ -97,6 +97,31 @@ def test_shared_ranks_continue_a_tie_from_the_page_before() -> None:
     assert shared_ranks([1, 1, 2, 3, 3], above=100, first=99) == [99, 99, 103, 104, 104]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_finals_and_best_values_are_what_reading_all_files_gives(pets: Competition, seed: int) -> None:
+    """A team's picks, else its best public files; files that tie go by receipt. Other files never come in between."""
+    chance, now, ruler = random.Random(seed), timezone.now(), GroundTruth.objects.get()
+    expected: dict[int, tuple[list[object], bool]] = {}
+    best: dict[int, float] = {}
+    for number, team in enumerate(teams(pets, "a", "b", "c", "d")):
+        files = [
+            (-scored(team, value, at=at).scores.get(split=Split.PUBLIC).value, at, chance.random() < 0.3 * (number % 2))
+            for value, at in ((chance.choice([0.1, 0.2, 0.3]), now - timedelta(seconds=one)) for one in range(6))
+        ]
+        for _, at, is_picked in files:
+            Submission.objects.filter(team=team, received_at=at).update(is_selected=is_picked)
+        picked = sorted(file[:2] for file in files if file[2])
+        expected[team.pk] = ([*(picked or sorted(file[:2] for file in files)[:2])], not picked)
+        best[team.pk] = -min(file[0] for file in files)
+    found = ranking.finals(ruler)
+    assert {team: [one.order for one in its] for team, its in found.items()} == {k: v[0] for k, v in expected.items()}
+    assert {team: its[0].is_picked_by_system for team, its in found.items()} == {k: v[1] for k, v in expected.items()}
+    assert ranking.best_values(ruler, Split.PUBLIC) == best
+    assert ranking.best_values(ruler, Split.PUBLIC) == {
+        one.team_id: one.value for one in ranking.bests(ruler, Split.PUBLIC)
+    }
+
+
 def test_late_files_never_rank(pets: Competition) -> None:
     (team,) = teams(pets, "one")
     submission = scored(team, 0.9)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from bench import term
 from bench.pages import MOST_KB, MOST_QUERIES, costs
+from leaderboard import submitting
+from leaderboard.models import Competition, User
+from tests.conftest import answers, enter, hand_in, make_competition
 
 
 @pytest.mark.django_db
@@ -17,3 +23,20 @@ def test_every_page_asks_little_of_the_database_and_of_the_wire() -> None:
     dear = [f"{one.page.path} of {one.page.who}: {one.queries} queries" for one in found if one.queries > MOST_QUERIES]
     large = [f"{one.page.path} of {one.page.who}: {one.kb:.0f} KB" for one in found if one.kb > MOST_KB]
     assert dear + large == []
+
+
+@pytest.mark.django_db
+def test_the_list_of_a_host_counts_teams_and_files_apart(
+    pets: Competition, ada: User, bo: User, cy: User, client: Client
+) -> None:
+    """Together each team would meet each file: 25 million rows for 500 teams with 100 files."""
+    enter(pets, bo), enter(pets, cy)
+    make_competition(ada, slug="empty")
+    hand_in(pets, bo, answers())
+    for wrong in (1, 2):
+        submitting.submit(competition=pets, user=cy, file_name="a.csv", chunks=[answers(public=wrong)])
+    client.force_login(ada)
+    with CaptureQueriesContext(connection) as queries:
+        rows = client.get("/host/").context["rows"]
+    assert {one.slug: (one.team_count, one.waiting_count) for one, _ in rows} == {"pets": (2, 2), "empty": (0, 0)}
+    assert not [one["sql"] for one in queries if 'JOIN "leaderboard_submission"' in one["sql"]]

@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from django import forms
 from django.core.exceptions import ValidationError
 from django.test import Client
+from django.test.html import parse_html
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 from leaderboard.models import Competition, User
 from leaderboard.templatetags.leaderboard import moment
 from leaderboard.web.hosts.forms import moment_in, wall_text
+from leaderboard.web.long_select import LongSelect
 from tests.conftest import enter, make_competition
 from tests.web.test_join import signed_in
 
@@ -159,3 +162,14 @@ def test_the_footer_says_utc_and_means_it(vienna: Competition) -> None:
     assert found
     shown = datetime.strptime(found.group(1), "%d %b %Y, %H:%M").replace(tzinfo=UTC)
     assert abs(shown - timezone.now()) < timedelta(minutes=2)
+
+
+@given(
+    labels=st.lists(st.text("ab<&\"' ", max_size=6), min_size=1, max_size=5),
+    value=st.sampled_from(["", "0", "3", 2, None]),
+)
+def test_a_long_choice_is_the_same_as_a_short_one(labels: list[str], value: object) -> None:
+    choices = [("", "none"), *((str(place), label) for place, label in enumerate(labels))]
+    attrs = {"id": "id_zone", "required": True, "aria-describedby": 'a"b'}
+    long, short = (kind(choices=choices).render("zone", value, attrs) for kind in (LongSelect, forms.Select))
+    assert parse_html(long) == parse_html(short)
