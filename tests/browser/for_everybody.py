@@ -15,8 +15,12 @@ COLOURS = {"resultTypes": ["violations"], "runOnly": {"type": "rule", "values": 
 WIDE: ViewportSize = {"width": 1180, "height": 900}
 NARROW: ViewportSize = {"width": 320, "height": 800}
 SETTLED = """async () => {
-  for (let frame = 0; frame < 2; frame++) await new Promise((then) => requestAnimationFrame(then));
-  for (const one of document.getAnimations()) one.finish();
+  for (let calm = 0, frame = 0; calm < 3 && frame < 60; frame++) {
+    await new Promise((then) => requestAnimationFrame(then));
+    const moving = document.getAnimations();
+    for (const one of moving) one.finish();
+    calm = moving.length ? 0 : calm + 1;
+  }
 }"""
 SMALL = """() => {
   const pressed = "button, .button, summary, select, textarea, nav a, .site-tools a, footer a, input";

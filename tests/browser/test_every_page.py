@@ -26,7 +26,6 @@ STATES = ("live", "ended", "ready", "new", "draft")
 # Each with the reason why no GET of the long test shows a page there.
 SEEN_BY_NOBODY = {
     "theme": "leads back",
-    "finals": "leads back",
     "notice": "leads to what it tells of",
     "host_left": "leads back",
     "host_setup": "leads to the first open step",
@@ -72,6 +71,7 @@ def page_of(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[[st
 
 def is_shown(page: Page, path: str) -> bool:
     """Open an address; whether a page is there for this reader, and leads nowhere else."""
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
     answer = page.goto(path)
     assert answer is not None
     assert answer.status < 500, path
