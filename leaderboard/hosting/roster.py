@@ -199,6 +199,7 @@ def take_back_roster(*, competition: Competition, number: int, user: User | None
         if taken is None or not numbers:
             raise CannotHost(_("Nobody of this list is left to remove: they have joined or are gone already."))
         waiting.filter(pk__in=numbers).delete()
+        held.touch_board()
         AuditEntry.append(
             Deed.ROSTER_TAKEN_BACK, user=user, competition=held, about=taken.file_name, before={"people": len(numbers)}
         )

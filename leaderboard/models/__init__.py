@@ -14,7 +14,7 @@ from .instrument import Instrument
 from .notice import Delivery, Kind, Notice, NoticeChoice
 from .pseudonyms import give_pseudonyms
 from .role import Role, RoleInvitation
-from .roster import RosterDraft, RosterEntry, RosterList, sections_of, slip_digest
+from .roster import RosterDraft, RosterEntry, RosterList, section_names, sections_of, slip_digest, teams_of_section
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, MergeOffer, Team
 from .truth import MOST_SECONDARY, GroundTruth, Immutable, Rescoring, RowReport, TruthDraft
@@ -84,9 +84,11 @@ __all__ = [
     "obstacle_to_joining",
     "own_deadline",
     "plain",
+    "section_names",
     "sections_of",
     "slip_digest",
     "team_in_trail",
+    "teams_of_section",
     "terms_of",
     "terms_of_teams",
 ]

@@ -142,6 +142,20 @@ def sections_of(competition: Competition, teams: Iterable[int]) -> dict[int, str
     return {team: ", ".join(sorted(sections)) for team, sections in found.items()}
 
 
+def section_names(competition: Competition) -> list[str]:
+    """The sections that people of the roster are in, sorted."""
+    named = RosterEntry.objects.filter(competition=competition).exclude(section="")
+    return sorted(set(named.order_by().values_list("section", flat=True)))
+
+
+def teams_of_section(competition: Competition, section: str) -> models.QuerySet[RosterEntry, int | None]:
+    """The teams that somebody of a section is in, for a query."""
+    people = RosterEntry.objects.filter(
+        competition=competition, section=section, user__memberships__competition=competition
+    )
+    return people.order_by().values_list("user__memberships__team", flat=True)
+
+
 class RosterDraft(models.Model):
     """A roster file that was looked at and not yet taken over: its text, which is kept until the host decides."""
 

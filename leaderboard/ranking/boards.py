@@ -8,7 +8,18 @@ from datetime import UTC, datetime
 
 from django.db.models import Count, Max, OuterRef, Q, QuerySet
 
-from ..models import Baseline, Competition, GroundTruth, Membership, Score, Split, Standing, Submission, Team
+from ..models import (
+    Baseline,
+    Competition,
+    GroundTruth,
+    Membership,
+    Score,
+    Split,
+    Standing,
+    Submission,
+    Team,
+    teams_of_section,
+)
 from .doubts import REACH, Doubt, doubts
 from .ladder import Ladder, ladder_of, sign_of
 from .rows import Board, Row
@@ -52,9 +63,17 @@ def is_hidden(ground_truth: GroundTruth, split: Split) -> bool:
 
 
 def find(
-    competition: Competition, split: Split, text: str, *, limit: int = 50, at: datetime, sees_names: bool = False
+    competition: Competition,
+    split: Split,
+    text: str,
+    *,
+    section: str = "",
+    limit: int,
+    at: datetime,
+    sees_names: bool = False,
 ) -> tuple[Row, ...]:
-    """Ranked rows of the teams whose shown name contains a text, with their true ranks. Callers ask as for `board`."""
+    """Ranked rows of the teams whose shown name contains a text, with their true ranks. Callers ask as for `board`, and
+    `is_run_by` before they ask for the teams with somebody of one section alone."""
     ruler = competition.ground_truth
     if ruler is None:
         return ()
@@ -62,8 +81,13 @@ def find(
     named = Q(team__pseudonym__icontains=text) if competition.uses_pseudonyms else Q(team__name__icontains=text)
     if sees_names:
         named |= Q(team__name__icontains=text)
-    standings = list(in_order(ruler, split).filter(named).select_related("team")[:limit])
-    ranks = [rank_of(standing) for standing in standings]
+    wanted = in_order(ruler, split).filter(named)
+    if section:
+        wanted = wanted.filter(team__in=teams_of_section(competition, section))
+    standings = list(wanted.select_related("team")[:limit])
+    everybody = list(in_order(ruler, split).values_list("team_id", "sort_key", "received_at"))
+    rank = dict(zip((row[0] for row in everybody), shared_ranks([row[1:] for row in everybody]), strict=True))
+    ranks = [rank[standing.team_id] for standing in standings]
     return tuple(_ranked_rows(ruler, split, standings, ranks, at, doubts(ruler, split, standings), sees_names))
 
 

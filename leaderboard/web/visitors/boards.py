@@ -24,7 +24,7 @@ from django.utils.timezone import get_current_timezone_name
 from django.utils.translation import get_language
 
 from ... import hosting, ranking
-from ...models import Split
+from ...models import Split, section_names
 from .. import board_cache, zones
 from ..access import Audience, Visit, open_to
 from ..board_chart import Chart, board_chart
@@ -33,6 +33,7 @@ from ..context import theme_of
 
 # A reader with these cookies alone has no session and no messages, so their page is everybody's.
 SHARED_COOKIES = {"theme", "csrftoken", zones.COOKIE}
+MOST_FOUND, MOST_OF_SECTION = 50, 500
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Wish:
     split: Split
     page: int
     text: str
+    section: str
+    """Of the roster, which hosts and assistants alone may ask for."""
 
     @classmethod
     def of(cls, request: HttpRequest, visit: Visit) -> Wish:
@@ -64,7 +67,13 @@ class Wish:
             split=Split(asked) if asked in Split.values else default,
             page=int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 1,
             text=request.GET.get("q", "").strip()[:60],
+            section=request.GET.get("section", "")[:200] if visit.assists else "",
         )
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether some teams alone are asked for."""
+        return bool(self.text or self.section)
 
     @property
     def is_locked(self) -> bool:
@@ -103,8 +112,18 @@ class Wish:
 
     def search(self) -> Table:
         visit = self.visit
-        rows = ranking.find(visit.competition, self.split, self.text, at=visit.at, sees_names=self.sees_names)
-        return Table(self._html(rows, self.table().total), 1, 1, len(rows))
+        rows = ranking.find(
+            visit.competition,
+            self.split,
+            self.text,
+            section=self.section,
+            limit=MOST_OF_SECTION if self.section else MOST_FOUND,
+            at=visit.at,
+            sees_names=self.sees_names,
+        )
+        ruler = visit.competition.ground_truth
+        total = ranking.in_order(ruler, self.split).count() if ruler and visit.competition.has_medal_zones else 0
+        return Table(self._html(rows, total), 1, 1, len(rows))
 
     def _html(self, rows: Sequence[ranking.Row], total: int) -> str:
         """`total`: ranked teams of the whole board."""
@@ -134,7 +153,7 @@ class Wish:
 
     def chart(self) -> Chart | None:
         """Scores over time, beside the public board alone: private ones have no history that anybody saw."""
-        if self.split == Split.PRIVATE or self.text:
+        if self.split == Split.PRIVATE or self.is_selection:
             return None
         team = self.visit.membership.team if self.visit.membership else None
         competition = self.visit.competition
@@ -171,14 +190,14 @@ def leaderboard_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 def _is_shared(request: HttpRequest, wish: Wish) -> bool:
-    return not wish.text and request.method == "GET" and not request.COOKIES.keys() - SHARED_COOKIES
+    return not wish.is_selection and request.method == "GET" and not request.COOKIES.keys() - SHARED_COOKIES
 
 
 def _etag(request: HttpRequest, wish: Wish) -> str:
     """Names the bytes of an answer: the board, who looks, and for a whole page its frame with the minute shown."""
     visit = wish.visit
     parts: list[object] = [*wish.key, visit.state, visit.competition.candidate_id, wish.is_locked, wish.text]
-    parts.append(get_language())
+    parts += [wish.section, get_language()]
     if not visit.user.is_anonymous:
         parts += [visit.user.pk, visit.membership.team_id if visit.membership else 0]
     if not _is_part(request):
@@ -199,9 +218,11 @@ def _page(request: HttpRequest, wish: Wish) -> bytes:
 def _context(request: HttpRequest, wish: Wish) -> dict[str, Any]:
     visit, ruler = wish.visit, wish.visit.competition.ground_truth
     context: dict[str, Any] = {"visit": visit, "split": wish.split.value, "q": wish.text, "is_locked": wish.is_locked}
+    context["section"] = wish.section
+    context["sections"] = _sections(visit) if visit.assists and not _is_part(request) else ()
     if ruler is None or wish.is_locked:
         return context
-    table = wish.search() if wish.text else wish.table()
+    table = wish.search() if wish.is_selection else wish.table()
     placing = wish.placing()
     public = round(100 * ruler.public_share)
     return context | {
@@ -217,8 +238,15 @@ def _context(request: HttpRequest, wish: Wish) -> dict[str, Any]:
     }
 
 
+def _sections(visit: Visit) -> list[str]:
+    """Those of the roster, as it was when the board last changed: reading a roster is such a change."""
+    competition = visit.competition
+    key = ("sections", competition.pk, competition.board_version)
+    return board_cache.shelf.get(key, lambda: section_names(competition))
+
+
 def _address(request: HttpRequest, wish: Wish) -> str:
-    asked = {"board": wish.split.value, "page": wish.page, "q": wish.text}
+    asked = {"board": wish.split.value, "page": wish.page, "q": wish.text, "section": wish.section}
     return request.path + "?" + urlencode({name: value for name, value in asked.items() if value})
 
 
