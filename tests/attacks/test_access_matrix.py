@@ -103,7 +103,9 @@ def test_an_address_without_a_policy_is_noticed() -> None:
         policy_of(Address("secrets/", "secrets", lambda request: None))
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    "role", [pytest.param(role, marks=pytest.mark.long if role in ("dee", "otto", "cy") else ()) for role in ROLES]
+)
 def test_nobody_opens_or_changes_what_is_for_others(scene: Scene, role: str) -> None:
     """A page that is not for them answers with a refusal or leads away, to GET and to POST."""
     opened = []
@@ -148,7 +150,7 @@ NOT_THERE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("role", ["bo", "ada"])
+@pytest.mark.parametrize("role", [pytest.param("bo", marks=pytest.mark.long), "ada"])
 def test_the_walks_of_the_attacks_open_every_page_that_there_is(scene: Scene, role: str) -> None:
     """A page that answers “not found” to those it is for hides from every canary."""
     closed = {}

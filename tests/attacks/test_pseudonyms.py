@@ -54,7 +54,8 @@ def test_nor_does_any_to_those_who_ask_in_other_ways(masked: Scene) -> None:
     assert tellers(masked, "eve", "?q=Namecanary", "?board=private&page=1") == []
 
 
-@pytest.mark.parametrize("role", [pytest.param("anonymous", marks=pytest.mark.long), "eve"])
+@pytest.mark.long
+@pytest.mark.parametrize("role", ["anonymous", "eve"])
 def test_nor_does_any_after_the_reveal(masked: Scene, role: str) -> None:
     close(masked.competition)
     hosting.reveal(competition=masked.competition)

@@ -28,7 +28,7 @@ ELSEWHERE = [
 # --- forged -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("role", ["bo", "ada"])
+@pytest.mark.parametrize("role", [pytest.param("bo", marks=pytest.mark.long), "ada"])
 def test_nothing_is_changed_by_a_form_from_elsewhere(scene: Scene, role: str) -> None:
     """Every address refuses a POST without the token of its form; programs send theirs in a header instead, and a mail
     program has a signed link: without the right one there is nothing."""

@@ -57,6 +57,7 @@ def test_bo_must_accept_the_rules_first(pets: Competition, bo: User) -> None:
 def test_new_rules_must_be_accepted_again(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     Competition.objects.filter(pk=pets.pk).update(rules_version=2)
+    pets.refresh_from_db()
     assert refusal(pets, bo) == "rules"
 
 
