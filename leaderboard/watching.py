@@ -190,7 +190,10 @@ def overview() -> dict[str, Any]:
         "queue": queue_length(),
         "last_sweep": max((worker.swept_at for worker in workers if worker.swept_at), default=None),
         "workers": [(worker, worker.seen_at >= now - HEARD_WITHIN) for worker in workers],
-        "fates": [(name, fates.get(name, 0)) for name in ("scored", "invalid", "failed")],
+        "fates": [
+            (status.label, fates.get(status, 0))
+            for status in (Submission.Status.SCORED, Submission.Status.INVALID, Submission.Status.FAILED)
+        ],
         "failed": newest,
         "failed_number": len(newest) if len(newest) < SHOWN else failed.count(),
         "inspection": Inspection.objects.first(),

@@ -12,6 +12,8 @@ from django.db import connection, models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from .audit_names import called
+
 if TYPE_CHECKING:
     from .competition import Competition
     from .team import Team
@@ -161,7 +163,7 @@ class AuditEntry(models.Model):
         """What changed: (name, before, after), None where there is nothing on one side."""
         before, after = json.loads(self.before), json.loads(self.after)
         names = dict.fromkeys([*before, *after])
-        return [(name.replace("_", " "), before.get(name), after.get(name)) for name in names]
+        return [(called(name), before.get(name), after.get(name)) for name in names]
 
 
 def team_in_trail(team: Team) -> str:

@@ -40,6 +40,7 @@ STATES = {
     "closed": ("ended", gettext_lazy("Closed")),
     "revealed": ("ended", gettext_lazy("Ended")),
 }
+BOARDS = {"plain": gettext_lazy("plain"), "steady": gettext_lazy("steady"), "hidden": gettext_lazy("hidden")}
 ICONS = {
     "sun": '<circle cx="12" cy="12" r="4"/><path d="M12 2v2m0 16v2M4.9 4.9l1.4 1.4m11.4 11.4 1.4 1.4M2 12h2m16 0h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4"/>',  # noqa: E501
     "moon": '<path d="M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5Z"/>',
@@ -222,6 +223,12 @@ def header_of(user: User) -> telling.Header:
 def state_badge(state: str) -> SafeString:
     kind, text = STATES[state]
     return format_html('<span class="badge {}">{}</span>', kind, text)
+
+
+@register.filter
+def board_words(mode: str) -> str:
+    """How a public board shows scores, in a word."""
+    return str(BOARDS[mode])
 
 
 @register.simple_tag

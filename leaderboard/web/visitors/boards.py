@@ -22,6 +22,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import get_current_timezone_name
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from ... import hosting, ranking
 from ...models import Split, section_names
@@ -266,6 +267,8 @@ def _with_own_row(html: str, visit: Visit) -> SafeString:
         team = visit.membership.team_id
         html = html.replace(f'<tr id="team-{team}"', f'<tr id="team-{team}" class="mine"', 1)
         own = format_html('<span class="own-name">{}</span>', visit.membership.team.name)
-        mark = '<span class="badge">You</span>' + (own if visit.competition.uses_pseudonyms else "")
+        mark = format_html('<span class="badge">{}</span>', _("You")) + (
+            own if visit.competition.uses_pseudonyms else ""
+        )
         html = html.replace(f"<!--you {team}-->", mark, 1)
     return mark_safe(html)  # noqa: S308 - rendered by our template, which escapes
