@@ -126,7 +126,8 @@ def read(data: bytes) -> Gradebook:
         if {STUDENT, ID} <= set(first.header):
             return Gradebook(bom, encoding, delimiter, list(_records(text, delimiter)))
     what = _("This is no gradebook of Canvas: its first line has no columns “Student” and “ID”.")
-    raise BadGradebook(f"{what} {_('In Canvas choose Grades, then Export.')}")
+    where = _("In Canvas choose Grades, then Export.")
+    raise BadGradebook(f"{what} {where}")
 
 
 def _records(text: str, delimiter: str) -> Iterator[Record]:

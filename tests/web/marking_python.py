@@ -33,6 +33,8 @@ def unmarked_in_python(source: str) -> list[str]:
         for literal in _literals(node):
             if id(literal) not in skipped and has_words(text_of(literal)):
                 found[literal.lineno, literal.col_offset] = text_of(literal)
+    for literal in _out_of_reach(nodes):
+        found[literal.lineno, literal.col_offset] = text_of(literal)
     return [f"{line}: {' '.join(text.split())}" for (line, _), text in sorted(found.items())]
 
 
@@ -79,6 +81,15 @@ PARTS: dict[type[ast.expr], tuple[str, ...]] = {
     ast.Call: ("func",),
     ast.Attribute: ("value",),
 }
+
+
+def _out_of_reach(nodes: Sequence[ast.AST]) -> Iterator[ast.expr]:
+    """What is marked within an f-string, where gettext's tools do not look."""
+    for text in nodes:
+        if isinstance(text, ast.JoinedStr):
+            for call in ast.walk(text):
+                if isinstance(call, ast.Call) and _name(call) in MARKS:
+                    yield from call.args[:1]
 
 
 def _literals(node: ast.expr) -> Iterator[ast.expr]:

@@ -61,6 +61,7 @@ def view(request, team):
     if team.is_full:
         raise ValueError("A mistake of ours.")
     form.add_error("name", f"{team} is taken")
+    print(f"{team} {_('is out of reach')}")
     return _("%(team)s is %(how)s.") % {"team": team, "how": _("full")}
 '''
     assert unmarked_in_python(source) == [
@@ -71,6 +72,7 @@ def view(request, team):
         "9: it is done",
         "13: no team",
         "16: {} is taken",
+        "17: is out of reach",
     ]
 
 

@@ -34,16 +34,21 @@ def host_report_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 def _drawn(report: hosting.Report) -> dict[str, Any]:
     ranked = report.ranked
+    titles = {
+        "scores": _("Teams by private score"),
+        "days": _("Files by day"),
+        "attempts": _("Teams by number of files"),
+        "gaps": _("How much better the public score is, by number of scored files"),
+    }
     below = _("the table has the numbers")
+    words = {name: f"{title}; {below}" for name, title in titles.items()}
     return {
-        "scores": plots.bars(
-            [one.teams for one in report.scores], f"{_('Teams by private score')}; {below}", marks=_marks(report)
-        ),
-        "days": plots.bars([one.files for one in report.days], f"{_('Files by day')}; {below}"),
-        "attempts": plots.bars([one.teams for one in report.attempts], f"{_('Teams by number of files')}; {below}"),
+        "scores": plots.bars([one.teams for one in report.scores], words["scores"], marks=_marks(report)),
+        "days": plots.bars([one.files for one in report.days], words["days"]),
+        "attempts": plots.bars([one.teams for one in report.attempts], words["attempts"]),
         "gaps": plots.dots(
             [(team.scored, team.gap) for team in ranked if team.gap is not None],
-            f"{_('How much better the public score is, by number of scored files')}; {below}",
+            words["gaps"],
         ),
         "gap_ends": _ends([team.gap for team in ranked if team.gap is not None]),
         "most_scored": max((team.scored for team in ranked), default=0),
