@@ -1,14 +1,17 @@
-"""The script writes times in the reader's zone, and in the same way as the server."""
+"""The script writes times in the reader's zone, in the same way and language as the server."""
 
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Browser
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.models import Competition
+from tests.web.languages import CODE, second_language
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -33,3 +36,19 @@ def test_every_time_is_written_alike_whatever_the_browser_speaks(
         assert re.fullmatch(r"\d{1,2} [A-Z][a-z]{2,3}(?: \d{4})?, \d\d:\d\d GMT\+9", text)
     for text in by_server:
         assert re.fullmatch(r"\d{1,2} [A-Z][a-z]{2,3} \d{4}, \d\d:\d\d UTC", text)
+
+
+def test_spans_of_time_are_in_the_language_of_the_page(
+    chromium: Browser, live_server: LiveServer, pets: Competition
+) -> None:
+    Competition.objects.update(is_listed=True, closes_at=timezone.now() + timedelta(minutes=30, seconds=40))
+    said = []
+    with second_language():
+        for locale in ("en-US", CODE):
+            context = chromium.new_context(locale=locale, base_url=live_server.url)
+            page = context.new_page()
+            page.goto("/c/pets/")
+            said.append(page.locator("time[data-moment='left']").first.inner_text())
+            context.close()
+    # The bracket closes after the last of the words that the page gives to the script.
+    assert said == ["30 min", "30 min⟧"]

@@ -18,7 +18,7 @@ PIECE = re.compile(
     re.DOTALL,
 )
 SPOKEN = re.compile(
-    rf"\s(?P<name>placeholder|title|aria-label|aria-description|alt|label|data-label|data-confirm|data-busy)"
+    rf"\s(?P<name>placeholder|title|aria-label|aria-description|alt|label|data-label|data-confirm|data-busy|data-lost|data-spans)"
     rf"=(?P<quote>[\"'])(?P<value>(?:{_TEMPLATE}|(?!(?P=quote)).)*)(?P=quote)",
     re.DOTALL,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tests.web.marking import unmarked
@@ -42,6 +43,16 @@ THE_SAME_EVERYWHERE = {
     "Name, Email, Section",
     "Send this file with its length (Content-Length); a body in chunks without one is not read.",
 }
+
+
+def test_no_script_has_words_that_nobody_could_translate() -> None:
+    """Scripts take their words from attributes of the page."""
+    scripts = sorted((SITE / "static" / "leaderboard").glob("*.js"))
+    quoted = re.compile(r"\"[^\"\n]*\"|`[^`]*`")
+    words = re.compile(r"[A-Z][a-z]+ [a-z]+|^.(?:just |less than )|[a-z]{2,} ago")
+    assert len(scripts) >= 4
+    found = [text for path in scripts for text in quoted.findall(path.read_text()) if words.search(text)]
+    assert found == []
 
 
 def test_the_reader_of_python_sees_what_nobody_could_translate() -> None:

@@ -15,20 +15,23 @@
   const locale = language && language !== "en" ? language : "en-GB";
   const absolute = new Intl.DateTimeFormat(locale, { timeZone, day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
   const thisYear = new Intl.DateTimeFormat(locale, { timeZone, day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-  const units = [["d", 86400], ["h", 3600], ["min", 60]];
+  const [now, justNow, ago, ahead, briefly, d, h, min] = document.documentElement.dataset.spans.split("|");
+  const units = [[d, 86400], [h, 3600], [min, 60]];
 
   const since = (seconds) => {
     const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["", 1];
-    if (!unit) return "just now";
+    if (!unit) return justNow;
     const words = `${Math.trunc(Math.abs(seconds) / size)} ${unit}`;
-    return seconds < 0 ? `${words} ago` : `in ${words}`;
+    return (seconds < 0 ? ago : ahead).replace("{}", words);
   };
   const exact = (then) => (then.getFullYear() === new Date().getFullYear() ? thisYear : absolute).format(then);
 
   const remaining = (seconds) => {
-    if (seconds <= 0) return "now";
+    if (seconds <= 0) return now;
     const days = Math.floor(seconds / 86400), hours = Math.floor(seconds / 3600) % 24, minutes = Math.floor(seconds / 60) % 60;
-    return days ? `${days} d ${hours} h` : hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min` : "less than a minute";
+    if (days) return `${days} ${d} ${hours} ${h}`;
+    if (hours) return `${hours} ${h} ${minutes} ${min}`;
+    return minutes ? `${minutes} ${min}` : briefly;
   };
 
   const showTimes = (root) => {

@@ -33,6 +33,6 @@
     if (event.target.id !== "upload") return;
     const bar = event.target.querySelector("progress");
     if (bar) bar.hidden = true;
-    announce("The upload did not get through. Check your connection and send it again.");
+    announce(event.target.dataset.lost);
   });
 })();
