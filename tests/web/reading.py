@@ -13,7 +13,7 @@ SILENT = {"script", "style", "pre", "code", "kbd", "samp", "time", "textarea"}
 EMPTY = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 SPOKEN = {"placeholder", "title", "aria-label", "aria-description", "alt", "label", "data-label", "data-confirm"}
 MARKED = re.compile("⟦[^⟦⟧]*⟧")
-PARTED = re.compile(r"[,;:·|/()“”\"=@→]|\b[0-9a-f-]{12,}\b")
+PARTED = re.compile(r"[,;:·|/()“”\"=→]|\b[0-9a-f-]{12,}\b")
 
 
 def unbracketed(page: str, *, own: Iterable[str] = (), silent: Iterable[str] = ()) -> list[str]:

@@ -21,8 +21,8 @@ from tests.web.reading import unbracketed
 
 # Markdown, formulas, and lists of languages and zones.
 SILENT = {"prose", "math", "language", "zone"}
-# Columns and answers of files, and a letter in the language of the site.
-OWN = {TRUTH, "id", "label", "Invitation: Cats or dogs"}
+# Columns and answers of files, a column of a gradebook, and a letter in the language of the site.
+OWN = {TRUTH, "id", "label", "Work", "Invitation: Cats or dogs"}
 
 
 class Read(NamedTuple):
