@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
@@ -76,7 +77,11 @@ def is_shown(page: Page, path: str) -> bool:
     assert answer is not None
     assert answer.status < 500, path
     is_page = answer.status == 200 or "nowhere" in path
-    return is_page and answer.header_value("content-type") == "text/html; charset=utf-8" and page.url.endswith(path)
+    return (
+        is_page
+        and answer.header_value("content-type") == "text/html; charset=utf-8"
+        and urlsplit(page.url).path == path
+    )
 
 
 @pytest.mark.long
