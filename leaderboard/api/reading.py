@@ -123,8 +123,8 @@ def submission_out(
 
 def _secondary(submission: Submission, splits: set[Any], *, is_exact: bool) -> list[SecondaryOut]:
     """What the secondary metrics say on the splits whose scores are shown."""
-    ruler = submission.competition.ground_truth
-    if ruler is None or Split.PUBLIC not in splits:
+    ruler = submission.competition.ground_truth if Split.PUBLIC in splits else None
+    if ruler is None:
         return []
     ruler.competition = submission.competition
     asides = ranking.asides_of(ruler)

@@ -77,18 +77,19 @@ def submit(
     """
     membership = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
     if membership:
-        membership.competition = competition
+        membership.competition, membership.user = competition, user
     key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
     if upload_key and (earlier := Submission.objects.filter(competition=competition, upload_key=key).first()):
         return earlier
     with _noted(competition):
         if refusal := reason_not_to(competition, membership, database_now()):
             raise refusal
+        assert membership is not None, "who is no member is refused"
         stored = store(chunks, f"submissions/{competition.pk}", limit=competition.max_bytes)
         try:
             if not may_repeat:
                 _refuse_repeats(membership, stored)
-            submission = _receive(competition, user, stored, key, clean_name(file_name), note.strip()[:300])
+            submission = _receive(membership, stored, key, clean_name(file_name), note.strip()[:300])
         except BaseException:
             remove(stored.key)
             raise
@@ -97,10 +98,10 @@ def submit(
     return submission
 
 
-def _refuse_repeats(membership: Membership | None, stored: StoredFile) -> None:
+def _refuse_repeats(membership: Membership, stored: StoredFile) -> None:
     """Files that used no attempt are no reason to ask: their bytes will use none either, or were never scored."""
     counts = Submission.objects.filter(status__in=[Submission.Status.PENDING, Submission.Status.SCORED])
-    earlier = counts.of_bytes(membership.team_id if membership else None, stored.sha256).first()
+    earlier = counts.of_bytes(membership.team_id, stored.sha256).first()
     if earlier is not None:
         raise SameBytes(earlier)
 
@@ -116,18 +117,16 @@ def _noted(competition: Competition) -> Iterator[None]:
         raise
 
 
-def _receive(
-    competition: Competition, user: User, stored: StoredFile, key: str, file_name: str, note: str
-) -> Submission:
+def _receive(membership: Membership, stored: StoredFile, key: str, file_name: str, note: str) -> Submission:
     received_at = database_now()
-    membership = _still_a_member(competition, user)
+    membership, ruler = _as_it_is_now(membership)
     competition = membership.competition
     day = received_at.astimezone(UTC).date()
-    problems = check_beginning(stored, competition.ground_truth)
+    problems = check_beginning(stored, ruler)
     submission = Submission(
         competition=competition,
         team=membership.team,
-        user=user,
+        user=membership.user,
         note=note,
         file_name=file_name,
         file_key=stored.key,
@@ -150,12 +149,12 @@ def _receive(
             _take_attempt(membership.team_id, day, terms.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
             if not problems:
-                tasks.ring_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
+                tasks.ring_after_commit(tasks.score_submission, submission.pk, ruler and ruler.pk)
     except IntegrityError:
         earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
         if earlier is None:
-            if _still_a_member(competition, user).team_id != membership.team_id:
-                return _receive(competition, user, stored, key, file_name, note)
+            if _as_it_is_now(membership)[0].team_id != membership.team_id:
+                return _receive(membership, stored, key, file_name, note)
             raise
         remove(stored.key)
         return earlier
@@ -263,14 +262,19 @@ def _membership(competition: Competition, user: User) -> Membership | None:
     return found.filter(competition=competition, user=user).first()
 
 
-def _still_a_member(competition: Competition, user: User) -> Membership:
-    """The membership as it is now that the whole file is here; an upload takes a while, and much can change in it."""
-    membership = _membership(competition, user)
-    if membership is None:
+def _as_it_is_now(membership: Membership) -> tuple[Membership, GroundTruth | None]:
+    """The membership and the ground truth now that the whole file is here; an upload takes a while, and much can
+    change in it. Asks for what can change alone."""
+    competition = membership.competition
+    rows = Membership.objects.filter(competition=competition, user=membership.user)
+    team_id, ruler_id = rows.values_list("team_id", "competition__ground_truth_id").first() or (None, None)
+    now = membership if team_id == membership.team_id else rows.select_related("competition", "team", "user").first()
+    if now is None:
         if not Competition.objects.filter(pk=competition.pk).exists():
             raise Refused("gone", _(GONE))
         raise Refused("not_joined", _("You left the competition while your file was on its way."))
-    return membership
+    rulers = GroundTruth.objects.only("metric", "metric_version", "submission_columns", "rows")
+    return now, rulers.filter(pk=ruler_id).first() if ruler_id else None
 
 
 def _held(competition: Competition) -> Competition:
