@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ... import keeping, ranking, submitting
-from ...models import Refusal, Split, Submission
+from ...models import GroundTruth, Refusal, Split, Submission, Team
 from ..access import Audience, Visit, open_to
 from ..answers import as_download, person, see_other
 from ..board_cache import shelf
@@ -192,7 +192,11 @@ def _hindsight(visit: Visit) -> tuple[ranking.Hindsight, Submission] | None:
         return None
     team = visit.membership.team
     key = ("hindsight", visit.competition.pk, ruler.pk, visit.competition.board_version, team.pk)
-    found = shelf.get(key, lambda: ranking.hindsight(team, ruler))
+    return shelf.get(key, lambda: _missed(team, ruler))
+
+
+def _missed(team: Team, ruler: GroundTruth) -> tuple[ranking.Hindsight, Submission] | None:
+    found = ranking.hindsight(team, ruler)
     if found is None or found.picked_the_best:
         return None
     return found, Submission.objects.get(pk=found.best.submission_id)
