@@ -133,7 +133,8 @@ def _oldest(rows: QuerySet[Submission]) -> Turn | None:
 
 def more_of(turn: Turn) -> Turn | None:
     """Another file of the same team: it could not be claimed while this one was measured."""
-    if turn.team_id is None:
+    pending = Submission.objects.filter(team=turn.team_id, status=Submission.Status.PENDING)
+    if turn.team_id is None or not pending.exists():  # as it is most of the time, and quick to ask
         return None
     rows = waiting().filter(competition=turn.competition_id, team=turn.team_id).order_by("received_at")
     found = rows.values_list(*TURN).first()
@@ -156,8 +157,9 @@ def take(submission_id: uuid.UUID | str, bell: str | uuid.UUID | None = None) ->
     team_id, tries = row
     claim = claim_of(bell or uuid.uuid4(), tries + 1)
     with transaction.atomic():
-        # Two files of a team must not be claimed at the same moment; where there is one writer, nothing happens here.
-        list(Team.objects.select_for_update().filter(pk=team_id).values_list("pk"))
+        if connection.features.has_select_for_update:
+            # Two files of a team must not be claimed at the same moment, which one writer alone could not do anyway.
+            list(Team.objects.select_for_update().filter(pk=team_id).values_list("pk"))
         free = _without_busy_teams(Submission.objects.filter(is_free(), pk=submission_id, tries=tries))
         changed = free.exclude(is_spent()).update(claim=claim, lease_until=Now() + LEASE, tries=tries + 1)
     return claim if changed else None

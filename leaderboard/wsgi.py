@@ -16,8 +16,9 @@ lifeline.die_with_leader()
 # A thread that holds SQLite's one write lock must not wait long for Python's own lock after each statement.
 sys.setswitchinterval(0.0005)
 
-# More would only wait for Python's lock while they hold the database's: with four at once the worker scored 70 files of
-# a burst per second, with two 90 (bench/flow.py).
-AT_ONCE = 2
+# An upload waits for the disk and for SQLite's writer for half of its time, so two at once left a core idle: of 50
+# uploads a second 95 in 100 were answered within 3 to 5 s, with four at once within 0.4 to 2.3 s (bench/load.py). More
+# would only wait for Python's lock while they hold the database's.
+AT_ONCE = 4
 
 application = FewAtOnce(get_wsgi_application(), AT_ONCE, proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT)
