@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -199,7 +200,7 @@ def jaccard(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.n
 
 def shared(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.ndarray) -> np.ndarray:
     """How many distinct tokens each pair of cells has in common."""
-    translated = np.array([true.known.get(token, -1) for token in said.vocabulary] or [-1], np.int64)
+    translated = np.array(list(map(true.known.get, said.vocabulary, repeat(-1))) or [-1], np.int64)
     bits = len(true.vocabulary).bit_length()
     places, pair = expand(true.starts, true_cells)
     ours = (pair << bits) + true.codes[places]
