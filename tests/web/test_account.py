@@ -6,6 +6,7 @@ from django.conf import LazySettings
 from django.test import Client
 
 from leaderboard.models import ApiToken, User
+from tests.web.test_host import text_of
 from tests.web.test_join import signed_in
 
 
@@ -60,6 +61,12 @@ def test_a_token_may_what_was_chosen_and_hosting_is_for_hosts(bo: User, ada: Use
     assert set(bo.api_tokens.values_list("name", "scope")) == {("for read", "read"), ("plain", "submit")}
     assert ada.api_tokens.get().may(ApiToken.Scope.SUBMIT)
     assert not bo.api_tokens.get(name="for read").may(ApiToken.Scope.SUBMIT)
+
+
+def test_what_a_token_may_do_is_no_optional_question(bo: User) -> None:
+    page = text_of(signed_in(bo).get("/account/"))
+    assert "What the token may do" in page
+    assert "(optional)" not in page
 
 
 def test_a_token_needs_a_name_and_there_is_a_limit(bo: User) -> None:

@@ -101,6 +101,20 @@ def test_a_proposal_is_shown_and_cannot_be_released(host: Client, pets: Competit
     assert "Save the grade rules first." in response.content.decode()
 
 
+def test_the_page_says_what_it_proposes_and_why(host: Client, pets: Competition) -> None:
+    add_baseline(pets, "Guess", public=3)
+    one = page(host, "/host/pets/grades/rules/")
+    assert "A proposal by the share of teams that are better" in one
+    assert "need two baselines with different scores" in one
+    add_baseline(pets, "Guess again", public=3)
+    assert "A proposal by the share of teams" in page(host, "/host/pets/grades/rules/")
+    add_baseline(pets, "Strong", public=1)
+    two = page(host, "/host/pets/grades/rules/")
+    assert "60 points for the score of “Guess" in two
+    assert "100 for that of “Strong”" in two
+    assert "share of teams that are better. Points" not in two
+
+
 def test_a_student_sees_nothing_before_the_release_and_then_their_own_grade_alone(
     host: Client, pets: Competition, bo: User, cy: User
 ) -> None:

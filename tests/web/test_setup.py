@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -39,6 +40,13 @@ def test_olga_becomes_the_operator_once(client: Client, db: None, started: list[
 def test_the_demo_is_started_beside_the_site(client: Client, db: None, started: list[Any]) -> None:
     client.post(f"/setup/{SetupLink.issue()}/", OLGA | {"demo": "on"})
     assert [command[-1] for command in started] == ["demo"]
+
+
+def test_the_demo_is_there_for_who_asks_for_it(client: Client, db: None, started: list[Any]) -> None:
+    page = client.get(f"/setup/{SetupLink.issue()}/").content.decode()
+    box = re.search(r'<input type="checkbox" name="demo"[^>]*>', page)
+    assert box
+    assert "checked" not in box[0]
 
 
 def test_an_unknown_link_says_so(client: Client, db: None) -> None:

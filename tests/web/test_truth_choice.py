@@ -152,6 +152,29 @@ def test_without_a_file_nothing_can_fit(draft: Competition, ada: User) -> None:
     assert "Choose the file with the answers" in text_of(response)
 
 
+def test_without_a_file_the_group_of_the_chosen_metric_alone_stands_open(draft: Competition, ada: User) -> None:
+    for chosen in ("accuracy", "rmse"):
+        page = page_of(signed_in(ada), f"?metric={chosen}")
+        groups = re.findall(r"<details class=\"disclosure\"( open)?>\s*<summary>.*?</details>", page, re.DOTALL)
+        opened = re.findall(r"<details class=\"disclosure\" open>.*?</details>", page, re.DOTALL)
+        assert len(groups) > 5
+        assert len(opened) == 1
+        assert re.search(rf'value="{chosen}" checked', opened[0])
+        assert len(radios(page)) == len(set(radios(page))) > 16
+
+
+def test_a_chosen_metric_is_never_folded_away(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    fit(client, YES_NO)
+    folded = re.findall(r"<details class=\"disclosure\">.*?</details>", page_of(client), re.DOTALL)
+    others = next(part for part in folded if "can score it too" in part)
+    another = radios(others)[-1]
+    for chosen in (another, "rmse"):
+        page = page_of(client, f"?metric={chosen}")
+        opened = re.findall(r"<details class=\"disclosure\" open>.*?</details>", page, re.DOTALL)
+        assert any(f'value="{chosen}" checked' in part for part in opened), chosen
+
+
 def published(competition: Competition) -> list[dict[str, str]]:
     competition.refresh_from_db()
     assert competition.ground_truth is not None

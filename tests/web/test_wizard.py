@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard import child, hosting, scoring, tasks
@@ -196,6 +197,37 @@ def test_the_way_goes_on_where_something_is_missing(hers: Client, ada: User) -> 
 
 
 # --- data and metric --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("origin", ["host_competition", "host_setup_launch"])
+def test_who_comes_from_the_checklist_is_led_back_to_it(hers: Client, pond: Competition, origin: str) -> None:
+    now = timezone.now()
+    past = {"opens_at": now - timedelta(days=2), "closes_at": now - timedelta(days=1)}
+    hosting.change(competition=pond, user=None, overview="", **past)
+    checklist = reverse(origin, kwargs={"slug": "pond"})
+    links = re.findall(r'<a href="([^"]+)">Do this', hers.get(checklist).content.decode())
+    truth, basics, limits = links[:3]
+    for link, fields in ((basics, {"overview": "Newts?"}), (limits, {"closes_at": "2099-01-01T12:00"})):
+        page = hers.get(link).content.decode()
+        assert "Save and go back to the checklist" in page
+        assert f'<a class="button quiet" href="{checklist}">' in page
+        assert hers.post(link, filled_in(page) | {"zone": "UTC"} | fields)["Location"] == checklist, link
+    looked = hers.post(truth, {**SPLIT, "file": upload(ANSWERS)})
+    assert looked["Location"] == f"/host/pond/setup/data/?back={origin}#check"
+    metric = re.search(r'href="([^"]+)">Continue to the metric', hers.get(looked["Location"]).content.decode())
+    assert metric
+    sent = {"metric": "accuracy", "parameters_of": "accuracy"}
+    measured = hers.post(metric[1], {**sent, "action": "look"})
+    assert measured["Location"] == f"/host/pond/setup/metric/?back={origin}#check"
+    assert hers.post(metric[1], {**sent, "action": "use"})["Location"] == checklist
+
+
+def test_nobody_is_led_anywhere_else_by_an_address(hers: Client, pond: Competition) -> None:
+    for elsewhere in ("https://evil.example", "//evil.example", "host_delete", "my_data", "no such page"):
+        page = hers.get("/host/pond/setup/people/", {"back": elsewhere}).content.decode()
+        assert "Save and continue" in page
+        answer = hers.post(f"/host/pond/setup/people/?back={elsewhere}", filled_in(page))
+        assert answer["Location"] == "/host/pond/setup/launch/"
 
 
 def test_the_split_is_drawn_again_with_another_seed_without_a_new_upload(hers: Client, pond: Competition) -> None:

@@ -46,7 +46,7 @@ def host_grade_rules(request: HttpRequest, visit: Visit) -> HttpResponse:
         else:
             messages.success(request, _("The grade rules are saved."))
             return see_other("host_grades", slug=competition.slug)
-    context = {"visit": visit, "form": form, "is_saved": is_saved, "scores": sorted(scores.items())}
+    context = {"visit": visit, "form": form, "rules": rules, "is_saved": is_saved, "scores": sorted(scores.items())}
     return render(request, "hosts/host_grade_rules.html", context, status=status)
 
 

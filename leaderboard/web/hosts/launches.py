@@ -47,7 +47,7 @@ def _review(request: HttpRequest, visit: Visit, form: ScheduleForm, *, status: i
     needs = checklist_of(competition)
     check = TruthCheck.objects.filter(ground_truth=competition.ground_truth_id).first()
     context = {
-        **frame(visit, "launch"),
+        **frame(request, visit, "launch"),
         "form": form,
         "checklist": needs,
         "is_ready": all(need.is_there for need in needs),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -110,12 +111,23 @@ def question_about(draft: TruthDraft | None) -> str:
     return metric.confirmation(draft.params) if draft and metric else ""
 
 
-def groups() -> dict[str, list[metrics.Metric]]:
+@dataclass
+class Group:
+    """Metrics of one kind in the chooser; the group of the chosen one stands open."""
+
+    title: str
+    is_open: bool = False
+    members: list[metrics.Metric] = field(default_factory=list)
+
+
+def groups(chosen: str) -> list[Group]:
     """All metrics of the chooser, by their groups."""
-    found: dict[str, list[metrics.Metric]] = {}
+    found: dict[str, Group] = {}
     for metric in outside.catalogue():
-        found.setdefault(metric.group, []).append(metric)
-    return found
+        group = found.setdefault(metric.group, Group(metric.group))
+        group.members.append(metric)
+        group.is_open |= metric.key == chosen
+    return list(found.values())
 
 
 def about(key: str, parameters: ParameterForm) -> dict[str, Any]:

@@ -30,14 +30,27 @@ class Fits:
     best: list[Choice] = field(default_factory=list)
     others: list[Choice] = field(default_factory=list)
     unfit: list[Choice] = field(default_factory=list)
+    chosen: str = ""
+
+    @property
+    def opens_others(self) -> bool:
+        """Whether those beside the usual stand open: there are no usual ones, or the chosen one is there."""
+        return not self.best or self._has_chosen(self.others)
+
+    @property
+    def opens_unfit(self) -> bool:
+        return not (self.best or self.others) or self._has_chosen(self.unfit)
+
+    def _has_chosen(self, choices: list[Choice]) -> bool:
+        return any(choice.metric.key == self.chosen for choice in choices)
 
 
-def fits_of(draft: TruthDraft | None) -> Fits | None:
+def fits_of(draft: TruthDraft | None, chosen: str) -> Fits | None:
     """None where nobody has looked, or where the file is no table."""
     found = draft.report.get("fits") if draft else None
     if not found:
         return None
-    fits = Fits()
+    fits = Fits(chosen=chosen)
     known = {metric.key: metric for metric in outside.catalogue()}
     for fit in found:
         if fit["key"] not in known:

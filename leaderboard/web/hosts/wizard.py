@@ -22,6 +22,8 @@ from .checklist import next_step, steps_of
 from .wizard_forms import BasicsForm, EntryForm, LimitsForm, StepForm
 
 StepView = Callable[..., HttpResponse]
+CHECKLISTS = ("host_competition", "host_setup_launch")
+"""Where the checklist stands. Who comes from there to put one thing right is led back there (`?back=`)."""
 
 
 def step(key: str) -> Callable[[StepView], StepView]:
@@ -40,7 +42,18 @@ def step(key: str) -> Callable[[StepView], StepView]:
     return declare
 
 
-def frame(visit: Visit, key: str) -> dict[str, Any]:
+def origin(request: HttpRequest) -> str:
+    """The page with the checklist that somebody came from; empty for who goes from step to step."""
+    name = request.GET.get("back", "")
+    return name if name in CHECKLISTS else ""
+
+
+def kept_origin(request: HttpRequest) -> str:
+    """What an address of the way carries on, so that the last page knows it too."""
+    return f"?back={origin(request)}" if origin(request) else ""
+
+
+def frame(request: HttpRequest, visit: Visit, key: str) -> dict[str, Any]:
     """What the frame of the six pages needs; `key` is the step shown."""
     steps = steps_of(visit.competition)
     place = [step.key for step in steps].index(key)
@@ -51,6 +64,8 @@ def frame(visit: Visit, key: str) -> dict[str, Any]:
         "number": place + 1,
         "before": steps[place - 1] if place else None,
         "behind": steps[place + 1] if place + 1 < len(steps) else None,
+        "origin": origin(request),
+        "kept_origin": kept_origin(request),
     }
 
 
@@ -104,7 +119,7 @@ def host_setup_people(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _fields(
     request: HttpRequest, visit: Visit, key: str, form_class: type[StepForm], more: dict[str, Any] | None = None
 ) -> HttpResponse:
-    """A step that is a form: save, and go on to the next one."""
+    """A step that is a form: save, and go on to the next one, or back to the checklist."""
     # A copy, because filling the form in changes it and the head of the page must not.
     form = form_class(posted(request), instance=Competition.objects.get(pk=visit.competition.pk))
     if request.method == "POST" and form.is_valid():
@@ -113,7 +128,7 @@ def _fields(
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            following = frame(visit, key)["behind"]
-            return see_other(following.page, slug=changed.slug)
-    context = {**frame(visit, key), "form": form, **(more or {})}
+            here = frame(request, visit, key)
+            return see_other(here["origin"] or here["behind"].page, slug=changed.slug)
+    context = {**frame(request, visit, key), "form": form, **(more or {})}
     return render(request, f"hosts/host_setup_{key}.html", context, status=422 if form.errors else 200)

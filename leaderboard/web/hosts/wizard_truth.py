@@ -38,7 +38,7 @@ from .truth_at_hand import (
 )
 from .truth_choice import fits_of
 from .truth_forms import PublishForm
-from .wizard import frame, step
+from .wizard import frame, kept_origin, origin, step
 from .wizard_forms import AnswersForm, MetricForm
 
 BROKEN = gettext_lazy("The check did not work, through no fault of your file. Try it again in a moment.")
@@ -87,7 +87,7 @@ def _answers(request: HttpRequest, visit: Visit) -> HttpResponse:
         refuse_too_large(request)
         if form.is_valid():
             _draft(competition, form)
-            return see_other("host_setup_data", fragment="#check", slug=competition.slug)
+            return see_other("host_setup_data", query=kept_origin(request), fragment="#check", slug=competition.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
     except ChildFailed:
@@ -131,7 +131,7 @@ def _add_file(request: HttpRequest, visit: Visit) -> HttpResponse:
                 competition=competition, file_name=file.name, chunks=chunks, description=words, user=user
             )
             messages.success(request, _("“%(name)s” is there for students.") % {"name": added})
-            return see_other("host_setup_data", fragment="#files", slug=competition.slug)
+            return see_other("host_setup_data", query=kept_origin(request), fragment="#files", slug=competition.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
     return _data_page(request, visit, _answers_form(competition), form, status=status)
@@ -141,7 +141,7 @@ def _data_page(
     request: HttpRequest, visit: Visit, form: AnswersForm, file_form: DataFileForm, *, status: int = 200
 ) -> HttpResponse:
     context = {
-        **frame(visit, "data"),
+        **frame(request, visit, "data"),
         **_report(visit.competition),
         "form": form,
         "file_form": file_form,
@@ -164,7 +164,8 @@ def _metric(request: HttpRequest, visit: Visit, *, goes_on: bool) -> HttpRespons
             if not _is_measured(draft or competition.ground_truth, key, parameters.cleaned_data, asked):
                 draft = _measure(competition, key, parameters.cleaned_data, asked)
             if not goes_on or (draft and not draft.report["ok"]):
-                return see_other("host_setup_metric", fragment="#check", slug=competition.slug)
+                here = kept_origin(request)
+                return see_other("host_setup_metric", query=here, fragment="#check", slug=competition.slug)
             return _go_on(request, visit, draft, is_confirmed=publish_form.cleaned_data["is_confirmed"])
     except hosting.CannotHost as error:
         status = add_refusal(form, error)
@@ -206,7 +207,8 @@ def _go_on(request: HttpRequest, visit: Visit, draft: TruthDraft | None, *, is_c
         messages.success(request, _("Ground truth %(number)s is published.") % {"number": ruler.number})
         if hosting.make_board_plain(competition=competition, user=person(visit.user)):
             messages.info(request, _("A steady board needs a step, and none can be worked out here: it is plain now."))
-    return see_other("host_candidate" if competition.candidate_id else "host_setup_limits", slug=competition.slug)
+    following = origin(request) or "host_setup_limits"
+    return see_other("host_candidate" if competition.candidate_id else following, slug=competition.slug)
 
 
 def _metric_page(
@@ -221,14 +223,14 @@ def _metric_page(
     competition, draft = visit.competition, draft_of(visit.competition)
     held = draft or competition.ground_truth
     context = {
-        **frame(visit, "metric"),
+        **frame(request, visit, "metric"),
         **_report(competition),
         **about(parameters.key, parameters),
         "form": form,
         "secondary": secondary or SecondaryForm(held=held.secondary if held else ()),
         "outside_off": outside.why_off(),
-        "groups": groups(),
-        "fits": fits_of(draft),
+        "groups": groups(parameters.key),
+        "fits": fits_of(draft, parameters.key),
         "chosen": parameters.key,
         "choose_at": "host_setup_metric",
         "question": question_about(draft),

@@ -146,7 +146,7 @@ class TokenForm(forms.Form):
         max_length=60,
         help_text=_("Where you will use it, for example “laptop” or “training notebook”."),
     )
-    scope = forms.ChoiceField(label=_("What it may do"), required=False, initial=ApiToken.Scope.SUBMIT)
+    scope = forms.ChoiceField(label=_("What the token may do"), required=False, initial=ApiToken.Scope.SUBMIT)
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

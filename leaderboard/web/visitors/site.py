@@ -68,10 +68,9 @@ class SetupForm(forms.ModelForm):  # type: ignore[type-arg]
         help_text=gettext_lazy("At least eight characters, not only digits, not a common password."),
     )
     demo = forms.BooleanField(
-        label=gettext_lazy("Fill in three demo competitions"),
+        label=gettext_lazy("Make three example competitions to look around in"),
         required=False,
-        initial=True,
-        help_text=gettext_lazy("One live, one finished, one that opens next week. You can remove them later."),
+        help_text=gettext_lazy("One live, one finished, one that opens next week, with invented people."),
     )
 
     class Meta:
@@ -113,7 +112,7 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
         messages.success(request, _("Welcome, %(name)s. This site is yours to run.") % {"name": operator})
         if form.cleaned_data["demo"]:
             _start_demo()
-            messages.info(request, _("The demo competitions are being filled in; reload this page in a moment."))
+            messages.info(request, _("The example competitions are being made; reload this page in a moment."))
         return redirect("competitions")
     return render(request, "visitors/setup.html", {"form": form}, status=422 if form.errors else 200)
 
