@@ -12,16 +12,25 @@ from .copies import begin, clone
 from .data_files import add_data_file, remove_data_file
 from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth, proposed
 from .folders import export_folder, import_folder
-from .grade_files import Filling, choose_column, filling_of, forget_gradebook, grade_file, keep_gradebook
-from .grade_moves import GradeMove, TouchedGrades, touched_grades
-from .grade_releases import obstacles_to_release, release_grades, withdraw_grades
 from .grades import (
+    Filling,
+    GradeMove,
     GradeRow,
     GradeSheet,
     Student,
+    TouchedGrades,
+    choose_column,
+    filling_of,
+    forget_gradebook,
+    grade_file,
     grade_rules,
     grade_sheet,
+    keep_gradebook,
+    obstacles_to_release,
+    release_grades,
     set_grade_rules,
+    touched_grades,
+    withdraw_grades,
 )
 from .granting import disqualify, forgive_files, grant, readmit, revoke_grant
 from .hard_rows import TOP_TEAMS, correct_truth, find_hard_rows

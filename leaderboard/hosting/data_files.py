@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -22,6 +21,7 @@ import metrics
 from ..models import AuditEntry, Competition, DataFile, Deed, GroundTruth, TruthDraft, User
 from ..storage import StoredFile, clean_name, path_of, store
 from ..storage import remove as remove_file
+from ._archives import BROKEN
 from .setting_up import CannotHost
 
 HEAD_ROWS = 6
@@ -31,7 +31,7 @@ LEAK = 0.9
 # A column of another name is a copy of the answers if all are the same, with this many that are not the commonest.
 FEWEST_TELLING = 3
 # Archives that cannot be read hold nothing for students either.
-BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+UNREADABLE = (OSError, *BROKEN)
 
 Answers = dict[str, dict[str, str]]
 """Column → id → cell."""
@@ -223,7 +223,7 @@ def _columns(lines: Iterator[str], id_column: str, known: Answers | None = None)
             if place < len(row):
                 cells = {name: row[wanted[name]].strip() for name in columns if wanted[name] < len(row)}
                 _take(columns, row[place].strip(), cells, known)
-    except (csv.Error, *BROKEN):
+    except (csv.Error, *UNREADABLE):
         pass  # what came before is there all the same
     return columns
 
@@ -249,7 +249,7 @@ def _ids_in(lines: Iterator[str], id_column: str, ids: AbstractSet[str]) -> str:
                         del found[name]  # a number of something else, which says nothing of a row
                     else:
                         found[name].add(key)
-    except (csv.Error, *BROKEN):
+    except (csv.Error, *UNREADABLE):
         return id_column
     best = max(found, key=lambda name: len(found[name]), default=id_column)
     return best if len(found.get(best, ())) >= FEWEST_TELLING else id_column
@@ -289,7 +289,7 @@ def _tables_in(data: bytes) -> Iterator[Iterator[str]]:
                         yield lines(part)
         else:
             yield lines(io.BytesIO(data))
-    except BROKEN:
+    except UNREADABLE:
         return
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import struct
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from ..models import Competition, User
 from ..storage import TooLarge, in_units
+from ._archives import BROKEN
 from .folders import import_folder
 from .setting_up import CannotHost
 
@@ -25,7 +24,6 @@ TIMES_LARGER = 5
 # A folder of ours has these and nothing else; no name can lead out of it.
 _PART = r"[^/\\:\x00-\x1f]+"
 _KNOWN = re.compile(rf"(competition\.toml|overview\.md|rules\.md|truth\.csv|data/{_PART}|baselines/({_PART}/)?{_PART})")
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, struct.error)
 
 
 def import_zip(*, chunks: Iterable[bytes], user: User) -> Competition:
@@ -56,7 +54,7 @@ def _unpack(source: Path, folder: Path) -> None:
             left = settings.MAX_UPLOAD_BYTES * TIMES_LARGER
             for member in members:
                 left -= _unpack_one(archive, member, folder / member.filename, left)
-    except _BROKEN as error:
+    except BROKEN as error:
         raise CannotHost(_("This is no zip file, or it is damaged or locked with a password.")) from error
 
 

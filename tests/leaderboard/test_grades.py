@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from leaderboard import hosting, joining, scoring
-from leaderboard.hosting.grade_files import graded_people
+from leaderboard.hosting.grades import graded_people
 from leaderboard.models import (
     AuditEntry,
     Competition,

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard import joining, submitting
-from leaderboard.joining import CannotJoin
+from leaderboard.joining import CannotJoin, _names
 from leaderboard.models import AuditEntry, Competition, Deed, Membership, Notice, Team, User
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
@@ -38,14 +38,14 @@ def test_cy_joins_although_another_team_takes_cys_name_in_that_moment(
     pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    free_name = joining._free_name
+    free_name = _names.free_name
     tried: list[str] = []
 
     def free_a_moment_ago(competition: Competition, user: User) -> str:
         tried.append("bo" if not tried else free_name(competition, user))
         return tried[-1]
 
-    monkeypatch.setattr(joining, "_free_name", free_a_moment_ago)
+    monkeypatch.setattr(_names, "free_name", free_a_moment_ago)
     assert joining.enter(user=cy, competition=pets).team.name == "cy"
     assert tried == ["bo", "cy"]
 

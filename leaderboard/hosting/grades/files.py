@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from .. import gradebooks, grading
-from ..models import Competition, Gradebook, User
-from ..models.clock import database_now
-from ..storage import clean_name
-from .grades import GradeRow, GradeSheet, Student
-from .setting_up import CannotHost
+from ... import gradebooks, grading
+from ...models import Competition, Gradebook, User
+from ...models.clock import database_now
+from ...storage import clean_name
+from ..setting_up import CannotHost
+from .sheets import GradeRow, GradeSheet
+from .students import Student
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Grades: rules, what everybody would get and why, the release to students."""
+"""Sheets of grades: what everybody would get and why, before anything is released."""
 
 from __future__ import annotations
 
@@ -8,60 +8,27 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
-from django.db.models import Count, OuterRef, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Subquery
 from django.utils.translation import gettext as _
 
-from .. import grading, ranking
-from ..models import (
-    AuditEntry,
+from ... import grading, ranking
+from ...models import (
     Competition,
-    Deed,
     Grade,
     GradeRelease,
-    GradeRules,
     GroundTruth,
-    Membership,
-    RosterEntry,
     Score,
     Split,
     Standing,
     Submission,
-    User,
     extended_to,
 )
-from ..models.clock import database_now
-from ..ranking.standings import final_standings
-from .boards import baseline_scores, baseline_scores_under
-from .setting_up import CannotHost
+from ...ranking.standings import final_standings
+from ..boards import baseline_scores_under
+from .rules import grade_rules
+from .students import Student, students
 
 DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True)
-class Student:
-    """Somebody who gets a grade, by every name that a learning platform may know them under."""
-
-    name: str
-    username: str = ""
-    email: str = ""
-    student_id: str = ""
-    sis_user_id: str = ""
-    login: str = ""
-    section: str = ""
-    first_name: str = ""
-    last_name: str = ""
-    is_listed: bool = False
-    """Whether the names are the teacher's own, from the roster, and not what the person chose."""
-    user_id: int | None = None
-    team_id: int | None = None
-    team: str = ""
-    has_joined: bool = True
-    disqualified: str | None = None
-    """The reason, where the team is out."""
-    valid: int = 0
-    """Scored files of the team that came in time, where they were asked for."""
 
 
 @dataclass(frozen=True)
@@ -97,59 +64,6 @@ class GradeSheet:
     def is_ready(self) -> bool:
         """Whether the marks may leave the page."""
         return self.is_saved and not self.faults
-
-
-# --- rules ------------------------------------------------------------------------------------------------------
-
-
-def grade_rules(competition: Competition) -> tuple[grading.Rules, bool]:
-    """The rules of a competition, and whether somebody saved them; otherwise what we propose."""
-    held = GradeRules.objects.filter(competition=competition).first()
-    if held is not None:
-        return grading.Rules.of(held.values), True
-    scores = baseline_scores(competition.ground_truth, Split.PUBLIC)
-    return proposed_rules(competition, scores), False
-
-
-def proposed_rules(competition: Competition, scores: Mapping[str, float]) -> grading.Rules:
-    """Linear between the worst baseline and the best where there are two, else by shares of the teams."""
-    ruler = competition.ground_truth
-    if ruler is not None and len(set(scores.values())) >= 2:
-        names = sorted(scores, key=lambda name: ranking.sign_of(ruler) * scores[name])
-        ends = (grading.Step(60.0, baseline=names[-1]), grading.Step(100.0, baseline=names[0]))
-        return grading.Rules(steps=ends, title=competition.title)
-    shares = ((10.0, 100.0), (25.0, 90.0), (50.0, 80.0), (100.0, 70.0))
-    steps = tuple(grading.Step(points, top=top) for top, points in shares)
-    return grading.Rules(method=grading.Method.PERCENTILE, steps=steps, title=competition.title)
-
-
-def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user: User | None) -> grading.Rules:
-    """Replace the rules; what was released stays as it was told. Raises `CannotHost` with every fault."""
-    try:
-        rules = grading.Rules.of(values)
-    except grading.BadRules as error:
-        raise CannotHost(_("These rules cannot grade."), error.faults) from error
-    with transaction.atomic():
-        Competition.objects.select_for_update().get(pk=competition.pk)
-        held = GradeRules.objects.filter(competition=competition).first()
-        before = held.values if held else {}
-        if before == rules.as_json():
-            return rules
-        GradeRules.objects.update_or_create(
-            competition=competition, defaults={"values": rules.as_json(), "changed_at": database_now()}
-        )
-        differing = [name for name, value in rules.as_json().items() if before.get(name) != value]
-        AuditEntry.append(
-            Deed.GRADE_RULES_CHANGED,
-            user=user,
-            competition=competition,
-            before={name: before[name] for name in differing if name in before},
-            after={name: rules.as_json()[name] for name in differing},
-        )
-    return rules
-
-
-# --- what everybody would get -----------------------------------------------------------------------------------
 
 
 def deciding_split(competition: Competition, at: datetime) -> Split:
@@ -280,62 +194,3 @@ def _late_files(competition: Competition, ruler: GroundTruth, split: Split) -> d
     for (team, day), (_order, value) in chosen.items():
         found[team].append(grading.File(value, day))
     return found
-
-
-def students(competition: Competition, *, with_valid: bool = False) -> list[Student]:
-    """Everybody who gets a grade, by name: members of teams, and the class as the roster has it."""
-    memberships = Membership.objects.filter(competition=competition).select_related("user", "team")
-    if with_valid:
-        memberships = memberships.annotate(valid=_valid_files("team"))
-    listed = {entry.user_id or -entry.pk: entry for entry in RosterEntry.objects.filter(competition=competition)}
-    found = [_member(one, listed.pop(one.user_id, None)) for one in memberships]
-    found += [_absent(entry) for entry in listed.values() if entry.left_at is None]
-    if competition.rehearsed_at is not None:
-        found += _made_up(competition, with_valid=with_valid)
-    return sorted(found, key=lambda student: (student.name.casefold(), student.username))
-
-
-def _member(one: Membership, entry: RosterEntry | None) -> Student:
-    """A member of a team. The names of the roster count more than those that a person chose."""
-    user = one.user
-    student = Student(
-        name=user.get_full_name() or user.username,
-        username=user.username,
-        email=user.email,
-        first_name=user.first_name,
-        last_name=user.last_name,
-        user_id=one.user_id,
-        team_id=one.team_id,
-        team=one.team.name,
-        disqualified=one.team.disqualified_reason if one.team.disqualified_at else None,
-        valid=getattr(one, "valid", 0),
-    )
-    return student if entry is None else replace(student, **_listed(entry, student.name, student.email))
-
-
-def _absent(entry: RosterEntry) -> Student:
-    """Somebody of the class who is in no team."""
-    return Student(has_joined=entry.user_id is not None, user_id=entry.user_id, **_listed(entry, str(entry), ""))
-
-
-def _listed(entry: RosterEntry, name: str, email: str) -> dict[str, Any]:
-    """What the roster says of a person; what it does not say is left out or as given."""
-    facts = {key: getattr(entry, key) for key in ("student_id", "sis_user_id", "login", "section")}
-    named = {"first_name": "", "last_name": ""} if entry.name else {}
-    return {**facts, **named, "name": entry.name or name, "email": entry.email or email, "is_listed": True}
-
-
-def _made_up(competition: Competition, *, with_valid: bool) -> list[Student]:
-    """Of a rehearsal: nobody has an account, so each team stands for a student."""
-    teams = competition.teams.filter(is_rehearsal=True)
-    if with_valid:
-        teams = teams.annotate(valid=_valid_files("pk"))
-    return [Student(name=team.name, team_id=team.pk, team=team.name, valid=getattr(team, "valid", 0)) for team in teams]
-
-
-def _valid_files(team: str) -> Coalesce:
-    """For a query that names the team so: how many of its files were scored and came in time."""
-    files = Submission.objects.filter(
-        team=OuterRef(team), status=Submission.Status.SCORED, is_late=False, hidden_at=None
-    )
-    return Coalesce(Subquery(files.order_by().values("team").annotate(number=Count("pk")).values("number")), 0)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..models import Competition
-from .grades import GradeSheet, Student, grade_sheets
+from ...models import Competition
+from .sheets import GradeSheet, grade_sheets
+from .students import Student
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from django.db.models import Max
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from .. import telling
-from ..models import AuditEntry, Competition, Deed, Grade, GradeRelease, Kind, Submission, User
-from ..models.clock import database_now
-from .grades import GradeSheet, grade_sheet
-from .setting_up import CannotHost
+from ... import telling
+from ...models import AuditEntry, Competition, Deed, Grade, GradeRelease, Kind, Submission, User
+from ...models.clock import database_now
+from ..setting_up import CannotHost
+from .sheets import GradeSheet, grade_sheet
 
 
 def obstacles_to_release(sheet: GradeSheet, competition: Competition) -> list[str]:

@@ -1,0 +1,62 @@
+"""Grade rules: those that a host saved, and those that we propose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from ... import grading, ranking
+from ...models import AuditEntry, Competition, Deed, GradeRules, Split, User
+from ...models.clock import database_now
+from ..boards import baseline_scores
+from ..setting_up import CannotHost
+
+
+def grade_rules(competition: Competition) -> tuple[grading.Rules, bool]:
+    """The rules of a competition, and whether somebody saved them; otherwise what we propose."""
+    held = GradeRules.objects.filter(competition=competition).first()
+    if held is not None:
+        return grading.Rules.of(held.values), True
+    scores = baseline_scores(competition.ground_truth, Split.PUBLIC)
+    return proposed_rules(competition, scores), False
+
+
+def proposed_rules(competition: Competition, scores: Mapping[str, float]) -> grading.Rules:
+    """Linear between the worst baseline and the best where there are two, else by shares of the teams."""
+    ruler = competition.ground_truth
+    if ruler is not None and len(set(scores.values())) >= 2:
+        names = sorted(scores, key=lambda name: ranking.sign_of(ruler) * scores[name])
+        ends = (grading.Step(60.0, baseline=names[-1]), grading.Step(100.0, baseline=names[0]))
+        return grading.Rules(steps=ends, title=competition.title)
+    shares = ((10.0, 100.0), (25.0, 90.0), (50.0, 80.0), (100.0, 70.0))
+    steps = tuple(grading.Step(points, top=top) for top, points in shares)
+    return grading.Rules(method=grading.Method.PERCENTILE, steps=steps, title=competition.title)
+
+
+def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user: User | None) -> grading.Rules:
+    """Replace the rules; what was released stays as it was told. Raises `CannotHost` with every fault."""
+    try:
+        rules = grading.Rules.of(values)
+    except grading.BadRules as error:
+        raise CannotHost(_("These rules cannot grade."), error.faults) from error
+    with transaction.atomic():
+        Competition.objects.select_for_update().get(pk=competition.pk)
+        held = GradeRules.objects.filter(competition=competition).first()
+        before = held.values if held else {}
+        if before == rules.as_json():
+            return rules
+        GradeRules.objects.update_or_create(
+            competition=competition, defaults={"values": rules.as_json(), "changed_at": database_now()}
+        )
+        differing = [name for name, value in rules.as_json().items() if before.get(name) != value]
+        AuditEntry.append(
+            Deed.GRADE_RULES_CHANGED,
+            user=user,
+            competition=competition,
+            before={name: before[name] for name in differing if name in before},
+            after={name: rules.as_json()[name] for name in differing},
+        )
+    return rules

@@ -1,0 +1,95 @@
+"""Everybody who gets a grade, under every name that a learning platform may know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
+
+from ...models import Competition, Membership, RosterEntry, Submission
+
+
+@dataclass(frozen=True)
+class Student:
+    """Somebody who gets a grade, by every name that a learning platform may know them under."""
+
+    name: str
+    username: str = ""
+    email: str = ""
+    student_id: str = ""
+    sis_user_id: str = ""
+    login: str = ""
+    section: str = ""
+    first_name: str = ""
+    last_name: str = ""
+    is_listed: bool = False
+    """Whether the names are the teacher's own, from the roster, and not what the person chose."""
+    user_id: int | None = None
+    team_id: int | None = None
+    team: str = ""
+    has_joined: bool = True
+    disqualified: str | None = None
+    """The reason, where the team is out."""
+    valid: int = 0
+    """Scored files of the team that came in time, where they were asked for."""
+
+
+def students(competition: Competition, *, with_valid: bool = False) -> list[Student]:
+    """Everybody who gets a grade, by name: members of teams, and the class as the roster has it."""
+    memberships = Membership.objects.filter(competition=competition).select_related("user", "team")
+    if with_valid:
+        memberships = memberships.annotate(valid=_valid_files("team"))
+    listed = {entry.user_id or -entry.pk: entry for entry in RosterEntry.objects.filter(competition=competition)}
+    found = [_member(one, listed.pop(one.user_id, None)) for one in memberships]
+    found += [_absent(entry) for entry in listed.values() if entry.left_at is None]
+    if competition.rehearsed_at is not None:
+        found += _made_up(competition, with_valid=with_valid)
+    return sorted(found, key=lambda student: (student.name.casefold(), student.username))
+
+
+def _member(one: Membership, entry: RosterEntry | None) -> Student:
+    """A member of a team. The names of the roster count more than those that a person chose."""
+    user = one.user
+    student = Student(
+        name=user.get_full_name() or user.username,
+        username=user.username,
+        email=user.email,
+        first_name=user.first_name,
+        last_name=user.last_name,
+        user_id=one.user_id,
+        team_id=one.team_id,
+        team=one.team.name,
+        disqualified=one.team.disqualified_reason if one.team.disqualified_at else None,
+        valid=getattr(one, "valid", 0),
+    )
+    return student if entry is None else replace(student, **_listed(entry, student.name, student.email))
+
+
+def _absent(entry: RosterEntry) -> Student:
+    """Somebody of the class who is in no team."""
+    return Student(has_joined=entry.user_id is not None, user_id=entry.user_id, **_listed(entry, str(entry), ""))
+
+
+def _listed(entry: RosterEntry, name: str, email: str) -> dict[str, Any]:
+    """What the roster says of a person; what it does not say is left out or as given."""
+    facts = {key: getattr(entry, key) for key in ("student_id", "sis_user_id", "login", "section")}
+    named = {"first_name": "", "last_name": ""} if entry.name else {}
+    return {**facts, **named, "name": entry.name or name, "email": entry.email or email, "is_listed": True}
+
+
+def _made_up(competition: Competition, *, with_valid: bool) -> list[Student]:
+    """Of a rehearsal: nobody has an account, so each team stands for a student."""
+    teams = competition.teams.filter(is_rehearsal=True)
+    if with_valid:
+        teams = teams.annotate(valid=_valid_files("pk"))
+    return [Student(name=team.name, team_id=team.pk, team=team.name, valid=getattr(team, "valid", 0)) for team in teams]
+
+
+def _valid_files(team: str) -> Coalesce:
+    """For a query that names the team so: how many of its files were scored and came in time."""
+    files = Submission.objects.filter(
+        team=OuterRef(team), status=Submission.Status.SCORED, is_late=False, hidden_at=None
+    )
+    return Coalesce(Subquery(files.order_by().values("team").annotate(number=Count("pk")).values("number")), 0)

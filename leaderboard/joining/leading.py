@@ -1,0 +1,72 @@
+"""What the captain of a team may do: remove a member, hand the team over."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from .. import telling
+from ..models import AuditEntry, Deed, Kind, Membership, Team, User, account_in_trail, team_in_trail
+from ._refusals import CannotJoin, refuse_where_teams_stay
+from .teams import hold, leave
+
+
+def remove_member(*, captain: Membership, member_id: int) -> Membership:
+    """The captain sends somebody out: as `leave`, for another member, and noted."""
+    with transaction.atomic():
+        team = _led_by(captain)
+        membership = team.memberships.exclude(pk=captain.pk).select_related("competition", "user").filter(pk=member_id)
+        if (found := membership.first()) is None:
+            raise CannotJoin(_("This person is not in your team any more."))
+        leave(membership=found)
+        words = gettext_lazy(
+            "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
+        )
+        _tell(found.user, found, lambda: _("You left a team"), lambda: words % {"team": team})
+        _note(Deed.MEMBER_REMOVED, captain, found.user)
+    return found
+
+
+def hand_over(*, captain: Membership, member_id: int) -> None:
+    """Make another member the captain."""
+    with transaction.atomic():
+        team = _led_by(captain)
+        heir = team.memberships.select_related("user").filter(pk=member_id).first()
+        if heir is None:
+            raise CannotJoin(_("This person is not in your team any more."))
+        if heir.user_id == team.captain_id:
+            return
+        before, after = account_in_trail(team.captain), account_in_trail(heir.user)
+        Team.objects.filter(pk=team.pk).update(captain=heir.user)
+        words = gettext_lazy("You lead “%(team)s” now: you may remove members and decide about merging.")
+        _tell(heir.user, captain, lambda: _("You are the captain"), lambda: words % {"team": team})
+        _note(Deed.CAPTAIN_CHANGED, captain, heir.user, before={"captain": before}, after={"captain": after})
+
+
+def _led_by(captain: Membership) -> Team:
+    """The team, if this member leads it and teams can still change; it stays so until the end of the transaction."""
+    refuse_where_teams_stay(captain.competition)
+    hold(captain.competition_id)
+    team = Team.objects.select_related("captain").filter(pk=captain.team_id, memberships=captain.pk).first()
+    if team is None or not team.is_led_by(captain.user):
+        raise CannotJoin(_("Only the captain of a team can do this."))
+    return team
+
+
+def _tell(user: User, membership: Membership, title: telling.Words, words: telling.Words) -> None:
+    competition = membership.competition
+    link = reverse("team", kwargs={"slug": competition.slug})
+    telling.tell([user], kind=Kind.TEAM, competition=competition, title=title, text=words, link=link)
+
+
+def _note(deed: Deed, captain: Membership, about: User, **changes: dict[str, str | None]) -> None:
+    AuditEntry.append(
+        deed,
+        user=captain.user,
+        competition=captain.competition,
+        account=about,
+        about=team_in_trail(captain.team),
+        **changes,
+    )

@@ -1,0 +1,80 @@
+"""What any member may do about the team: rename it, renew its link, leave it."""
+
+from __future__ import annotations
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from ..models import Competition, DailyAttempts, Membership, Team, User, give_pseudonyms
+from ..models.clock import database_now
+from ..models.team import new_invitation
+from . import _names
+from ._refusals import CannotJoin, refuse_after_the_deadline, refuse_where_teams_stay
+
+
+def rename(*, membership: Membership, name: str) -> None:
+    """Give the team another name, unique in the competition. The deadline fixes names: grades go by them."""
+    refuse_after_the_deadline(membership.competition)
+    cleaned = _names.clean_team_name(name)
+    if not cleaned:
+        raise CannotJoin(_("A team needs a name."))
+    words = _("Another team is called “%(name)s” already, or so alike that nobody could tell them apart.")
+    taken = CannotJoin(words % {"name": cleaned})
+    if _names.alike(membership.competition, cleaned).exclude(pk=membership.team_id).exists():
+        raise taken
+    try:
+        with transaction.atomic():
+            Team.objects.filter(pk=membership.team_id).update(name=cleaned)
+            membership.competition.touch_board()
+    except IntegrityError as error:
+        raise taken from error
+
+
+def renew_invitation(*, membership: Membership) -> None:
+    """Make the old invitation link stop working."""
+    refuse_where_teams_stay(membership.competition)
+    Team.objects.filter(pk=membership.team_id).update(invitation=new_invitation())
+
+
+def leave(*, membership: Membership) -> Membership:
+    """Leave a team for a team of one; the team keeps its submissions. The last member cannot leave them behind."""
+    refuse_where_teams_stay(membership.competition)
+    with transaction.atomic():
+        hold(membership.competition_id)
+        team = Team.objects.filter(pk=membership.team_id, memberships=membership.pk).first()
+        if team is None:
+            raise CannotJoin(_("You have left this team already, or it has become part of another one."))
+        if team.disqualified_at is not None:
+            raise CannotJoin(_("Your team is disqualified; its members cannot go on in another one."))
+        if team.memberships.count() == 1:
+            raise CannotJoin(_("You are the only member of this team."))
+        membership.team = team_of_one(membership.competition, membership.user)
+        membership.save(update_fields=["team"])
+        # Whoever leaves takes what the team used today along: leaving must not buy attempts.
+        for count in team.daily_attempts.filter(day=database_now().date()):
+            DailyAttempts.objects.create(
+                team=membership.team,
+                day=count.day,
+                used=count.used,
+                refused=count.refused,
+                carried=count.used,
+                limit=count.limit,
+            )
+        if team.captain_id == membership.user_id:
+            heir = team.memberships.order_by("joined_at").first()
+            Team.objects.filter(pk=team.pk).update(captain=heir.user_id if heir else None)
+    return membership
+
+
+def hold(competition_id: int) -> None:
+    """Until the end of the transaction no other team of the competition changes, and no file is taken: one lock for
+    all of it, taken first, so that nobody waits for each other."""
+    list(Competition.objects.select_for_update(no_key=True).filter(pk=competition_id).values_list("pk"))
+
+
+def team_of_one(competition: Competition, user: User) -> Team:
+    team = Team.objects.create(competition=competition, name=_names.free_name(competition, user), captain=user)
+    if competition.uses_pseudonyms:
+        give_pseudonyms(competition)
+        team.refresh_from_db(fields=["pseudonym"])
+    return team
