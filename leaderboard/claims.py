@@ -14,13 +14,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import BigIntegerField, Exists, F, OuterRef, Q, QuerySet, SmallIntegerField, UUIDField
 from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
 from .models import DailyAttempts, Submission, Team
+from .models.prepared import Given, Prepared, PreparedUpdate
 from .telling import tell_hosts
 
 log = logging.getLogger(__name__)
@@ -104,9 +106,7 @@ def next_in_turn() -> Turn | None:
     Within a competition teams are served in rounds, so however many files some of them have waiting, nobody's first
     one waits for more than a file of each.
     """
-    rows = waiting()
-    healthy = rows.filter(Q(deaths=0) | Q(received_at__lt=Now() - STEPS_BACK_FOR))
-    turn = _oldest(healthy) or _oldest(rows)
+    turn = _oldest(_healthy, _HEALTHY) or _oldest(waiting, _WAITING)
     if turn is not None:
         _served["last"] = turn.competition_id
         if turn.team_id is not None:
@@ -114,30 +114,54 @@ def next_in_turn() -> Turn | None:
     return turn
 
 
-def _oldest(rows: QuerySet[Submission]) -> Turn | None:
-    in_order = rows.order_by("competition_id", "received_at")
-    later = in_order.filter(competition_id__gt=_served["last"])
-    found = later.values_list(*TURN).first() or in_order.values_list(*TURN).first()
+def _healthy() -> QuerySet[Submission]:
+    return waiting().filter(Q(deaths=0) | Q(received_at__lt=Now() - STEPS_BACK_FOR))
+
+
+def _in_order(rows: QuerySet[Submission]) -> QuerySet[Submission, Any]:
+    return rows.order_by("competition_id", "received_at").values_list(*TURN)[:1]
+
+
+def _looks(rows: Callable[[], QuerySet[Submission]]) -> tuple[Prepared, Prepared]:
+    """The first row of a competition behind the one served last, and the first of all."""
+    last = Given("last", BigIntegerField())
+    return Prepared(lambda: _in_order(rows().filter(competition_id__gt=last))), Prepared(lambda: _in_order(rows()))
+
+
+_HEALTHY, _WAITING = _looks(_healthy), _looks(waiting)
+
+
+def _oldest(rows: Callable[[], QuerySet[Submission]], looks: tuple[Prepared, Prepared]) -> Turn | None:
+    behind, anywhere = looks
+    found = behind.first(last=_served["last"]) or anywhere.first()
     if found is None:
         return None
     turn = Turn(*found)
     served = _had_a_turn.get(turn.competition_id, set())
     if turn.team_id is None or turn.team_id not in served:
         return turn
-    others = in_order.filter(competition=turn.competition_id).exclude(team__in=served)
-    if found := others.values_list(*TURN).first():
+    others = rows().filter(competition=turn.competition_id).exclude(team__in=served)
+    if found := _in_order(others).first():
         return Turn(*found)
     served.clear()  # everybody who waits had a turn: the next round begins
     return turn
 
 
+_OF_TEAM = Prepared(
+    lambda: (
+        waiting()
+        .filter(competition=Given("competition", BigIntegerField()), team=Given("team", BigIntegerField()))
+        .order_by("received_at")
+        .values_list(*TURN)[:1]
+    )
+)
+
+
 def more_of(turn: Turn) -> Turn | None:
     """Another file of the same team: it could not be claimed while this one was measured."""
-    pending = Submission.objects.filter(team=turn.team_id, status=Submission.Status.PENDING)
-    if turn.team_id is None or not pending.exists():  # as it is most of the time, and quick to ask
+    if turn.team_id is None:
         return None
-    rows = waiting().filter(competition=turn.competition_id, team=turn.team_id).order_by("received_at")
-    found = rows.values_list(*TURN).first()
+    found = _OF_TEAM.first(competition=turn.competition_id, team=turn.team_id)
     return Turn(*found) if found else None
 
 
@@ -149,20 +173,34 @@ def claim_of(bell: str | uuid.UUID, number: int) -> uuid.UUID:
     return uuid.uuid5(uuid.NAMESPACE_OID, f"{bell}:{number}")
 
 
+def _of_key() -> QuerySet[Submission]:
+    return Submission.objects.filter(pk=Given("pk", UUIDField())).order_by()
+
+
+_TRIED = Prepared(lambda: _of_key().values_list("team_id", "tries")[:1])
+_CLAIM = PreparedUpdate(
+    lambda: _without_busy_teams(_of_key().filter(is_free(), tries=Given("tries", SmallIntegerField()))).exclude(
+        is_spent()
+    ),
+    claim=Given("claim", UUIDField()),
+    lease_until=Now() + LEASE,
+    tries=F("tries") + 1,
+)
+
+
 def take(submission_id: uuid.UUID | str, bell: str | uuid.UUID | None = None) -> uuid.UUID | None:
     """Claim a row by compare-and-set; the claim, or None when it is final, gone, held, spent or its team is busy."""
-    row = Submission.objects.filter(pk=submission_id).values_list("team_id", "tries").first()
+    row = _TRIED.first(pk=submission_id)
     if row is None:
         return None
     team_id, tries = row
     claim = claim_of(bell or uuid.uuid4(), tries + 1)
+    if not connection.features.has_select_for_update:
+        return claim if _CLAIM(pk=submission_id, tries=tries, claim=claim) else None
     with transaction.atomic():
-        if connection.features.has_select_for_update:
-            # Two files of a team must not be claimed at the same moment, which one writer alone could not do anyway.
-            list(Team.objects.select_for_update().filter(pk=team_id).values_list("pk"))
-        free = _without_busy_teams(Submission.objects.filter(is_free(), pk=submission_id, tries=tries))
-        changed = free.exclude(is_spent()).update(claim=claim, lease_until=Now() + LEASE, tries=tries + 1)
-    return claim if changed else None
+        # Two files of a team must not be claimed at the same moment, which one writer alone could not do anyway.
+        list(Team.objects.select_for_update().filter(pk=team_id).values_list("pk"))
+        return claim if _CLAIM(pk=submission_id, tries=tries, claim=claim) else None
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from .prepared import Given, PreparedUpdate
 from .sites import check_sites
 from .user import User, Viewer
 from .zones import check_zone
@@ -328,4 +329,9 @@ class Competition(models.Model):
 
     def touch_board(self) -> None:
         """Make every cached board of this competition stale; part of the transaction that changed a board."""
-        Competition.objects.filter(pk=self.pk).update(board_version=F("board_version") + 1)
+        _TOUCH(pk=self.pk)
+
+
+_TOUCH = PreparedUpdate(
+    lambda: Competition.objects.filter(pk=Given("pk", models.BigIntegerField())), board_version=F("board_version") + 1
+)

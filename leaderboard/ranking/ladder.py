@@ -17,6 +17,7 @@ from operator import itemgetter
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.db.models.expressions import Combinable
 
 import metrics
 
@@ -156,7 +157,7 @@ def shown_scores(team: Team | int | None, ground_truth: GroundTruth | None) -> d
     return {str(one.submission_id): one.shown for one in told if one.is_new and one.shown is not None}
 
 
-def ranked_scores(ground_truth: GroundTruth, split: Split) -> QuerySet[Score]:
+def ranked_scores(ground_truth: GroundTruth | Combinable, split: Split) -> QuerySet[Score]:
     """The scores that can stand on a board: of teams that are not disqualified, received in time and not hidden."""
     return Score.objects.filter(
         ground_truth=ground_truth,

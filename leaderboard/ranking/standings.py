@@ -9,10 +9,11 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Max, Min, Q, QuerySet, Window
+from django.db.models import BigIntegerField, F, Max, Min, Q, QuerySet, UUIDField, Window
 from django.db.models.functions import RowNumber
 
 from ..models import GroundTruth, Score, Split, Standing, Submission, Team
+from ..models.prepared import Given, Prepared
 from .ladder import Answer, Ladder, answers, answers_to, ladder_of, ranked_scores, sign_of
 
 IN_ONE_QUERY = 5000
@@ -184,6 +185,17 @@ def differences(ground_truth: GroundTruth) -> list[str]:
     ]
 
 
+_RULER = Given("ground_truth", BigIntegerField())
+_RANKED = Prepared(
+    lambda: ranked_scores(_RULER, Split.PUBLIC).filter(submission=Given("submission", UUIDField())).values_list("pk")
+)
+_HELD = Prepared(
+    lambda: Standing.objects.filter(
+        ground_truth=_RULER, team=Given("team", BigIntegerField()), split=Split.PUBLIC
+    ).values_list("pk", "sort_key", "received_at")
+)
+
+
 def note_score(submission: Submission, ground_truth: GroundTruth, public: float) -> bool:
     """Let a new public score stand for its team if it is its best; part of the transaction that writes the score.
 
@@ -191,7 +203,7 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
     """
     if submission.team_id is None:
         return True
-    if not ranked_scores(ground_truth, Split.PUBLIC).filter(submission=submission.pk).exists():
+    if not _RANKED.all(ground_truth=ground_truth.pk, submission=submission.pk):
         return False
     if ground_truth.competition.revealed_at is not None:
         rebuild(ground_truth)
@@ -201,11 +213,11 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
         return True
     value = sign_of(ground_truth) * public
     best = Best(submission.team_id, submission.pk, public, value, submission.received_at)
-    held = Standing.objects.filter(ground_truth=ground_truth, team_id=submission.team_id, split=Split.PUBLIC).first()
+    held = _HELD.first(ground_truth=ground_truth.pk, team=submission.team_id)
     if held is None:
         _standing(ground_truth, Split.PUBLIC, best).save()
-    elif best.order < (held.sort_key, held.received_at):
-        Standing.objects.filter(pk=held.pk).update(
+    elif best.order < held[1:]:
+        Standing.objects.filter(pk=held[0]).update(
             submission=submission, value=public, sort_key=value, received_at=submission.received_at
         )
     return True
