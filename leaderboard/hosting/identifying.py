@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from ..models import AuditEntry, Competition, Deed, Membership, RosterEntry, User
+from ..models.roster import joined_as
 from .setting_up import CannotHost
 
 
@@ -73,14 +74,7 @@ def say_who(*, competition: Competition, pairs: Mapping[int, int], user: User | 
         if len(members) < len(pairs) or len(entries) < len(pairs):
             raise CannotHost(_("Each account is one person of the roster who has none yet. Nothing was changed."))
         for number, member in members.items():
-            RosterEntry.objects.filter(pk=pairs[number]).update(
-                user=member.user_id,
-                joined_at=member.joined_at,
-                slip_digest="",
-                slip_expires_at=None,
-                mail_asked_at=None,
-                mail_at=None,
-            )
+            RosterEntry.objects.filter(pk=pairs[number]).update(**joined_as(member.user_id, member.joined_at))
         if pairs:
             who = {str(pairs[number]): member.user_id for number, member in members.items()}
             _note(competition, user, {"is account": who})

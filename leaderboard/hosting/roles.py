@@ -181,9 +181,14 @@ def take_up_roles(*, address: str) -> int:
     """Give what is kept for an address that was just confirmed; gives how many roles. What cannot be given any more
     is gone too, and whoever made it reads why."""
     taken = 0
-    for offer in RoleInvitation.objects.filter(email=address.casefold()).select_related("competition", "made_by"):
+    for number, competition_id in RoleInvitation.objects.filter(email=address.casefold()).values_list(
+        "pk", "competition"
+    ):
         with transaction.atomic():
-            if not RoleInvitation.objects.select_for_update().filter(pk=offer.pk).exists():
+            # First, as everywhere; what is kept may have changed until we have it.
+            Competition.objects.select_for_update().get(pk=competition_id)
+            kept = RoleInvitation.objects.select_for_update(of=("self",)).select_related("competition", "made_by")
+            if (offer := kept.filter(pk=number).first()) is None:
                 continue
             why = _give(offer)
             taken += not why

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from ..models import Competition, Membership, RosterEntry, Team, User, entry_of, obstacle_to_joining
 from ..models.clock import database_now
 from ..models.competition import normal_code
+from ..models.roster import joined_as
 from ._refusals import CannotJoin
 from .teams import hold, team_of_one
 
@@ -50,9 +51,10 @@ def openly(*, user: User, competition: Competition) -> Membership:
 def by_slip(*, user: User, digest: str) -> Membership:
     """Join as exactly the person of a one-time link, which is used up by it. Who has joined before is linked."""
     with transaction.atomic():
-        entry = RosterEntry.objects.select_for_update(of=("self",)).filter(slip_digest=digest).first()
+        for competition_id in RosterEntry.objects.filter(slip_digest=digest).values_list("competition", flat=True):
+            hold(competition_id)
         waiting = RosterEntry.of_slip(digest, database_now())
-        if entry is None or waiting is None or waiting.competition.launched_at is None:
+        if waiting is None or waiting.competition.launched_at is None:
             raise CannotJoin(_("This link does not work any more. Ask your teacher for a new one."))
         if waiting.competition.roster.filter(user=user).exclude(pk=waiting.pk).exists():
             raise CannotJoin(
@@ -66,24 +68,28 @@ def enter(*, user: User, competition: Competition, entry: RosterEntry | None = N
 
     `entry` is who they are on the roster where a one-time link says so; it asks no further.
     """
-    if existing := Membership.objects.filter(competition=competition, user=user).first():
-        _link(existing, entry)
-        return existing
-    if database_now() >= competition.closes_at:
-        raise CannotJoin(_("The deadline of this competition has passed."))
-    _refuse_hosts(competition, user)
-    if entry is None:
-        _refuse_uninvited(competition, user)
     try:
         with transaction.atomic():
-            team = team_of_one(competition, user)
-            made = Membership.objects.create(team=team, competition=competition, user=user)
-            _link(made, entry)
-            return made
+            hold(competition.pk)
+            return _entered(user, competition, entry)
     except IntegrityError:
         joined = Membership.objects.filter(competition=competition, user=user).first()
         # Else somebody else's team took the name of this one in the same moment.
         return joined or enter(user=user, competition=competition, entry=entry)
+
+
+def _entered(user: User, competition: Competition, entry: RosterEntry | None) -> Membership:
+    """Under the lock with which roles are given too: whoever hosts does not compete."""
+    held = Membership.objects.filter(competition=competition, user=user).first()
+    if held is None:
+        if database_now() >= competition.closes_at:
+            raise CannotJoin(_("The deadline of this competition has passed."))
+        _refuse_hosts(competition, user)
+        if entry is None:
+            _refuse_uninvited(competition, user)
+        held = Membership.objects.create(team=team_of_one(competition, user), competition=competition, user=user)
+    _link(held, entry)
+    return held
 
 
 def by_invitation(*, user: User, invitation: str) -> Membership:
@@ -151,14 +157,7 @@ def _link(membership: Membership, entry: RosterEntry | None) -> None:
     """Say on the roster who this is: the person of the link, else whose confirmed address is there. Once is enough."""
     entry = entry or entry_of(membership.competition, membership.user)
     if entry is not None and entry.user_id is None:
-        RosterEntry.objects.filter(pk=entry.pk, user=None).update(
-            user=membership.user_id,
-            joined_at=database_now(),
-            slip_digest="",
-            slip_expires_at=None,
-            mail_asked_at=None,
-            mail_at=None,
-        )
+        RosterEntry.objects.filter(pk=entry.pk, user=None).update(**joined_as(membership.user_id, database_now()))
 
 
 def _move(held: Membership, team: Team) -> Membership:

@@ -67,8 +67,8 @@ def leave(*, membership: Membership) -> Membership:
 
 
 def hold(competition_id: int) -> None:
-    """Until the end of the transaction no other team of the competition changes, and no file is taken: one lock for
-    all of it, taken first, so that nobody waits for each other."""
+    """Until the end of the transaction nobody else joins or is given a role, no other team of the competition changes,
+    and no file is taken: one lock for all of it, taken first, so that nobody waits for each other."""
     list(Competition.objects.select_for_update(no_key=True).filter(pk=competition_id).values_list("pk"))
 
 

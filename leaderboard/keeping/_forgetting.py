@@ -1,4 +1,4 @@
-"""A person's name where others kept it: in words to others, in a class list or gradebook that a host uploaded."""
+"""A person's name where others kept it: in words to others, in lists of a host, in a role that waits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .. import gradebooks
-from ..models import ChatEvent, Gradebook, Kind, Notice, RosterDraft, RosterEntry, User, WebhookMessage
+from ..models import (
+    AuditEntry,
+    ChatEvent,
+    Competition,
+    Deed,
+    Gradebook,
+    Kind,
+    Notice,
+    RoleInvitation,
+    RosterDraft,
+    RosterEntry,
+    User,
+    WebhookMessage,
+)
+from ..models.audit import plain
 
 NAMELESS = "Former participant"
 # Of all the languages that a reader may have.
@@ -39,12 +53,15 @@ class Traces:
         )
 
 
-def forget(traces: Traces, renamed: Mapping[str, str]) -> None:
-    """Take a person's names out of what stays. `renamed`: names of teams and files, with those that stand there now."""
+def forget(traces: Traces, renamed: Mapping[str, str], user: User | None) -> None:
+    """Take a person's names out of what stays. `renamed`: names of teams and files, with those that stand there now;
+    `user` deletes the account."""
     _in_notices(traces, renamed)
     _in_chats(traces, renamed)
     _in_gradebooks(traces)
     _in_drafts(traces)
+    _in_admission(traces, user)
+    _in_roles(traces, user)
 
 
 def _quoted(traces: Traces, renamed: Mapping[str, str]) -> re.Pattern[str]:
@@ -106,3 +123,25 @@ def _in_drafts(traces: Traces) -> None:
         text = draft.text.casefold()
         if any(name in text for name in known):
             draft.delete()
+
+
+def _in_admission(traces: Traces, user: User | None) -> None:
+    """An address among those that may join; what lets a whole domain in says nothing about anybody."""
+    theirs = {address.casefold() for address in traces.addresses}
+    for held in Competition.objects.select_for_update().filter(pk__in=traces.competitions):
+        before = held.allowed_addresses
+        kept = [word for word in before.split() if word not in theirs]
+        if len(kept) < len(before.split()):
+            held.allowed_addresses = "\n".join(kept)
+            held.save(update_fields=["allowed_addresses"])
+            changed = (plain({"allowed_addresses": text}) for text in (before, held.allowed_addresses))
+            AuditEntry.append(Deed.CHANGED, user=user, competition=held, before=next(changed), after=next(changed))
+
+
+def _in_roles(traces: Traces, user: User | None) -> None:
+    """A role that a host keeps for an address of theirs."""
+    for address in traces.addresses:
+        for offer in RoleInvitation.objects.filter(email=address.casefold()).select_related("competition"):
+            before = {"invitation": offer.pk, "role": offer.role}
+            AuditEntry.append(Deed.ROLE_WITHDRAWN, user=user, competition=offer.competition, before=before)
+            offer.delete()

@@ -191,7 +191,7 @@ def delete_account(*, account: User, user: User | None) -> None:
 
     Boards stay as they are for everybody else: files that were scored stay under their team, whose name is replaced
     where it was this person's alone; notes and file names of the files they handed in are blanked, and so are their
-    names in notices to others, in a gradebook and in a class list that waits.
+    names in notices to others, in a gradebook, in a class list that waits and in a list of addresses that may join.
     """
     with transaction.atomic():
         held = User.objects.select_for_update().get(pk=account.pk)
@@ -204,7 +204,7 @@ def delete_account(*, account: User, user: User | None) -> None:
         memberships = list(Membership.objects.filter(user=held).select_related("team", "competition"))
         for membership in memberships:
             renamed |= _leave_nameless(membership)
-        forget(traces, renamed)
+        forget(traces, renamed, user)
         before = {**rights_of(held), "memberships": len(memberships), "files": files}
         # The list of the course has them again when it is read again; until then nothing here tells who they were.
         RosterEntry.objects.filter(user=held).delete()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -124,6 +124,12 @@ class RosterEntry(models.Model):
             .exclude(slip_digest="")
             .first()
         )
+
+
+def joined_as(user_id: int, at: datetime) -> dict[str, Any]:
+    """What an entry is set to once it is known whose it is: its link and its letter end."""
+    ended = {"slip_digest": "", "slip_expires_at": None, "mail_asked_at": None, "mail_at": None}
+    return {"user": user_id, "joined_at": at, **ended}
 
 
 def slip_digest(code: str) -> str:

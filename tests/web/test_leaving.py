@@ -23,6 +23,7 @@ from leaderboard.models import (
     Membership,
     MergeOffer,
     Notice,
+    RoleInvitation,
     RosterEntry,
     Split,
     Submission,
@@ -204,6 +205,14 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     book = f'{head}"Namecanary, Bo",11,S-4711,x1,,3\r\n"Rivera, Ana",12,S-1,x2,,4\r\n'
     hosting.keep_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book.encode())
     hosting.draft_roster(competition=pets, user=ada, file_name="list.csv", data="name\nBo Namecanary\n")
+    bo.emailaddress_set.create(email="Bo.namecanary@example.org", verified=True)  # type: ignore[attr-defined]
+    keep_address(pets, ada, "bo.namecanary@example.org")
+
+
+def keep_address(competition: Competition, host: User, address: str) -> None:
+    """It may join beside its whole domain and another, and a role waits for it."""
+    hosting.change(competition=competition, user=host, allowed_addresses=f"{address}\n@example.org\neve@example.net")
+    RoleInvitation.objects.create(competition=competition, email=address, role="assistant", made_by=host)
 
 
 def whole_database() -> str:
@@ -233,6 +242,27 @@ def test_what_is_about_others_stays_as_it_was(traces: None, bo: User, cy: User, 
     hidden = Notice.objects.get(user=cy, title="A file of your team is hidden")
     assert hidden.text.startswith("“submission.csv” counts on no board")
     assert Notice.objects.get(user=cy, title="You are the captain").text.startswith("You lead “Former participant 1”")
+
+
+def test_the_trail_tells_of_lists_and_roles_that_an_account_took_its_address_from(
+    traces: None, pets: Competition, bo: User
+) -> None:
+    delete_account(account=bo, user=bo)
+    pets.refresh_from_db()
+    assert pets.allowed_addresses.split() == ["@example.org", "eve@example.net"]
+    assert not RoleInvitation.objects.exists()
+    written = AuditEntry.objects.filter(competition=pets.pk, by=bo.pk, deed__in=[Deed.CHANGED, Deed.ROLE_WITHDRAWN])
+    assert written.count() == 2
+
+
+def test_an_address_that_nobody_confirmed_stays_where_hosts_wrote_it(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    bo.emailaddress_set.create(email="cy@example.org", verified=False)  # type: ignore[attr-defined]
+    keep_address(pets, ada, "cy@example.org")
+    delete_account(account=bo, user=bo)
+    pets.refresh_from_db()
+    assert "cy@example.org" in pets.allowed_addresses.split()
+    assert RoleInvitation.objects.exists()
 
 
 def test_whoever_takes_anothers_name_deletes_nothing_of_theirs(pets: Competition, ada: User, bo: User) -> None:

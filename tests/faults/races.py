@@ -1,0 +1,202 @@
+"""Deeds that several processes do at the same moment, as two web servers would: `python -m tests.faults.races NAME`.
+
+Runs in a process of its own, on the database that its environment names, and forks once everything is loaded. Prints in
+JSON what each process came to, round by round. What must hold afterwards is asserted here; the tests are in
+`test_twice.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from multiprocessing import get_context
+
+PROCESSES = 4
+ROUNDS = 4
+
+Deed = Callable[[int], object]
+
+
+def outcome(deed: Deed, place: int) -> str:
+    """`done`, `refused` in words for people, or what it crashed with."""
+    from leaderboard import hosting, joining
+
+    try:
+        return "nothing" if deed(place) in (0, None) else "done"
+    except (joining.CannotJoin, hosting.CannotHost):
+        return "refused"
+    except Exception as error:
+        return f"crashed with {error!r}"
+
+
+def at_once(deed: Deed) -> list[str]:
+    """The deed in so many processes, begun together."""
+    from django.db import connections
+
+    connections.close_all()
+    fork = get_context("fork")
+    ready, told = fork.Barrier(PROCESSES), fork.SimpleQueue()
+
+    def begin(place: int) -> None:
+        connections["default"].ensure_connection()
+        with suppress(threading.BrokenBarrierError):
+            ready.wait(20)
+        told.put(outcome(deed, place))
+        connections.close_all()
+
+    children = [fork.Process(target=begin, args=(place,)) for place in range(PROCESSES)]
+    for child in children:
+        child.start()
+    found = sorted(told.get() for _ in children)
+    for child in children:
+        child.join()
+    return found
+
+
+def one_slip_of_four_people(number: int) -> list[str]:
+    """The link of one person is opened by four."""
+    from leaderboard import hosting, joining
+    from leaderboard.models import Competition, Membership, RosterEntry
+    from leaderboard.models.roster import slip_digest
+    from tests.conftest import person
+
+    pets = Competition.objects.get()
+    entry = RosterEntry.objects.create(competition=pets, name=f"Dee {number}")
+    [(_, code)] = hosting.make_slips(competition=pets, entries=[entry.pk], user=None)
+    people = [person(f"slip-{number}-{place}") for place in range(PROCESSES)]
+    found = at_once(lambda place: joining.by_slip(user=people[place], digest=slip_digest(code)))
+    entry.refresh_from_db()
+    assert Membership.objects.get(user__in=people).user_id == entry.user_id
+    assert entry.slip_digest == ""
+    return found
+
+
+def two_slips_of_one_member(number: int) -> list[str]:
+    """Somebody who has joined before opens two links that are both theirs, as they say."""
+    from leaderboard import hosting, joining
+    from leaderboard.models import Competition, Membership, RosterEntry
+    from leaderboard.models.roster import slip_digest
+    from tests.conftest import enter, person
+
+    pets, user = Competition.objects.get(), person(f"two-{number}")
+    enter(pets, user)
+    entries = [RosterEntry.objects.create(competition=pets, name=f"Two {number} {n}").pk for n in range(PROCESSES)]
+    codes = [code for _, code in hosting.make_slips(competition=pets, entries=entries, user=None)]
+    found = at_once(lambda place: joining.by_slip(user=user, digest=slip_digest(codes[place])))
+    assert RosterEntry.objects.filter(user=user).count() == 1
+    assert RosterEntry.objects.filter(pk__in=entries, slip_digest="").count() == 1
+    assert Membership.objects.filter(user=user).count() == 1
+    return found
+
+
+def an_address_confirmed_twice(number: int) -> list[str]:
+    """The link in the letter is opened in several windows, and a role waits for the address."""
+    from leaderboard import hosting
+    from leaderboard.models import AuditEntry, Competition, Deed, Notice, Role, User
+
+    pets, ada = Competition.objects.get(), User.objects.get(username="ada")
+    address = _confirmed(f"role-{number}")
+    hosting.offer_role(competition=pets, address=address, role=Role.ASSISTANT, user=ada)
+    told = Notice.objects.filter(user=ada).count()
+    found = at_once(lambda _: hosting.take_up_roles(address=address))
+    given = AuditEntry.objects.filter(deed=Deed.ASSISTANT_ADDED, account=User.objects.get(email=address).pk)
+    assert given.count() == 1
+    assert pets.assistants.filter(email=address).count() == 1
+    assert Notice.objects.filter(user=ada).count() == told + 1
+    return found
+
+
+def a_role_taken_up_while_it_changes(number: int) -> list[str]:
+    """Two confirm while the host makes another role of it: nothing waits for each other for ever."""
+    from leaderboard import hosting
+    from leaderboard.models import Competition, Role, RoleInvitation, User
+
+    pets, ada = Competition.objects.get(), User.objects.get(username="ada")
+    address = _confirmed(f"change-{number}")
+    hosting.offer_role(competition=pets, address=address, role=Role.ASSISTANT, user=ada)
+
+    def deed(place: int) -> object:
+        if place % 2:
+            return hosting.offer_role(competition=pets, address=address, role=Role.HOST, user=ada)
+        return hosting.take_up_roles(address=address)
+
+    found = at_once(deed)
+    hosting.take_up_roles(address=address)
+    assert not RoleInvitation.objects.filter(email=address).exists()
+    assert pets.is_run_by(User.objects.get(email=address))
+    return found
+
+
+def made_a_host_while_joining(number: int) -> list[str]:
+    """Whoever sees the private scores does not compete, whichever of the two came first."""
+    from leaderboard import hosting, joining
+    from leaderboard.models import Competition, Role, User
+    from tests.conftest import person
+
+    pets, ada = Competition.objects.get(), User.objects.get(username="ada")
+    user = person(f"both-{number}")
+
+    def deed(place: int) -> object:
+        if place % 2:
+            return joining.enter(user=user, competition=pets)
+        role = Role.HOST if number % 2 else Role.ASSISTANT
+        return hosting.give_role(competition=pets, name=user.username, role=role, user=ada)
+
+    found = at_once(deed)
+    assert pets.memberships.filter(user=user).exists() != pets.is_run_by(user)
+    return found
+
+
+def the_last_place_of_a_team(number: int) -> list[str]:
+    """Four follow an invitation that has room for one."""
+    from leaderboard import joining
+    from leaderboard.models import Competition, Membership
+    from tests.conftest import enter, person
+
+    pets = Competition.objects.get()
+    team = enter(pets, person(f"captain-{number}")).team
+    people = [person(f"mate-{number}-{place}") for place in range(PROCESSES)]
+    found = at_once(lambda place: joining.by_invitation(user=people[place], invitation=team.invitation))
+    assert Membership.objects.filter(team=team).count() == 2
+    return found
+
+
+def _confirmed(name: str) -> str:
+    """The address of a new account, confirmed."""
+    from allauth.account.models import EmailAddress
+
+    from tests.conftest import person
+
+    user = person(name)
+    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+    return user.email
+
+
+RACES = {
+    race.__name__: race
+    for race in (
+        one_slip_of_four_people,
+        two_slips_of_one_member,
+        an_address_confirmed_twice,
+        a_role_taken_up_while_it_changes,
+        made_a_host_while_joining,
+        the_last_place_of_a_team,
+    )
+}
+
+
+def main() -> None:
+    import django
+
+    django.setup()
+    rounds: Iterator[list[str]] = map(RACES[sys.argv[1]], range(ROUNDS))
+    sys.stdout.write(json.dumps(list(rounds)))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+    main()

@@ -1,0 +1,87 @@
+"""Links and roles that several processes use at the same moment, on SQLite as well as on PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+
+from leaderboard.models import Competition
+from tests.site import ROOT
+
+from .races import PROCESSES
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+
+def race(name: str, folder: Path) -> list[list[str]]:
+    """What the processes came to in each round, in the database of this test: of one in memory they get a copy."""
+    given = connection.settings_dict
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM INTO %s", [str(folder / "copy.sqlite3")])
+        address = f"sqlite:///{folder / 'copy.sqlite3'}"
+    else:
+        who = f"{quote(given['USER'], safe='')}:{quote(given['PASSWORD'], safe='')}"
+        address = f"postgres://{who}@{given['HOST']}:{given['PORT']}/{given['NAME']}"
+    environment = {
+        **os.environ,
+        "DATABASE_URL": address,
+        "VAR_DIR": str(folder / "var"),
+        "EMAIL_URL": "dummymail://",
+        "SITE_URL": "http://localhost",
+        "LOG_LEVEL": "ERROR",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults.races", name],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-5000:]
+    rounds: list[list[str]] = json.loads(done.stdout)
+    return rounds
+
+
+@pytest.fixture(autouse=True)
+def team_of_two(pets: Competition) -> None:
+    Competition.objects.filter(pk=pets.pk).update(team_size=2)
+
+
+def test_one_slip_lets_one_of_four_in(pets: Competition, tmp_path: Path) -> None:
+    for answers in race("one_slip_of_four_people", tmp_path):
+        assert Counter(answers) == {"done": 1, "refused": PROCESSES - 1}
+
+
+def test_a_member_who_opens_several_slips_is_one_person_of_the_roster(pets: Competition, tmp_path: Path) -> None:
+    for answers in race("two_slips_of_one_member", tmp_path):
+        assert Counter(answers) == {"done": 1, "refused": PROCESSES - 1}
+
+
+def test_a_role_is_given_once_however_often_its_address_is_confirmed(pets: Competition, tmp_path: Path) -> None:
+    for answers in race("an_address_confirmed_twice", tmp_path):
+        assert Counter(answers) == {"done": 1, "nothing": PROCESSES - 1}
+
+
+def test_a_role_that_changes_while_it_is_taken_up_holds_nobody_up(pets: Competition, tmp_path: Path) -> None:
+    for answers in race("a_role_taken_up_while_it_changes", tmp_path):
+        assert set(answers) <= {"done", "nothing"}
+
+
+def test_who_is_made_a_host_while_joining_does_not_compete(pets: Competition, tmp_path: Path) -> None:
+    for answers in race("made_a_host_while_joining", tmp_path):
+        assert set(answers) == {"done", "refused"}
+
+
+def test_the_last_place_of_a_team_goes_to_one(pets: Competition, tmp_path: Path) -> None:
+    for answers in race("the_last_place_of_a_team", tmp_path):
+        assert Counter(answers) == {"done": 1, "refused": PROCESSES - 1}
