@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from django.db.models import Count, Exists, F, OuterRef, Prefetch, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, QuerySet, SlugField
 from django.http import Http404
 
 import metrics
 
 from .. import ranking
 from ..models import Competition, GroundTruth, Membership, Score, Split, Submission, User
+from ..models.prepared import Given, Prepared
 from .errors import ApiError
 from .schemas import MetricOut, Problem, SecondaryOut, SubmissionOut
 
@@ -36,9 +37,12 @@ def competition_of(user: User, slug: str) -> Any:
     return competition
 
 
+_BY_SLUG = Prepared(lambda: Competition.objects.filter(slug=Given("slug", SlugField())).order_by())
+
+
 def visible_competition(user: User, slug: str) -> Competition:
     """A competition without the counts of `competition_of`, for what must be quick."""
-    competition = Competition.objects.filter(slug=slug).first()
+    competition: Competition | None = _BY_SLUG.first(slug=slug)
     if competition is None or not competition.is_visible_to(user):
         raise Http404("No competition of this name is open to you.")
     return competition

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import F, Q
@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from .competition import Competition
+from .prepared import Given, PreparedUpdate
 from .user import User
 
 
@@ -146,12 +147,11 @@ class DailyAttempts(models.Model):
     def take(cls, team_id: int, day: object, limit: int, most_refused: int) -> bool:
         """Use one attempt; False when none is left, or when `most_refused` files were refused already. Inside a
         transaction, where the first one of a day costs no commit of its own."""
-        free = cls.objects.filter(team_id=team_id, day=day, used__lt=limit, refused__lt=most_refused)
-        one_more: dict[str, Any] = {"used": F("used") + 1, "limit": limit}
-        if free.update(**one_more):
+        attempt = {"team": team_id, "day": day, "limit": limit, "most_refused": most_refused}
+        if _ONE_MORE(**attempt):
             return True
         cls.objects.get_or_create(team_id=team_id, day=day)
-        return bool(free.update(**one_more))
+        return bool(_ONE_MORE(**attempt))
 
     @classmethod
     def give_back(cls, team_id: int, day: object, *, refused: bool) -> None:
@@ -159,3 +159,16 @@ class DailyAttempts(models.Model):
         cls.objects.filter(team_id=team_id, day=day, used__gt=0).update(
             used=F("used") - 1, refused=F("refused") + (1 if refused else 0)
         )
+
+
+_LIMIT = Given("limit", models.PositiveIntegerField())
+_ONE_MORE = PreparedUpdate(
+    lambda: DailyAttempts.objects.filter(
+        team=Given("team", models.BigIntegerField()),
+        day=Given("day", models.DateField()),
+        used__lt=_LIMIT,
+        refused__lt=Given("most_refused", models.PositiveIntegerField()),
+    ),
+    used=F("used") + 1,
+    limit=_LIMIT,
+)

@@ -12,14 +12,15 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext
+from django.utils.translation import ngettext
 
 import metrics
 
 from .. import child, counting, tasks
-from ..models import Competition, DailyAttempts, GroundTruth, Membership, Submission, Team, Terms, User, terms_of
+from ..models import Competition, DailyAttempts, GroundTruth, Membership, Submission, User, terms_of
 from ..models.clock import database_now
 from ..storage import StoredFile, clean_name, path_of, remove, store
+from . import _now
 from ._conditions import (
     FAILED_FILES_PER_DAY,
     Allowance,
@@ -28,7 +29,6 @@ from ._conditions import (
     allowance,
     allowances,
     reason_not_to,
-    stopped_by_host,
 )
 
 __all__ = [
@@ -53,7 +53,6 @@ HEAD_BYTES = 1_048_576
 CHECKS_AT_ONCE = 16
 """Checked and waiting for it, in one web process; each holds a thread."""
 _checks = threading.BoundedSemaphore(CHECKS_AT_ONCE)
-GONE = gettext_noop("This competition was removed while your file was on its way.")
 
 
 def submit(
@@ -75,7 +74,7 @@ def submit(
     moment decides: deadline, pause, disqualification. A file whose beginning already shows that it cannot be read
     becomes *invalid* at once and uses no attempt.
     """
-    membership = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
+    membership = _now.membership_of(competition, user)
     if membership:
         membership.competition, membership.user = competition, user
     key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
@@ -119,7 +118,7 @@ def _noted(competition: Competition) -> Iterator[None]:
 
 def _receive(membership: Membership, stored: StoredFile, key: str, file_name: str, note: str) -> Submission:
     received_at = database_now()
-    membership, ruler = _as_it_is_now(membership)
+    membership, ruler = _now.as_it_is_now(membership)
     competition = membership.competition
     day = received_at.astimezone(UTC).date()
     problems = check_beginning(stored, ruler)
@@ -141,11 +140,11 @@ def _receive(membership: Membership, stored: StoredFile, key: str, file_name: st
         submission.finished_at = received_at
     try:
         with transaction.atomic():
-            held = _held(competition)
-            if refusal := _stopped(held, membership.team_id, received_at):
+            held = _now.held(competition)
+            if refusal := _now.stopped(held, membership.team_id, received_at):
                 raise refusal
             terms = terms_of(membership.team_id, held, day)
-            submission.is_late = _is_late(held, terms, received_at)
+            submission.is_late = _now.is_late(held, terms, received_at)
             _take_attempt(membership.team_id, day, terms.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
             if not problems:
@@ -153,7 +152,7 @@ def _receive(membership: Membership, stored: StoredFile, key: str, file_name: st
     except IntegrityError:
         earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
         if earlier is None:
-            if _as_it_is_now(membership)[0].team_id != membership.team_id:
+            if _now.as_it_is_now(membership)[0].team_id != membership.team_id:
                 return _receive(membership, stored, key, file_name, note)
             raise
         remove(stored.key)
@@ -206,7 +205,7 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
     if membership is None:
         raise Refused("not_joined", _("Join the competition first."))
     with transaction.atomic():
-        if at >= terms_of(membership.team_id, _held(competition), at.astimezone(UTC).date()).closes_at:
+        if at >= terms_of(membership.team_id, _now.held(competition), at.astimezone(UTC).date()).closes_at:
             raise Refused("closed", _("The deadline has passed; the final picks stand."))
         mine = Submission.objects.select_for_update().filter(
             team=membership.team_id, status=Submission.Status.SCORED, is_late=False
@@ -260,47 +259,6 @@ def _metric_of(ruler: GroundTruth | None) -> metrics.Metric | None:
 def _membership(competition: Competition, user: User) -> Membership | None:
     found = Membership.objects.select_related("competition__ground_truth", "team")
     return found.filter(competition=competition, user=user).first()
-
-
-def _as_it_is_now(membership: Membership) -> tuple[Membership, GroundTruth | None]:
-    """The membership and the ground truth now that the whole file is here; an upload takes a while, and much can
-    change in it. Asks for what can change alone."""
-    competition = membership.competition
-    rows = Membership.objects.filter(competition=competition, user=membership.user)
-    team_id, ruler_id = rows.values_list("team_id", "competition__ground_truth_id").first() or (None, None)
-    now = membership if team_id == membership.team_id else rows.select_related("competition", "team", "user").first()
-    if now is None:
-        if not Competition.objects.filter(pk=competition.pk).exists():
-            raise Refused("gone", _(GONE))
-        raise Refused("not_joined", _("You left the competition while your file was on its way."))
-    rulers = GroundTruth.objects.only("metric", "metric_version", "submission_columns", "rows")
-    return now, rulers.filter(pk=ruler_id).first() if ruler_id else None
-
-
-def _held(competition: Competition) -> Competition:
-    """The competition with a deadline and a limit that stand until the end of the transaction, and so do grants.
-
-    Without the lock a host could move the deadline, and have all files judged anew, just before this one can be seen.
-    """
-    names = ("closes_at", "allows_late", "daily_attempts", "paused_at", "pause_reason")
-    rows = Competition.objects.select_for_update(no_key=True).only(*names)
-    held = rows.filter(pk=competition.pk).first()
-    if held is None:
-        raise Refused("gone", _(GONE))
-    return held
-
-
-def _stopped(competition: Competition, team_id: int, received_at: datetime) -> Refused | None:
-    """A pause or a disqualification that began while the file was on its way; a later one takes nothing back."""
-    team = Team.objects.only("disqualified_at", "disqualified_reason").filter(pk=team_id).first()
-    return stopped_by_host(competition, team, received_at) if team else None
-
-
-def _is_late(competition: Competition, terms: Terms, received_at: datetime) -> bool:
-    is_late = received_at >= terms.closes_at
-    if is_late and not competition.allows_late:
-        raise Refused("closed", _("The deadline passed before your file had arrived."))
-    return is_late
 
 
 def _take_attempt(team_id: int, day: date, limit: int, *, is_refused: bool) -> None:

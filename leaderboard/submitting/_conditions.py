@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import BigIntegerField, DateField, DateTimeField, Q
 from django.utils.translation import gettext as _
 
-from ..models import Competition, DailyAttempts, Membership, Submission, Team, Terms, terms_of_teams
+from ..models import Competition, DailyAttempts, Membership, Submission, Team, Terms, terms_of, terms_of_teams
+from ..models.prepared import Given, Prepared
 
 FAILED_FILES_PER_DAY = 20
 
@@ -49,8 +50,22 @@ def allowance(membership: Membership, at: datetime) -> Allowance:
     return _allowance(membership.competition, membership, at)
 
 
+_USED = Prepared(
+    lambda: DailyAttempts.objects.filter(
+        team=Given("team", BigIntegerField()), day=Given("day", DateField())
+    ).values_list("used", flat=True)
+)
+
+
 def _allowance(competition: Competition, membership: Membership, at: datetime) -> Allowance:
-    return allowances({membership.team_id: competition}, at)[membership.team_id]
+    day = at.astimezone(UTC).date()
+    its = terms_of(membership.team_id, competition, day)
+    return _left(its, _USED.first(team=membership.team_id, day=day) or 0, day)
+
+
+def _left(its: Terms, used: int, day: date) -> Allowance:
+    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
+    return Allowance(its.daily_attempts, max(0, its.daily_attempts - used), midnight, its.closes_at)
 
 
 def allowances(
@@ -60,12 +75,8 @@ def allowances(
     are at hand."""
     day = at.astimezone(UTC).date()
     used = dict(DailyAttempts.objects.filter(team__in=list(teams), day=day).values_list("team_id", "used"))
-    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
-    found = {}
-    for key, its in (terms_of_teams(teams, day) if terms is None else terms).items():
-        left = max(0, its.daily_attempts - used.get(key, 0))
-        found[key] = Allowance(its.daily_attempts, left, midnight, its.closes_at)
-    return found
+    each = terms_of_teams(teams, day) if terms is None else terms
+    return {key: _left(its, used.get(key, 0), day) for key, its in each.items()}
 
 
 def reason_not_to(
@@ -119,11 +130,25 @@ def _used_up(membership: Membership, at: datetime, allowed: Allowance) -> Refuse
     return None
 
 
+_FAILED = Prepared(
+    lambda: (
+        Submission.objects.filter(
+            Q(team=Given("team", BigIntegerField())) | Q(user=Given("user", BigIntegerField())),
+            competition=Given("competition", BigIntegerField()),
+            status=Submission.Status.FAILED,
+            received_at__gte=Given("begin", DateTimeField()),
+            received_at__lt=Given("end", DateTimeField()),
+        )
+        .order_by()
+        .values_list("pk")[:FAILED_FILES_PER_DAY]
+    )
+)
+
+
 def _failed_today(membership: Membership, at: datetime) -> int:
     """Files that used no attempt although each may have cost a scorer all its time. Whoever leaves a team takes the own
     ones along. A host can have the count begin again."""
     midnight = datetime.combine(at.astimezone(UTC).date(), datetime.min.time(), UTC)
     begin = max(midnight, membership.team.forgiven_at or midnight)
-    failed = Submission.objects.filter(competition=membership.competition_id, status=Submission.Status.FAILED)
-    theirs = Q(team=membership.team_id) | Q(user=membership.user_id)
-    return failed.filter(theirs, received_at__gte=begin, received_at__lt=midnight + timedelta(days=1)).count()
+    whose = {"competition": membership.competition_id, "team": membership.team_id, "user": membership.user_id}
+    return len(_FAILED.all(**whose, begin=begin, end=midnight + timedelta(days=1)))

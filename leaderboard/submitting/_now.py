@@ -1,0 +1,94 @@
+"""What holds at the moment of a receipt: a file takes a while to arrive, and much can change in it.
+
+These queries are asked for each file, so each is written once and asks for what can change alone.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import BigIntegerField, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from ..models import Competition, GroundTruth, Membership, Team, Terms, User
+from ..models.prepared import Given, Prepared
+from ._conditions import Refused, stopped_by_host
+
+GONE = gettext_noop("This competition was removed while your file was on its way.")
+
+
+def _of_member() -> QuerySet[Membership]:
+    competition, user = Given("competition", BigIntegerField()), Given("user", BigIntegerField())
+    return Membership.objects.filter(competition=competition, user=user).order_by()
+
+
+_MEMBERSHIP = Prepared(lambda: _of_member().select_related("team"))
+
+
+def membership_of(competition: Competition, user: User) -> Membership | None:
+    """Who hands in, with the team."""
+    membership: Membership | None = _MEMBERSHIP.first(competition=competition.pk, user=user.pk)
+    return membership
+
+
+_TEAM_AND_RULER = Prepared(lambda: _of_member().values_list("team_id", "competition__ground_truth_id"))
+_RULER = Prepared(
+    lambda: (
+        GroundTruth.objects.only("metric", "metric_version", "submission_columns", "rows")
+        .filter(pk=Given("pk", BigIntegerField()))
+        .order_by()
+    )
+)
+
+
+def as_it_is_now(membership: Membership) -> tuple[Membership, GroundTruth | None]:
+    """The membership and the ground truth now that the whole file is here; an upload takes a while, and much can
+    change in it. Asks for what can change alone."""
+    competition = membership.competition
+    rows = Membership.objects.filter(competition=competition, user=membership.user)
+    whose = {"competition": competition.pk, "user": membership.user_id}
+    team_id, ruler_id = _TEAM_AND_RULER.first(**whose) or (None, None)
+    now = membership if team_id == membership.team_id else rows.select_related("competition", "team", "user").first()
+    if now is None:
+        if not Competition.objects.filter(pk=competition.pk).exists():
+            raise Refused("gone", _(GONE))
+        raise Refused("not_joined", _("You left the competition while your file was on its way."))
+    return now, _RULER.first(pk=ruler_id) if ruler_id else None
+
+
+_HELD = Prepared(
+    lambda: (
+        Competition.objects.select_for_update(no_key=True)
+        .only("closes_at", "allows_late", "daily_attempts", "paused_at", "pause_reason")
+        .filter(pk=Given("pk", BigIntegerField()))
+        .order_by()
+    )
+)
+_STOPPED = Prepared(
+    lambda: Team.objects.only("disqualified_at", "disqualified_reason").filter(pk=Given("pk", BigIntegerField()))
+)
+
+
+def held(competition: Competition) -> Competition:
+    """The competition with a deadline and a limit that stand until the end of the transaction, and so do grants.
+
+    Without the lock a host could move the deadline, and have all files judged anew, just before this one can be seen.
+    """
+    held: Competition | None = _HELD.first(pk=competition.pk)
+    if held is None:
+        raise Refused("gone", _(GONE))
+    return held
+
+
+def stopped(competition: Competition, team_id: int, received_at: datetime) -> Refused | None:
+    """A pause or a disqualification that began while the file was on its way; a later one takes nothing back."""
+    team: Team | None = _STOPPED.first(pk=team_id)
+    return stopped_by_host(competition, team, received_at) if team else None
+
+
+def is_late(competition: Competition, terms: Terms, received_at: datetime) -> bool:
+    is_late = received_at >= terms.closes_at
+    if is_late and not competition.allows_late:
+        raise Refused("closed", _("The deadline passed before your file had arrived."))
+    return is_late
