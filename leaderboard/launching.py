@@ -10,46 +10,65 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from . import ranking, telling
 from .models import AuditEntry, Competition, Deed, Kind, User, WalkThrough, plain
 
 
 class NotReady(Exception):
-    """Why nothing was launched; `missing` are sentences for the host."""
+    """Why nothing was launched; `keys` name the needs, `missing` says them to the host."""
 
-    def __init__(self, missing: Iterable[str]) -> None:
-        self.missing = list(missing)
+    def __init__(self, keys: Iterable[str]) -> None:
+        self.keys = list(keys)
+        self.missing = missing_in_words(self.keys)
         super().__init__(" ".join(self.missing))
 
 
 @dataclass(frozen=True)
 class Need:
-    """One thing that a launch needs. `key` is `truth`, `overview`, `deadline`, `step`, `candidate`,
-    `rehearsal` or `walk`."""
+    """One thing that a launch needs; `key` is one of `NEEDS`."""
 
     key: str
-    text: str
     is_there: bool
+
+    @property
+    def text(self) -> str:
+        return str(NEEDS[self.key])
+
+
+NEEDS = {
+    "truth": gettext_lazy("A ground truth is published"),
+    "overview": gettext_lazy("The overview says what the question is"),
+    "deadline": gettext_lazy("The deadline lies in the future"),
+    "step": gettext_lazy("The steady public board has a step (write one, or choose a plain board)"),
+    "candidate": gettext_lazy("The ground truth that waits is applied or discarded"),
+    "rehearsal": gettext_lazy("The rehearsal is wiped; its teams are made up"),
+    "walk": gettext_lazy("You have walked the student's way with the sample submission"),
+}
+
+
+def missing_in_words(kept: Iterable[str]) -> list[str]:
+    """What was missing, as `Competition.launch_trouble` keeps it: by keys. Earlier it was sentences, which are told as
+    they are."""
+    return [_("Missing: %(what)s.") % {"what": NEEDS[key]} if key in NEEDS else key for key in kept]
 
 
 def checklist(competition: Competition) -> list[Need]:
     """What a launch needs, each with whether it is there."""
     ruler = competition.ground_truth
     needs = [
-        Need("truth", _("A ground truth is published"), ruler is not None),
-        Need("overview", _("The overview says what the question is"), bool(competition.overview.strip())),
-        Need("deadline", _("The deadline lies in the future"), competition.closes_at > timezone.now()),
+        Need("truth", ruler is not None),
+        Need("overview", bool(competition.overview.strip())),
+        Need("deadline", competition.closes_at > timezone.now()),
     ]
     if ruler and competition.board_mode == Competition.BoardMode.STEADY:
-        text = _("The steady public board has a step (write one, or choose a plain board)")
-        needs.append(Need("step", text, ranking.step_of(competition, ruler) != ranking.NO_RUNGS))
+        needs.append(Need("step", ranking.step_of(competition, ruler) != ranking.NO_RUNGS))
     if competition.candidate_id is not None:
-        needs.append(Need("candidate", _("The ground truth that waits is applied or discarded"), False))
+        needs.append(Need("candidate", False))
     if competition.rehearsed_at is not None:
-        needs.append(Need("rehearsal", _("The rehearsal is wiped; its teams are made up"), False))
-    text = _("You have walked the student's way with the sample submission")
-    return [*needs, Need("walk", text, _is_walked(competition))]
+        needs.append(Need("rehearsal", False))
+    return [*needs, Need("walk", _is_walked(competition))]
 
 
 def _is_walked(competition: Competition) -> bool:
@@ -64,7 +83,7 @@ def launch(*, competition: Competition, user: User | None = None, after_walk: bo
     imported or a program's script comes from where that was done.
     """
     needs = [need for need in checklist(competition) if after_walk or need.key != "walk"]
-    if missing := [_("Missing: %(what)s.") % {"what": need.text} for need in needs if not need.is_there]:
+    if missing := [need.key for need in needs if not need.is_there]:
         raise NotReady(missing)
     with transaction.atomic():
         now = timezone.now()
@@ -84,25 +103,24 @@ def launch_due(at: datetime) -> None:
         try:
             launch(competition=competition, user=competition.launch_asked_by, after_walk=True)
         except NotReady as error:
-            _give_back(competition, error.missing)
+            _give_back(competition, error.keys)
         else:
             _tell_launched(competition)
 
 
 @transaction.atomic
-def _give_back(competition: Competition, missing: list[str]) -> None:
+def _give_back(competition: Competition, keys: list[str]) -> None:
     """It stays a draft, and says why."""
     waiting = Competition.objects.filter(pk=competition.pk, launched_at=None, launches_at=competition.launches_at)
-    if not waiting.update(launches_at=None, launch_asked_by=None, launch_trouble=missing):
+    if not waiting.update(launches_at=None, launch_asked_by=None, launch_trouble=keys):
         return
     planned = plain({"launches_at": competition.launches_at})
-    AuditEntry.append(
-        Deed.LAUNCH_MISSED, user=None, competition=competition, before=planned, after={"missing": " ".join(missing)}
-    )
+    after = {"missing": " ".join(missing_in_words(keys))}
+    AuditEntry.append(Deed.LAUNCH_MISSED, user=None, competition=competition, before=planned, after=after)
     _tell(
         competition,
         lambda: _("The planned launch of “%(title)s” did not happen") % {"title": competition},
-        lambda: _("It is still a draft.") + "\n\n" + "\n".join(missing),
+        lambda: _("It is still a draft.") + "\n\n" + "\n".join(missing_in_words(keys)),
     )
 
 

@@ -13,6 +13,7 @@ from typing import IO, Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from ..grading import Reason
 from ..models import (
     AuditEntry,
     Competition,
@@ -38,6 +39,11 @@ NAMELESS_FILE = "submission.csv"
 
 class CannotDelete(Exception):
     """Why an account stays; the text is for its owner."""
+
+
+def _said(grade: dict[str, Any]) -> dict[str, Any]:
+    """A grade with its reasons in words, as its owner reads them on the page."""
+    return {**grade, "reasons": [str(Reason.of(kept)) for kept in grade["reasons"]]}
 
 
 # --- rights -----------------------------------------------------------------------------------------------------
@@ -74,7 +80,7 @@ def export(*, account: User, target: IO[bytes], at: datetime) -> None:
         "rosters": list(account.roster_entries.values("competition__slug", *ROSTER)),
         "tokens": list(account.api_tokens.values("name", "hint", "created_at", "last_used_at")),
         "what_you_did_as_a_host": list(_deeds(account)),
-        "grades": list(account.grades.filter(release__withdrawn_at=None).values(*GRADES)),
+        "grades": [_said(grade) for grade in account.grades.filter(release__withdrawn_at=None).values(*GRADES)],
         "notices": list(account.notices.values("kind", "title", "text", "created_at", "read_at", "mailed_at")),
     }
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:

@@ -140,6 +140,7 @@ class Competition(models.Model):
     launch_asked_by = models.ForeignKey(
         User, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"
     )
+    # Keys of what was missing (`launching.NEEDS`).
     launch_trouble = models.JSONField(default=list, blank=True, editable=False)
     revealed_at = models.DateTimeField(null=True, blank=True, editable=False)
     reveals_itself = models.BooleanField(

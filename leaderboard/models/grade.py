@@ -63,6 +63,7 @@ class Grade(models.Model):
     release = models.ForeignKey(GradeRelease, on_delete=models.CASCADE, related_name="grades")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="grades")
     points = models.FloatField(null=True)
+    # As `grading.Reason.as_json` gives them; they are said in the language of whoever reads.
     reasons = models.JSONField(default=list)
 
     class Meta:

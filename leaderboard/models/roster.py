@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from .competition import CODE_ALPHABET, Competition, normal_code
@@ -69,7 +70,10 @@ class RosterEntry(models.Model):
     mail_asked_at = models.DateTimeField(null=True, editable=False)
     mail_at = models.DateTimeField(null=True, editable=False)
     mail_tries = models.PositiveIntegerField(default=0, editable=False)
+    # English, as a constant that `mail_problem_words` says in the reader's language.
     mail_problem = models.CharField(max_length=200, blank=True, editable=False)
+    # Of the host who asked for the letter.
+    mail_language = models.CharField(max_length=16, blank=True, default="", editable=False)
     invited_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -98,6 +102,10 @@ class RosterEntry(models.Model):
         if self.mail_asked_at or self.mail_problem:
             return self.State.ASKED if self.mail_asked_at else self.State.FAILED
         return self.State.INVITED if self.invited_at else self.State.NEW
+
+    @property
+    def mail_problem_words(self) -> str:
+        return gettext(self.mail_problem) if self.mail_problem else ""
 
     @property
     def moment(self) -> datetime | None:

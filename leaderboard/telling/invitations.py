@@ -16,6 +16,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from ..models import Competition, RosterEntry
 from ..models.clock import database_now
@@ -73,13 +74,14 @@ def send(entry_id: int, server: Any) -> bool:
 
 
 def _obstacle(entry: RosterEntry) -> str | None:
-    """Why a letter that was asked for is not sent any more, for the host; empty where there is nothing to say."""
+    """Why a letter that was asked for is not sent any more, as `RosterEntry` keeps it for the host; empty where there
+    is nothing to say."""
     if entry.user_id or entry.left_at:
         return ""
     if not entry.email:
-        return _("There is no e-mail address any more.")
+        return gettext_noop("There is no e-mail address any more.")
     if database_now() >= entry.competition.closes_at:
-        return _("The deadline passed before the letter was sent.")
+        return gettext_noop("The deadline passed before the letter was sent.")
     return None
 
 
@@ -88,13 +90,14 @@ def _put_back(entry: RosterEntry, error: NotSent) -> None:
     pause = None if error.is_final else pause_after(entry.mail_tries)
     if pause is None:
         reason = (
-            _("The mail server does not take letters to this address.")
+            gettext_noop("The mail server does not take letters to this address.")
             if error.answers
-            else _("The mail server did not answer, however often it was tried.")
+            else gettext_noop("The mail server did not answer, however often it was tried.")
         )
         held.update(mail_at=None, mail_asked_at=None, mail_problem=reason)
         return
-    held.update(mail_at=database_now() + pause, mail_problem=_("It did not go out yet and is tried again."))
+    waits = gettext_noop("It did not go out yet and is tried again.")
+    held.update(mail_at=database_now() + pause, mail_problem=waits)
     if not error.answers:
         RosterEntry.objects.filter(mail_at__lte=Now()).update(mail_at=Now() + SERVER_PAUSE)
 
@@ -102,15 +105,16 @@ def _put_back(entry: RosterEntry, error: NotSent) -> None:
 def letter(entry: RosterEntry, code: str) -> EmailMessage:
     """The letter with a person's own link, in plain text; nothing else in it is about them but their name."""
     link = settings.SITE_URL.rstrip("/") + reverse("slip", kwargs={"code": code})
-    subject, text = words_of(entry.competition, name=entry.name, link=link)
+    subject, text = words_of(entry.competition, name=entry.name, link=link, language=entry.mail_language)
     message = EmailMessage(subject, text, None, [entry.email])
     message.extra_headers = {"Auto-Submitted": "auto-generated"}
     return message
 
 
-def words_of(competition: Competition, *, name: str, link: str) -> tuple[str, str]:
-    """Subject and text of an invitation to one person, in the language of the site: nobody knows theirs yet."""
-    with translation.override(settings.LANGUAGE_CODE):
+def words_of(competition: Competition, *, name: str, link: str, language: str) -> tuple[str, str]:
+    """Subject and text of an invitation to one person, in the language of the host who asks for it: nobody knows theirs
+    yet, and a class reads what its teacher writes."""
+    with translation.override(language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE):
         return _words_of(competition, name=name, link=link)
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
+from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard import grading
 from leaderboard.grading import Anchor, BadRules, Field, File, Method, Rules, Step, Work
+from tests.web.languages import CODE, second_language
 
 FINITE = st.floats(-1e300, 1e300)
 METHODS = st.sampled_from(list(Method))
@@ -105,6 +108,10 @@ def test_bo_reads_how_his_points_came_about() -> None:
     )
 
 
+def said(mark: grading.Mark) -> tuple[float | None, str]:
+    return mark.points, mark.words
+
+
 @pytest.mark.parametrize(
     ("value", "points", "words"),
     [
@@ -115,12 +122,12 @@ def test_bo_reads_how_his_points_came_about() -> None:
     ],
 )
 def test_linear_rules_end_at_their_baselines(value: float, points: float, words: str) -> None:
-    assert marked(linear(), File(value)) == grading.Mark(points, (words,))
+    assert said(marked(linear(), File(value))) == (points, words)
 
 
 def test_thresholds_give_the_points_of_the_best_baseline_reached() -> None:
     rules = linear(method="thresholds")
-    assert marked(rules, File(0.85)) == grading.Mark(60, ("private 0.85, reaches Baseline A 0.8 = 60",))
+    assert said(marked(rules, File(0.85))) == (60, "private 0.85, reaches Baseline A 0.8 = 60")
     assert marked(rules, File(0.7)).points == 0
 
 
@@ -137,9 +144,7 @@ def test_of_fifty_teams_five_are_in_the_top_tenth_and_equal_scores_get_equal_poi
     points = [marked(rules, File(value), values=values).points for value in values]
     assert points == [70] * 45 + [100] * 5
     tied = (9.0, 9.0, *values[:8])
-    assert marked(rules, File(9.0), values=tied) == grading.Mark(
-        100, ("private 9, 0 of 10 teams are better: top 10 % = 100",)
-    )
+    assert said(marked(rules, File(9.0), values=tied)) == (100, "private 9, 0 of 10 teams are better: top 10 % = 100")
 
 
 def test_whoever_is_first_of_three_is_in_the_top_tenth() -> None:
@@ -150,10 +155,8 @@ def test_whoever_is_first_of_three_is_in_the_top_tenth() -> None:
 
 def test_taking_part_is_worth_something_from_the_number_of_files_on() -> None:
     rules = Rules.of({"method": "participation", "participation_points": 20, "participation_files": 2})
-    assert marked(rules, File(0.1), valid=2) == grading.Mark(20, ("2 valid files +20 → 20",))
-    assert marked(rules, File(0.1), valid=1) == grading.Mark(
-        0, ("1 valid file, 2 are needed for the points for taking part",)
-    )
+    assert said(marked(rules, File(0.1), valid=2)) == (20, "2 valid files +20 → 20")
+    assert said(marked(rules, File(0.1), valid=1)) == (0, "1 valid file, 2 are needed for the points for taking part")
 
 
 def test_of_a_file_in_time_and_a_late_one_the_better_mark_counts() -> None:
@@ -173,13 +176,13 @@ def test_the_fewest_and_the_most_points_are_said_where_they_bind() -> None:
 
 
 def test_without_a_file_there_is_no_grade_or_zero_as_the_host_chose() -> None:
-    assert marked(linear()) == grading.Mark(None, ("No scored file, so no grade",))
-    assert marked(linear(none_is_zero=True)) == grading.Mark(0, ("No scored file → 0",))
+    assert said(marked(linear())) == (None, "No scored file, so no grade")
+    assert said(marked(linear(none_is_zero=True))) == (0, "No scored file → 0")
 
 
 def test_a_disqualified_team_gets_zero_with_the_reason_whatever_it_scored() -> None:
     work = Work((File(0.95),), 3, disqualified="shared files")
-    assert grading.mark(linear(minimum=30), Field(TWO), work) == grading.Mark(0, ("Disqualified: shared files → 0",))
+    assert said(grading.mark(linear(minimum=30), Field(TWO), work)) == (0, "Disqualified: shared files → 0")
 
 
 def test_halves_are_rounded_up_as_people_do() -> None:
@@ -226,3 +229,36 @@ def test_a_better_baseline_that_is_worth_less_is_refused() -> None:
         grading.anchors_of(linear(), {"Baseline A": 0.95, "B": 0.9}, higher_is_better=True)
     with pytest.raises(BadRules, match="are the same score"):
         grading.anchors_of(linear(), {"Baseline A": 0.9, "B": 0.9}, higher_is_better=True)
+
+
+@given(grading_cases(), FINITE, st.integers(0, 40), st.integers(0, 6))
+def test_a_kept_reason_says_what_it_said(case: tuple[Rules, Field], value: float, days: int, valid: int) -> None:
+    rules, field = case
+    mark = grading.mark(rules, field, Work((File(value, days),), valid))
+    kept = json.loads(json.dumps([reason.as_json() for reason in mark.reasons]))
+    assert [str(grading.Reason.of(one)) for one in kept] == [str(reason) for reason in mark.reasons]
+
+
+def test_a_sentence_kept_by_an_earlier_version_is_told_as_it_is() -> None:
+    assert str(grading.Reason.of("privat 0,5 → 50 % davon")) == "privat 0,5 → 50 % davon"
+
+
+@pytest.mark.parametrize(
+    ("work", "rules"),
+    [
+        (Work((File(0.1, 2),), 1), linear(late_percent=10, participation_points=5, minimum=10)),
+        (Work((File(0.95),), 0), linear(participation_points=5)),
+        (Work((File(0.853),), 3), linear(participation_points=20, decimals=0)),
+        (Work((File(0.853, 1),), 3), linear(method="thresholds", late_percent=10)),
+        (Work((File(0.7),), 0), Rules.of({"method": "percentile", "steps": [{"points": 70, "top": 100}]})),
+        (Work(), linear(none_is_zero=True)),
+        (Work(), linear()),
+        (Work(disqualified=""), linear()),
+    ],
+)
+def test_every_reason_is_said_in_the_language_of_its_reader(work: Work, rules: Rules) -> None:
+    mark = grading.mark(rules, Field(TWO, (0.7,), board="private"), work)
+    assert mark.reasons
+    with second_language(), translation.override(CODE):
+        for reason in mark.reasons:
+            assert "⟦" in str(reason), reason

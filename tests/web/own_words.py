@@ -15,7 +15,6 @@ from leaderboard.models import (
     Baseline,
     Competition,
     DataFile,
-    Grade,
     Gradebook,
     Grant,
     Notice,
@@ -68,8 +67,6 @@ def _written() -> Iterator[str]:
         for row in model._default_manager.values_list(*names):
             yield from map(str, row)
     yield from (user.get_full_name() for user in User.objects.all())
-    # Reasons are told in the language of the release.
-    yield from (reason for reasons in Grade.objects.values_list("reasons", flat=True) for reason in reasons)
     yield from map(initials, Team.objects.values_list("name", flat=True))
     yield from (name[:2].upper() for name in User.objects.values_list("username", flat=True))
     yield from (f"{hint}…" for hint in ApiToken.objects.values_list("hint", flat=True))

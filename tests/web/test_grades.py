@@ -13,6 +13,7 @@ from leaderboard import hosting
 from leaderboard.models import Competition, GradeRules, User
 from tests.conftest import answers, close, enter, hand_in, person
 from tests.leaderboard.test_grades import add_baseline, set_rules
+from tests.web.languages import CODE, second_language
 
 FORM: dict[str, Any] = {
     "method": "linear",
@@ -131,6 +132,19 @@ def test_a_student_sees_nothing_before_the_release_and_then_their_own_grade_alon
     host.post("/host/pets/grades/release/", {"action": "withdraw"})
     assert "/c/pets/grade/" not in page(student, "/c/pets/submissions/")
     assert "has not released the grades" in page(student, "/c/pets/grade/")
+
+
+def test_bo_reads_the_reasons_in_bos_language_whatever_the_hosts(host: Client, pets: Competition, bo: User) -> None:
+    set_rules(pets)
+    ended(pets, bo)
+    student = Client()
+    student.force_login(bo)
+    with second_language():
+        User.objects.filter(pk=bo.pk).update(language=CODE)
+        host.post("/host/pets/grades/release/", {"action": "release"})
+        assert "⟦⟦private⟧ 0.5, between 0.5 = 50 and 1 = 100 → 50⟧" in page(student, "/c/pets/grade/")
+        User.objects.filter(pk=bo.pk).update(language="en")
+        assert ">private 0.5, between 0.5 = 50 and 1 = 100 → 50<" in page(student, "/c/pets/grade/")
 
 
 def test_ada_sees_which_grades_would_be_others_now(host: Client, pets: Competition, bo: User) -> None:

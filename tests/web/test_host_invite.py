@@ -16,6 +16,7 @@ from leaderboard import hosting, telling
 from leaderboard.hosting import inviting
 from leaderboard.models import AuditEntry, Competition, Deed, Membership, RosterEntry, User
 from tests.conftest import close
+from tests.web.languages import CODE, second_language
 from tests.web.test_roster import read, signed_in, text_of
 
 INVITE, PEOPLE = "/host/pets/people/invite/", "/host/pets/people/"
@@ -212,6 +213,41 @@ def test_after_the_deadline_a_waiting_letter_is_not_sent_and_ada_reads_why(
     assert post == []
     assert "The deadline passed before the letter was sent." in text_of(hers.get(PEOPLE))
     assert "nobody can join any more" in text_of(hers.get(INVITE))
+
+
+def test_a_letter_is_in_the_language_of_the_host_who_asked_for_it(
+    hers: Client, post: list[mail.EmailMessage], ada: User
+) -> None:
+    with second_language():
+        User.objects.filter(pk=ada.pk).update(language=CODE)
+        assert "⟦Invitation: Cats or dogs⟧" in hers.get(INVITE).content.decode()
+        hers.post(INVITE, ALL)
+        # What she chooses later is not asked about any more.
+        User.objects.filter(pk=ada.pk).update(language="en")
+        telling.send_due()
+    assert {letter.subject for letter in post} == {"⟦Invitation: Cats or dogs⟧"}
+    assert all("⟦" in str(letter.body) for letter in post)
+
+
+def test_a_letter_whose_language_left_the_site_is_in_that_of_the_site(
+    hers: Client, post: list[mail.EmailMessage], ada: User
+) -> None:
+    with second_language():
+        User.objects.filter(pk=ada.pk).update(language=CODE)
+        hers.post(INVITE, ALL)
+    telling.send_due()
+    assert {letter.subject for letter in post} == {"Invitation: Cats or dogs"}
+
+
+def test_why_a_letter_did_not_go_out_is_read_in_the_language_of_the_host(
+    hers: Client, post: list[mail.EmailMessage], pets: Competition, ada: User
+) -> None:
+    hers.post(INVITE, ALL)
+    close(pets)
+    telling.send_due()
+    with second_language():
+        User.objects.filter(pk=ada.pk).update(language=CODE)
+        assert "⟦The deadline passed before the letter was sent.⟧" in hers.get(PEOPLE).content.decode()
 
 
 def test_a_site_without_a_mail_server_says_so_and_offers_slips(hers: Client) -> None:

@@ -29,6 +29,7 @@ from leaderboard.models import (
 )
 from leaderboard.ranking import boards
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
+from tests.web.languages import CODE, second_language
 from tests.web.test_host import signed_in, text_of, upload
 
 ANSWERS = "id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 61))
@@ -464,6 +465,25 @@ def test_a_planned_launch_with_something_missing_leaves_a_draft_that_says_so(
     told = Notice.objects.get(user=ada)
     assert told.title == "The planned launch of “Pond life” did not happen"
     assert "Missing: You have walked" in told.text
+
+
+def test_why_a_planned_launch_did_not_happen_is_read_and_told_in_each_hosts_language(
+    hers: Client, ready: Competition, ada: User, cy: User
+) -> None:
+    ready.hosts.add(cy)
+    with second_language():
+        User.objects.filter(pk=cy.pk).update(language=CODE)
+        planned(hers, ready)
+        tasks.launch_due()
+        told = dict(Notice.objects.values_list("user__username", "text"))
+        assert "Missing: You have walked the student's way" in told["ada"]
+        assert "⟦Missing: ⟦You have walked the student's way" in told["cy"]
+        for page in ("/host/pond/", "/host/pond/setup/launch/"):
+            assert "<li>Missing: You have walked" in hers.get(page).content.decode().replace("&#x27;", "'")
+            assert "<li>⟦Missing: ⟦You have walked" in signed_in(cy).get(page).content.decode()
+    # Kept by an earlier version, as a sentence.
+    Competition.objects.update(launch_trouble=["Missing: A deadline."])
+    assert "<li>Missing: A deadline.</li>" in hers.get("/host/pond/").content.decode()
 
 
 def test_a_planned_launch_is_taken_back(hers: Client, ready: Competition) -> None:

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from ... import telling
+from ...grading import Mark
 from ...models import AuditEntry, Competition, Deed, Grade, GradeRelease, Kind, Submission, User
 from ...models.clock import database_now
 from ..setting_up import CannotHost
@@ -49,7 +50,12 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
         graded = [(row.student.user_id, row.mark) for row in sheet.rows if row.student.user_id is not None]
         Grade.objects.bulk_create(
             (
-                Grade(release=release, user_id=number, points=mark.points, reasons=list(mark.reasons))
+                Grade(
+                    release=release,
+                    user_id=number,
+                    points=mark.points,
+                    reasons=_kept(mark),
+                )
                 for number, mark in graded
             ),
             batch_size=500,
@@ -58,6 +64,10 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
         AuditEntry.append(Deed.GRADES_RELEASED, user=user, competition=held, after=after)
         _tell(held, [number for number, _mark in graded])
     return release
+
+
+def _kept(mark: Mark) -> list[dict[str, str | int]]:
+    return [reason.as_json() for reason in mark.reasons]
 
 
 def withdraw_grades(*, competition: Competition, user: User | None) -> None:

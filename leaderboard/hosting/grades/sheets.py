@@ -122,7 +122,7 @@ def _mark(
     if student.has_joined:
         return mark
     # One sentence: who never joined has no file either.
-    return replace(mark, reasons=(_("Never joined, so no grade") if mark.points is None else _("Never joined → 0"),))
+    return replace(mark, reasons=(grading.because("never_joined" if mark.points is None else "never_joined_is_zero"),))
 
 
 def _told(competition: Competition) -> tuple[GradeRelease | None, dict[int, grading.Mark]]:
@@ -130,7 +130,11 @@ def _told(competition: Competition) -> tuple[GradeRelease | None, dict[int, grad
     newest = GradeRelease.objects.filter(competition=competition).order_by("-number").values("pk")[:1]
     grades = list(Grade.objects.filter(release=Subquery(newest), release__withdrawn_at=None).select_related("release"))
     release = grades[0].release if grades else None
-    return release, {grade.user_id: grading.Mark(grade.points, tuple(grade.reasons)) for grade in grades}
+    return release, {grade.user_id: grading.Mark(grade.points, _kept(grade)) for grade in grades}
+
+
+def _kept(grade: Grade) -> tuple[grading.Reason, ...]:
+    return tuple(map(grading.Reason.of, grade.reasons))
 
 
 def _field_and_files(
@@ -144,12 +148,11 @@ def _field_and_files(
     higher = ranking.sign_of(ruler) < 0
     anchors = grading.anchors_of(rules, baselines, higher_is_better=higher)
     values = dict(_deciding(ruler, split))
-    board = _("private") if split == Split.PRIVATE else _("public")
     files = {team: [grading.File(value)] for team, value in values.items()}
     if rules.late_percent is not None:
         for team, late in _late_files(competition, ruler, split).items():
             files[team] = files.get(team, []) + late
-    return grading.Field(anchors, tuple(values.values()), higher, board), files
+    return grading.Field(anchors, tuple(values.values()), higher, split.value), files
 
 
 def _deciding(ruler: GroundTruth, split: Split) -> Iterator[tuple[int, float]]:

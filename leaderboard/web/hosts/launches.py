@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from ... import hosting
+from ... import hosting, launching
 from ...child import ChildFailed
 from ...models import TruthCheck, WalkThrough
 from ..access import Audience, Visit, open_to
@@ -50,6 +50,7 @@ def _review(request: HttpRequest, visit: Visit, form: ScheduleForm, *, status: i
         **frame(request, visit, "launch"),
         "form": form,
         "checklist": needs,
+        "trouble": launching.missing_in_words(competition.launch_trouble),
         "is_ready": all(need.is_there for need in needs),
         "measure": measure_of(competition.ground_truth),
         "report": check.report if check else None,

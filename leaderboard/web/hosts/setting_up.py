@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from ... import hosting
+from ... import hosting, launching
 from ...models import Competition, Submission, Team
 from .. import addresses
 from ..access import Audience, Visit, open_to
@@ -52,6 +52,7 @@ def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
     context = {
         "visit": visit,
         "checklist": checklist_of(competition) if visit.state == "draft" else [],
+        "trouble": launching.missing_in_words(competition.launch_trouble),
         "parts": _parts(competition),
         "join_link": addresses.whole(request, "join_code", competition.join_code),
         "is_only_here": addresses.is_only_here(request),

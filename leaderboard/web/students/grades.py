@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from ...grading import Reason
 from ...models import Grade, GradeRelease
 from ..access import Audience, Visit, open_to
 
@@ -14,4 +15,6 @@ def grade(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Only the viewer's own, and only what was released: its reasons tell private scores."""
     release = GradeRelease.current(visit.competition) if visit.sees_private else None
     mine = Grade.objects.filter(release=release, user=visit.user.pk).first() if release else None
-    return render(request, "students/grade.html", {"visit": visit, "release": release, "grade": mine})
+    reasons = [Reason.of(kept) for kept in mine.reasons] if mine else []
+    context = {"visit": visit, "release": release, "grade": mine, "reasons": reasons}
+    return render(request, "students/grade.html", context)

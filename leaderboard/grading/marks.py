@@ -1,0 +1,221 @@
+"""How points follow from scores, each with its reasons.
+
+Pure functions: nothing is read and nothing is stored here. The same rules and the same scores always give the same
+marks; a better score never gives fewer points (tests/leaderboard/test_grading.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import pairwise
+
+from django.utils.translation import gettext as _
+
+from .reasons import Fact, Reason, because
+from .rules import BadRules, Method, Rules, Step, number_text
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A step whose score is known. `words` name it: a baseline with its score, or the score alone."""
+
+    words: str
+    score: float
+    points: float
+
+
+@dataclass(frozen=True)
+class File:
+    """A scored file that may decide a mark."""
+
+    value: float
+    days_late: int = 0
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a team did. `files` may decide, `valid` is the number of its scored files in time."""
+
+    files: tuple[File, ...] = ()
+    valid: int = 0
+    disqualified: str | None = None
+    """The reason, where the team is out."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """What marks are given against: anchors from the worst score to the best, the values of all ranked teams, and
+    which board the values are from."""
+
+    anchors: tuple[Anchor, ...] = ()
+    values: tuple[float, ...] = ()
+    higher_is_better: bool = True
+    board: str = ""
+
+    def better(self, one: float, other: float) -> bool:
+        return one > other if self.higher_is_better else one < other
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Points, None where there is nothing to grade, and why, sentence by sentence."""
+
+    points: float | None
+    reasons: tuple[Reason, ...]
+
+    @property
+    def words(self) -> str:
+        return "; ".join(str(reason) for reason in self.reasons)
+
+
+def points_text(points: float | None, decimals: int) -> str:
+    return "–" if points is None else f"{points:.{decimals}f}"
+
+
+def anchors_of(rules: Rules, baselines: Mapping[str, float | None], *, higher_is_better: bool) -> tuple[Anchor, ...]:
+    """The steps of linear rules and thresholds with their scores, the worst first.
+
+    Raises `BadRules` for a baseline that is gone or has no score, and where a better score would be worth less.
+    """
+    if rules.method not in (Method.LINEAR, Method.THRESHOLDS):
+        return ()
+    faults = [
+        _("The baseline “%(name)s” is not there any more, or has no score yet.") % {"name": step.baseline}
+        for step in rules.steps
+        if step.baseline and baselines.get(step.baseline) is None
+    ]
+    if faults:
+        raise BadRules(faults)
+    found = [_anchor(step, baselines) for step in rules.steps]
+    found.sort(key=lambda anchor: (anchor.score if higher_is_better else -anchor.score, anchor.points))
+    for worse, better in pairwise(found):
+        if better.points < worse.points or (better.score == worse.score and better.points != worse.points):
+            faults.append(
+                _("%(better)s is at least as good as %(worse)s, but is not worth as much.")
+                % {"better": _worth(better), "worse": _worth(worse)}
+                if better.points < worse.points
+                else _("%(one)s and %(other)s are the same score.") % {"one": _worth(worse), "other": _worth(better)}
+            )
+    if faults:
+        raise BadRules(faults)
+    return tuple(found)
+
+
+def _anchor(step: Step, baselines: Mapping[str, float | None]) -> Anchor:
+    score = baselines[step.baseline] if step.baseline else step.score
+    assert score is not None, "looked at before"
+    words = f"{step.baseline} {number_text(score)}" if step.baseline else number_text(score)
+    return Anchor(words, score, step.points)
+
+
+def _worth(anchor: Anchor) -> str:
+    return f"{anchor.words} = {number_text(anchor.points)}"
+
+
+def mark(rules: Rules, field_: Field, work: Work) -> Mark:
+    """The mark of everybody in a team. Of several files the one counts that gives most after the late penalty."""
+    if work.disqualified is not None:
+        return Mark(0.0, (because("disqualified", reason=work.disqualified),))
+    if not work.files:
+        if rules.none_is_zero:
+            return Mark(0.0, (because("no_file_is_zero"),))
+        return Mark(None, (because("no_file"),))
+    points, reasons = max((_of_file(rules, field_, one) for one in work.files), key=lambda found: found[0])
+    return _settled(rules, points, reasons, work.valid)
+
+
+def _of_file(rules: Rules, field_: Field, file: File) -> tuple[float, list[Reason]]:
+    points, reason = _METHODS[Method(rules.method)](rules, field_, file.value)
+    reasons = [reason] if reason else []
+    if file.days_late and points:
+        percent = rules.late_percent or 0.0
+        points *= max(0.0, 1 - percent * file.days_late / 100)
+        less = number_text(min(100.0, percent * file.days_late))
+        reasons.append(because("late", days=file.days_late, less=less, points=_shown(points)))
+    return points, reasons
+
+
+def _settled(rules: Rules, points: float, reasons: list[Reason], valid: int) -> Mark:
+    """Add what is for taking part, keep within the ends, round."""
+    if rules.participation_points:
+        if valid >= rules.participation_files:
+            points += rules.participation_points
+            more = number_text(rules.participation_points)
+            reasons.append(because("took_part", files=valid, more=more, points=_shown(points)))
+        else:
+            reasons.append(because("took_no_part", files=valid, needed=rules.participation_files))
+    if points > rules.max_points:
+        points = rules.max_points
+        reasons.append(because("at_most", points=number_text(points)))
+    if points < rules.minimum:
+        points = rules.minimum
+        reasons.append(because("at_least", points=number_text(points)))
+    rounded = min(_rounded(points, rules.decimals), rules.max_points)
+    if _shown(rounded) != _shown(points):
+        reasons.append(because("rounded", points=_shown(rounded)))
+    return Mark(rounded, tuple(reasons))
+
+
+def _rounded(points: float, decimals: int) -> float:
+    """Half up, as people do, on the decimal number that they see and not on the binary one beside it."""
+    seen = Decimal(repr(round(points, 9)))
+    return float(seen.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
+
+
+def _shown(points: float) -> str:
+    return number_text(_rounded(points, 3))
+
+
+def _linear(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:
+    worst, best = field_.anchors[0], field_.anchors[-1]
+    said = _said(field_, value)
+    if field_.better(worst.score, value):
+        return 0.0, because("below", **said, anchor=worst.words)
+    if not field_.better(best.score, value):
+        return best.points, because("reaches", **said, anchor=_worth(best))
+    for low, high in pairwise(field_.anchors):
+        if field_.better(high.score, value):
+            # Halves keep the span of two huge scores of opposite sign finite.
+            share = (value / 2 - low.score / 2) / (high.score / 2 - low.score / 2)
+            points = min(max(low.points + share * (high.points - low.points), low.points), high.points)
+            ends = {"low": _worth(low), "high": _worth(high)}
+            return points, because("between", **said, **ends, points=_shown(points))
+    raise AssertionError("the best anchor is better")
+
+
+def _thresholds(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:
+    said = _said(field_, value)
+    reached = [anchor for anchor in field_.anchors if not field_.better(anchor.score, value)]
+    if not reached:
+        return 0.0, because("below", **said, anchor=field_.anchors[0].words)
+    return reached[-1].points, because("reaches", **said, anchor=_worth(reached[-1]))
+
+
+def _percentile(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:
+    """A step holds for those of whom fewer than `top` percent of the teams are better: the first one always does."""
+    total = max(1, len(field_.values))
+    above = sum(field_.better(other, value) for other in field_.values)
+    facts: dict[str, Fact] = {**_said(field_, value), "above": above, "total": total}
+    held = [step for step in rules.steps if step.top is not None and 100 * above < step.top * total]
+    if not held:
+        return 0.0, because("share_is_zero", **facts)
+    best = max(held, key=lambda step: step.points)
+    return best.points, because("share", **facts, percent=number_text(best.top or 0), points=number_text(best.points))
+
+
+def _participation(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:
+    return 0.0, None
+
+
+def _said(field_: Field, value: float) -> dict[str, Fact]:
+    return {"board": field_.board, "score": number_text(value)}
+
+
+_METHODS: dict[Method, Callable[[Rules, Field, float], tuple[float, Reason | None]]] = {
+    Method.LINEAR: _linear,
+    Method.THRESHOLDS: _thresholds,
+    Method.PERCENTILE: _percentile,
+    Method.PARTICIPATION: _participation,
+}

@@ -1,0 +1,88 @@
+"""Why a mark is what it is: kept as a code with its facts, and said in the language of whoever reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+Fact = str | int
+Facts = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One reason. Numbers among its facts are written already, as the mark was made of them."""
+
+    code: str
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return _WORDS[self.code](self.facts)
+
+    def as_json(self) -> dict[str, Fact]:
+        return {"code": self.code, **self.facts}
+
+    @classmethod
+    def of(cls, kept: str | Facts) -> Reason:
+        """What `as_json` gave. Earlier a sentence was kept, in the language of who released the grades; that is said
+        as it was."""
+        if isinstance(kept, str):
+            return because("told", sentence=kept)
+        return cls(kept["code"], {name: fact for name, fact in kept.items() if name != "code"})
+
+
+def because(code: str, /, **facts: Fact) -> Reason:
+    return Reason(code, facts)
+
+
+def _scored(facts: Facts) -> dict[str, Any]:
+    """The facts, with the score said together with its board."""
+    boards = {"public": _("public"), "private": _("private")}
+    return {**facts, "score": f"{boards.get(facts['board'], '')} {facts['score']}".strip()}
+
+
+def _disqualified(facts: Facts) -> str:
+    return _("Disqualified: %(reason)s → 0") % {"reason": facts["reason"] or _("no reason was written")}
+
+
+def _late(facts: Facts) -> str:
+    days = ngettext("%(days)s day late", "%(days)s days late", facts["days"]) % facts
+    return f"{days} −{facts['less']} % → {facts['points']}"
+
+
+def _valid_files(facts: Facts) -> str:
+    return ngettext("%(number)s valid file", "%(number)s valid files", facts["files"]) % {"number": facts["files"]}
+
+
+def _took_no_part(facts: Facts) -> str:
+    words = _("%(files)s, %(needed)s are needed for the points for taking part")
+    return words % {"files": _valid_files(facts), "needed": facts["needed"]}
+
+
+def _share(facts: Facts) -> str:
+    return _("%(score)s, %(above)s of %(total)s teams are better") % _scored(facts)
+
+
+_WORDS: dict[str, Callable[[Facts], str]] = {
+    "told": lambda facts: str(facts["sentence"]),
+    "disqualified": _disqualified,
+    "no_file": lambda facts: _("No scored file, so no grade"),
+    "no_file_is_zero": lambda facts: _("No scored file → 0"),
+    "never_joined": lambda facts: _("Never joined, so no grade"),
+    "never_joined_is_zero": lambda facts: _("Never joined → 0"),
+    "below": lambda facts: _("%(score)s, below %(anchor)s → 0") % _scored(facts),
+    "reaches": lambda facts: _("%(score)s, reaches %(anchor)s") % _scored(facts),
+    "between": lambda facts: _("%(score)s, between %(low)s and %(high)s → %(points)s") % _scored(facts),
+    "share": lambda facts: f"{_share(facts)}: " + _("top %(percent)s %% = %(points)s") % facts,
+    "share_is_zero": lambda facts: f"{_share(facts)} → 0",
+    "late": _late,
+    "took_part": lambda facts: f"{_valid_files(facts)} +{facts['more']} → {facts['points']}",
+    "took_no_part": _took_no_part,
+    "at_most": lambda facts: _("at most %(points)s") % facts,
+    "at_least": lambda facts: _("at least %(points)s for a scored file") % facts,
+    "rounded": lambda facts: _("rounded → %(points)s") % facts,
+}

@@ -1,0 +1,122 @@
+"""What a host decides: which score is worth how many points. Rules check themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+MOST_STEPS = 12
+MOST_POINTS = 10_000.0
+MOST_DECIMALS = 3
+
+
+class Method(StrEnum):
+    """Where the points of a score come from."""
+
+    LINEAR = "linear"
+    THRESHOLDS = "thresholds"
+    PERCENTILE = "percentile"
+    PARTICIPATION = "participation"
+
+
+class BadRules(Exception):
+    """Rules that cannot grade; `faults` are sentences for the host."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__(" ".join(faults))
+        self.faults = list(faults)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is worth how much: a baseline by name, a score, or the best `top` percent of the teams."""
+
+    points: float
+    baseline: str = ""
+    score: float | None = None
+    top: float | None = None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a host decides. `late_percent` is taken off for each day begun after the deadline; None means that late
+    files count for nothing."""
+
+    method: str = Method.LINEAR
+    steps: tuple[Step, ...] = ()
+    max_points: float = 100.0
+    minimum: float = 0.0
+    decimals: int = 1
+    participation_points: float = 0.0
+    participation_files: int = 1
+    late_percent: float | None = None
+    none_is_zero: bool = False
+    title: str = ""
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Rules:
+        """Rules from what `as_json` gave, or from a form. Raises `BadRules` with every fault."""
+        steps = tuple(Step(**step) for step in values.get("steps", ()))
+        rules = cls(**{**values, "steps": steps})
+        if faults := rules.faults():
+            raise BadRules(faults)
+        return rules
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "steps": [asdict(step) for step in self.steps]}
+
+    def faults(self) -> list[str]:
+        """Everything about the rules alone that would make marks wrong or unclear."""
+        found = self._faults_of_numbers()
+        if self.method not in list(Method):
+            found.append(_("Choose how scores become points."))
+        elif self.method != Method.PARTICIPATION and not self.steps:
+            found.append(_("Write at least one line that says which score is worth how many points."))
+        if len(self.steps) > MOST_STEPS:
+            found.append(_("At most %(number)s lines say what a score is worth.") % {"number": MOST_STEPS})
+        for step in self.steps:
+            facts = {"points": number_text(step.points)}
+            found += [_("The line worth %(points)s points: ") % facts + text for text in self._wrong(step)]
+        return found
+
+    def _faults_of_numbers(self) -> list[str]:
+        late = 0.0 if self.late_percent is None else self.late_percent
+        numbers = (self.max_points, self.minimum, self.participation_points, late)
+        if not all(math.isfinite(number) for number in numbers):
+            return [_("Write ordinary numbers.")]
+        most = {"most": number_text(MOST_POINTS)}
+        checks = (
+            (0 < self.max_points <= MOST_POINTS, _("The most points lie above 0 and up to %(most)s.") % most),
+            (0 <= self.minimum <= self.max_points, _("The fewest points lie between 0 and the most points.")),
+            (
+                0 <= self.participation_points <= self.max_points,
+                _("The points for taking part lie between 0 and the most points."),
+            ),
+            (1 <= self.participation_files <= 1000, _("Taking part needs between 1 and 1000 valid files.")),
+            (0 <= late <= 100, _("A day late costs between 0 and 100 percent.")),
+            (0 <= self.decimals <= MOST_DECIMALS, _("Points are rounded to between 0 and 3 decimals.")),
+        )
+        return [text for holds, text in checks if not holds]
+
+    def _wrong(self, step: Step) -> list[str]:
+        found = []
+        if not (math.isfinite(step.points) and 0 <= step.points <= self.max_points):
+            found.append(_("the points lie between 0 and the most points."))
+        if self.method == Method.PERCENTILE:
+            if step.top is None or not 0 < step.top <= 100:
+                found.append(_("write a share of the teams above 0 and up to 100 percent."))
+        elif bool(step.baseline) == (step.score is not None):
+            found.append(_("choose a baseline, or write a score."))
+        elif step.score is not None and not math.isfinite(step.score):
+            found.append(_("the score is an ordinary number."))
+        return found
+
+
+def number_text(value: float) -> str:
+    """A score or a number of points, as it is said in a sentence."""
+    return f"{value:.6g}"
