@@ -225,7 +225,7 @@ def _answer(ruler: Ruler, scratch: list[str], child: int, until: float) -> Answe
             return read(told, blob)
         if not scratch:
             raise _wire.Garbled("a child asked for a run")
-        _wire.send(child, _elsewhere.run_for_child(ruler, told, Path(scratch[0])))
+        _wire.send(child, _elsewhere.run_for_child(ruler, told, Path(scratch[0]), until - time.monotonic()))
 
 
 def _reason(status: int, is_late: bool) -> Exception:

@@ -6,10 +6,12 @@ folder of this one submission, and everything else through the connection.
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from . import _wire
 from ._ruler import Ruler
 
 _NAMES = frozenset({"solution.csv", "submission.csv", "public.rows", "private.rows", "overall.rows"})
+_SECONDS, _USUAL = "METRICS_SECONDS", 45
 _ASKED = frozenset({"id_column", "ids_are_text", "params", "parts"})
 """What a child may say of a run. How it is confined is not among it."""
 
@@ -51,16 +54,37 @@ def ask_worker(worker: int, folder: Path) -> metrics.OutsideRunner:
 # --- in the worker ----------------------------------------------------------------------------------------------
 
 
-def run_for_child(ruler: Ruler, told: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Have done what a child asks for, if it is a metric of its ruler; what to tell it. Raises `Garbled`."""
+def run_for_child(ruler: Ruler, told: Mapping[str, Any], folder: Path, left: float) -> dict[str, Any]:
+    """Have done what a child asks for, if it is a metric of its ruler; what to tell it. Raises `Garbled`.
+
+    Of the seconds that are left for the file a secondary metric gets a share alone: one that hangs is stopped while
+    there is time for the others and for the score.
+    """
     metric = next((found for key in _keys(ruler) if (found := _metric(key)) and found.key == told.get("key")), None)
     if metric is None or told["run"] not in ("kaggle", "ours") or not isinstance(told.get("request"), dict):
         raise _wire.Garbled("a child asked for what its ruler does not need")
     request = {name: value for name, value in told["request"].items() if name in _ASKED}
+    share = math.inf if metric.key == ruler.metric else left / len(_keys(ruler))
     try:
-        return {"answer": metrics.run_outside(told["run"], metric, request, lambda to: _move(folder, to))}
+        with _at_most(share):
+            return {"answer": metrics.run_outside(told["run"], metric, request, lambda to: _move(folder, to))}
     except metrics.OutsideStopped as stopped:
         return {"stopped": [str(stopped), stopped.output]}
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Within the block a run is stopped after so many seconds, or after those of the operator if they are fewer. The
+    library reads them where the operator says them; a worker measures one file at a time."""
+    given = os.environ.get(_SECONDS)
+    os.environ[_SECONDS] = str(int(min(int(given or _USUAL), max(1, seconds))))
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ[_SECONDS]
+        else:
+            os.environ[_SECONDS] = given
 
 
 def _move(folder: Path, target: Path) -> None:

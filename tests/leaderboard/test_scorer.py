@@ -359,6 +359,32 @@ def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
     _outside_run.close()
 
 
+def test_a_secondary_metric_that_hangs_costs_no_score(
+    measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may run for as long as a file may take, and another one beside it too; the score has its own time."""
+    shelf = tmp_path / "metrics"
+    shelf.mkdir()
+    hanging = GAP.replace("def score(", "import time\n\n\ndef score(").replace(
+        "    if ", "    time.sleep(60)\n    if ", 1
+    )
+    assert hanging.count("sleep") == 1
+    (shelf / "gap.py").write_text(hanging)
+    monkeypatch.setenv("METRICS_DIR", str(shelf))
+    monkeypatch.setenv("METRICS_SECONDS", "60")
+    if metrics.cage_missing():
+        monkeypatch.setenv("TRUST_METRICS", "1")
+    scorer.close()
+    (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
+    mae = Ruler("mae", "mae", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("gap", {}), ("rmse", {})])
+    result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", Limits(seconds=12, memory_mb=1500), mae).result
+    assert result is not None
+    assert (result.public, result.private) == (0.0, 0.5)
+    assert [bool(one.problem) for one in result.secondary] == [True, False]
+    assert os.environ["METRICS_SECONDS"] == "60"
+    _outside_run.close()
+
+
 def test_a_child_that_was_taken_over_opens_no_cage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(metrics, "run_outside", lambda job, metric, request, write: asked.append(request))
@@ -366,8 +392,8 @@ def test_a_child_that_was_taken_over_opens_no_cage(tmp_path: Path, monkeypatch: 
     ours = Ruler("gap", "accuracy", "", {})
     honest = {"id_column": "id", "ids_are_text": True, "params": {}, "parts": ["public"]}
     told = {"run": "kaggle", "key": "accuracy", "request": {**honest, "seal": "no", "limits": {}, "bait": {}}}
-    _elsewhere.run_for_child(ours, told, tmp_path)
+    _elsewhere.run_for_child(ours, told, tmp_path, 100)
     assert asked == [honest]
     for job in ("attempt", "inspect", "serve"):
         with pytest.raises(_wire.Garbled):
-            _elsewhere.run_for_child(ours, {**told, "run": job}, tmp_path)
+            _elsewhere.run_for_child(ours, {**told, "run": job}, tmp_path, 100)
