@@ -32,6 +32,8 @@ from urllib.parse import urlencode
 from tests.site import Site, running_site, until
 
 STUDENTS = 200
+# Seconds.
+CROWD = 4
 PASSWORD = "a-good-pass-phrase"
 SET_UP = """
 from django.contrib.auth.hashers import make_password
@@ -271,14 +273,19 @@ def family(top: int) -> dict[int, str]:
 
 
 def weighed(pid: int) -> tuple[float, int]:
-    """Memory of its own in MB, and open descriptors."""
+    """Memory in MB, and open descriptors.
+
+    Memory that no file backs, shared or not: pages of the database that SQLite maps belong to the kernel's cache, and
+    a page that a fork shared is no growth on the day when one of the two writes to it.
+    """
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    own = sum(int(found) for found in re.findall(r"^Private_\w+: +(\d+) kB", rollup, flags=re.M))
-    return own / 1024, len(list(Path(f"/proc/{pid}/fd").iterdir()))
+    (own,) = re.findall(r"^Anonymous: +(\d+) kB", rollup, flags=re.M)
+    return int(own) / 1024, len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
 def soak(site: Site, tokens: list[str], seconds: float) -> None:
-    """The first tenth warms up; then each process that lives to the end is weighed against itself."""
+    """The first tenth warms up, with a crowd at its end, so that every thread and process has worked; then each process
+    that lives to the end is weighed against itself."""
     data = submission(1000)
 
     def send(number: int) -> None:
@@ -292,6 +299,7 @@ def soak(site: Site, tokens: list[str], seconds: float) -> None:
             json.loads(site.get(f"/api/v1/submissions/{answer['id']}", tokens[number % len(tokens)])[1])
 
     at_pace(2, seconds / 10, send, threads=4)
+    at_pace(50, CROWD, send)
     wait_until_scored(site)
     before = {pid: weighed(pid) for pid in family(site.process.pid)}
     at_pace(2, seconds * 0.9, send, threads=4)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
+from celery.signals import worker_init
 from django.conf import LazySettings
 
 from leaderboard import scoring, tasks
@@ -49,3 +51,12 @@ def test_the_embedded_broker_evicts_nothing_and_has_no_door_to_the_network(tmp_p
     config = (place.run / "valkey.conf").read_text().splitlines()
     assert {"maxmemory-policy noeviction", "port 0", "unixsocketperm 600"} <= set(config)
     assert place.run.stat().st_mode & 0o777 == 0o700
+
+
+def test_what_is_loaded_before_the_first_fork_is_left_alone_by_the_collector() -> None:
+    """A collection would write into each object, and worker and pool would no longer share any of those pages."""
+    worker_init.send(sender=None)
+    try:
+        assert gc.get_freeze_count() > 10_000
+    finally:
+        gc.unfreeze()
