@@ -1,14 +1,17 @@
 """A class for every release there has been, written with the tables of its time; it passes all later migrations.
 
 Run in a process of its own (`python -m tests.upgrades`), because it takes the database back to its beginning. What lies
-in `VAR_DIR` afterwards is a database that has grown with the site. Prints the number of releases.
+in `VAR_DIR` afterwards is a database that has grown with the site. Prints in JSON how many releases there were, and how
+many rows each table got: every table of a release gets one at least, so that no migration meets empty ones alone.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
-from datetime import timedelta
+from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,26 @@ FILES = {
     b"id,label\n1,cat\n2,dog\n3,cat\n4,cat\n": (1.0, 0.5),
     b"id,label\n1,cat\n2,cat\n3,cat\n4,dog\n": (0.5, 1.0),
 }
+# What no other row would do, where a table asks for more than its columns say, and what gives nobody work to do.
+SPECIAL: dict[str, dict[str, Any]] = {
+    "Grant": {"extra_attempts": 1},
+    "NoticeChoice": {"delivery": "none"},
+    "RoleInvitation": {"role": "host"},
+    "Uncertainty": {"replicates": b""},
+    "WalkThrough": {"finished_at": datetime.now(UTC)},
+    "Webhook": {"is_on": False},
+    "WebhookMessage": {"due_at": None},
+}
+SIMPLE: dict[str, Any] = {
+    "BooleanField": False,
+    "FloatField": 0.5,
+    "JSONField": {},
+    "BinaryField": b"",
+    "PositiveIntegerField": 1,
+    "PositiveBigIntegerField": 1,
+}
+# Written by Django and by `make_class`.
+NOT_OURS = {"User_groups", "User_user_permissions"}
 
 
 def main() -> None:
@@ -33,16 +56,86 @@ def main() -> None:
 
     loader = MigrationExecutor(connection).loader
     names = sorted(name for app, name in loader.disk_migrations if app == "leaderboard")
+    made = Counter[str]()
     for number, name in enumerate(names[:-1], start=1):
         executor = MigrationExecutor(connection)
         executor.migrate([("leaderboard", name)])
         tables = MigrationExecutor(connection).loader.project_state([("leaderboard", name)]).apps
-        make_class(tables, f"class-{number}")
-    sys.stdout.write(f"{len(names) - 1}\n")
+        before = counts(tables)
+        slug = f"class-{number}"
+        fill_the_rest(tables, slug, make_class(tables, slug))
+        made += counts(tables) - before
+    sys.stdout.write(json.dumps({"releases": len(names) - 1, "rows": made}))
 
 
-def make_class(tables: Any, slug: str) -> None:
-    """A competition with a scored file, a better one, and one that still waits."""
+def ours(tables: Any) -> list[Any]:
+    return [one for one in tables.get_app_config("leaderboard").get_models() if one.__name__ not in NOT_OURS]
+
+
+def counts(tables: Any) -> Counter[str]:
+    """Rows by table."""
+    return Counter({one.__name__: one.objects.count() for one in ours(tables)})
+
+
+def fill_the_rest(tables: Any, slug: str, scene: dict[str, Any]) -> None:
+    """One row of this class in every table that has none of it; `scene`: a row of the others, by the table's name."""
+    waiting = [one for one in ours(tables) if one.__name__ not in scene]
+    while waiting:
+        ready = [one for one in waiting if all(name in scene for name in needed(one))]
+        assert ready, f"these tables need each other: {waiting}"
+        for one in ready:
+            scene[one.__name__] = one.objects.create(**plain_row(one, slug, scene))
+            waiting.remove(one)
+
+
+def needed(table: Any) -> set[str]:
+    """The tables whose rows a row of this one cannot do without."""
+    links = (field for field in table._meta.concrete_fields if field.is_relation and not field.null)
+    return {link.related_model.__name__ for link in links}
+
+
+def plain_row(table: Any, slug: str, scene: dict[str, Any]) -> dict[str, Any]:
+    """The columns that have no value by themselves."""
+    name = table.__name__
+    if name == "AuditEntry":
+        return link_of_the_trail(table)
+    values: dict[str, Any] = {}
+    for field in table._meta.concrete_fields:
+        kind = field.get_internal_type()
+        if field.is_relation and not field.null:
+            values[field.name] = scene[field.related_model.__name__]
+        elif not (field.null or field.blank or field.has_default() or field.primary_key):
+            values[field.name] = now_of(kind) or SIMPLE.get(kind, f"{slug} {field.name}"[: field.max_length])
+    if name == "MergeOffer":
+        values["other"] = scene["other_team"]
+    if "file_key" in values:
+        home = {"DataFile": f"data/{scene['Competition'].pk}"}.get(name, "truths")
+        stored = dict(zip(("file_key", "sha256", "size"), keep(home, b"id\n1\n2\n"), strict=True))
+        values |= {key: value for key, value in stored.items() if key in values}
+    return values | SPECIAL.get(name, {})
+
+
+def now_of(kind: str) -> Any:
+    """This moment or day, for a column of such."""
+    from django.utils import timezone
+
+    return {"DateTimeField": timezone.now(), "DateField": timezone.now().date()}.get(kind)
+
+
+def link_of_the_trail(table: Any) -> dict[str, Any]:
+    """The next entry of the audit trail, which must be a chain in the end."""
+    from django.utils import timezone
+
+    from leaderboard.models import AuditEntry
+
+    last = table.objects.order_by("-number").first()
+    known = {"number": last.number + 1 if last else 1, "at": timezone.now(), "deed": "launched", "before": "{}"}
+    known |= {"after": "{}", "previous": last.digest if last else ""}
+    return known | {"digest": AuditEntry(**known).expected_digest()}
+
+
+def make_class(tables: Any, slug: str) -> dict[str, Any]:
+    """A competition with a scored file, a better one, and one that still waits; a row of each table by its name."""
     from django.utils import timezone
 
     import metrics
@@ -64,7 +157,9 @@ def make_class(tables: Any, slug: str) -> None:
     )  # fmt: skip
     model("Competition").filter(pk=competition.pk).update(ground_truth=ruler, launched_at=now)
     team = model("Team").create(competition=competition, name="Bo", captain=bo)
-    model("Membership").create(competition=competition, user=bo, team=team, rules_version=1, rules_accepted_at=now)
+    member = model("Membership").create(
+        competition=competition, user=bo, team=team, rules_version=1, rules_accepted_at=now
+    )
     given = [*((data, scores) for data, scores in FILES.items()), (next(iter(FILES)), None)]
     rows = []
     for number, (data, scores) in enumerate(given):
@@ -79,13 +174,16 @@ def make_class(tables: Any, slug: str) -> None:
     for place, split in enumerate(("public", "private")):
         for row, scores in rows:
             if scores:
-                model("Score").create(submission=row, ground_truth=ruler, split=split, value=scores[place])
-    model("Standing").create(
+                score = model("Score").create(submission=row, ground_truth=ruler, split=split, value=scores[place])
+    standing = model("Standing").create(
         ground_truth=ruler, team=team, split="public", submission=best, value=value, sort_key=-value,
         received_at=best.received_at,
     )  # fmt: skip
     day = rows[0][0].received_at.date()
-    model("DailyAttempts").create(team=team, day=day, used=len(rows))
+    attempts = model("DailyAttempts").create(team=team, day=day, used=len(rows))
+    made = (ada, competition, ruler, team, member, rows[0][0], score, standing, attempts)
+    other = model("Team").create(competition=competition, name="Cy")
+    return {**{type(row).__name__: row for row in made}, "other_team": other}
 
 
 def keep(folder: str, data: bytes) -> tuple[str, str, int]:
