@@ -38,6 +38,20 @@ def test_every_time_is_written_alike_whatever_the_browser_speaks(
         assert re.fullmatch(r"\d{1,2} [A-Z][a-z]{2,3} \d{4}, \d\d:\d\d UTC", text)
 
 
+def test_a_date_of_another_year_shows_its_year_and_one_of_this_year_none(
+    chromium: Browser, live_server: LiveServer, pets: Competition
+) -> None:
+    this = timezone.now().replace(month=7, day=1)
+    Competition.objects.update(is_listed=True, opens_at=this.replace(year=this.year - 1), closes_at=this)
+    context = chromium.new_context(timezone_id="Asia/Tokyo", base_url=live_server.url)
+    page = context.new_page()
+    page.goto("/c/pets/")
+    opens, deadline = page.locator("dl.facts time[data-moment='']").all_inner_texts()[:2]
+    context.close()
+    assert f" {this.year - 1}, " in opens
+    assert re.fullmatch(r"\d{1,2} Jul, \d\d:\d\d GMT\+9", deadline)
+
+
 def test_spans_of_time_are_in_the_language_of_the_page(
     chromium: Browser, live_server: LiveServer, pets: Competition
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -114,6 +115,18 @@ def test_the_page_says_what_it_proposes_and_why(host: Client, pets: Competition)
     assert "60 points for the score of “Guess" in two
     assert "100 for that of “Strong”" in two
     assert "share of teams that are better. Points" not in two
+
+
+def test_whole_numbers_stand_in_the_form_as_people_write_them(host: Client, pets: Competition) -> None:
+    host.post("/host/pets/grades/rules/", {**FORM, "minimum": "12.5", "line-2-baseline": "", "line-2-score": "0.9"})
+    text = page(host, "/host/pets/grades/rules/")
+    fields = dict(re.findall(r'name="([\w-]+)" value="([^"]*)"', text))
+    assert {name: fields[name] for name in ("max_points", "minimum", "line-0-points", "line-1-score")} == {
+        "max_points": "100",
+        "minimum": "12.5",
+        "line-0-points": "50",
+        "line-1-score": "0.9",
+    }
 
 
 def test_a_student_sees_nothing_before_the_release_and_then_their_own_grade_alone(

@@ -24,7 +24,9 @@
     const words = `${Math.trunc(Math.abs(seconds) / size)} ${unit}`;
     return (seconds < 0 ? ago : ahead).replace("{}", words);
   };
-  const exact = (then) => (then.getFullYear() === new Date().getFullYear() ? thisYear : absolute).format(then);
+  // The year of the reader's zone, which may not be the machine's.
+  const year = new Intl.DateTimeFormat(locale, { timeZone, year: "numeric" });
+  const exact = (then) => (year.format(then) === year.format(new Date()) ? thisYear : absolute).format(then);
 
   const remaining = (seconds) => {
     if (seconds <= 0) return now;

@@ -19,6 +19,11 @@ METHODS = (
 )
 
 
+def _plain(value: object) -> object:
+    """A number as people write it: 100, not 100.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 class StepForm(forms.Form):
     """One line: a baseline or a score, or a share of the teams, and its points. A line without points is no line."""
 
@@ -66,8 +71,10 @@ class GradeRulesForm(forms.Form):
 
     def __init__(self, data: Any, rules: Rules, names: Iterable[str]) -> None:
         initial = rules.as_json()
-        steps = [{key: value for key, value in step.items() if value is not None} for step in initial.pop("steps")]
-        super().__init__(data, initial=initial)
+        steps = [
+            {key: _plain(value) for key, value in step.items() if value is not None} for step in initial.pop("steps")
+        ]
+        super().__init__(data, initial={name: _plain(value) for name, value in initial.items()})
         # A baseline that is gone stays to be seen, so that saving cannot lose it unnoticed.
         known = list(dict.fromkeys([*names, *(step["baseline"] for step in steps if step.get("baseline"))]))
         lines = min(MOST_STEPS, max(LINES, len(steps) + 2))

@@ -56,9 +56,14 @@ def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
         "parts": _parts(competition),
         "join_link": addresses.whole(request, "join_code", competition.join_code),
         "is_only_here": addresses.is_only_here(request),
-        **beat(visit),
+        **_beat(visit),
     }
     return render(request, "hosts/host_competition.html", context)
+
+
+def _beat(visit: Visit) -> dict[str, Any]:
+    """Nothing in a draft that nobody rehearses in: its numbers are all zero."""
+    return {} if visit.state == "draft" and visit.competition.rehearsed_at is None else beat(visit)
 
 
 @open_to(Audience.HOSTS)
