@@ -19,7 +19,7 @@ METHODS = (
 )
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> Any:
     """A number as people write it: 100, not 100.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
