@@ -10,6 +10,7 @@ from .chats import remove_webhook, send_test, set_webhook
 from .checks import check_again
 from .copies import begin, clone
 from .data_files import add_data_file, remove_data_file
+from .deciding import Keep
 from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth, proposed
 from .folders import export_folder, import_folder
 from .grades import (
@@ -92,6 +93,7 @@ __all__ = [
     "GradeRow",
     "GradeSheet",
     "Guest",
+    "Keep",
     "Move",
     "Person",
     "Preview",

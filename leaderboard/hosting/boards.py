@@ -29,7 +29,6 @@ from ..models import (
 )
 from ..models.clock import database_now
 from ..models.zones import in_words
-from ..ranking.standings import final_standings
 from ..storage import clean_name, store
 from ..storage import remove as remove_file
 from .setting_up import CannotHost
@@ -167,7 +166,7 @@ def _now(competition: Competition, split: Split) -> Iterator[ranking.Row]:
     if split == Split.PUBLIC:
         found = {best.team_id: best for best in ranking.bests(ruler, split)}
     else:
-        found = {best.team_id: best for its, best in final_standings(ruler) if its == split}
+        found = {best.team_id: best for its, best in ranking.decided(ruler) if its == split}
     ranks = ranking.ranks_of(found.values())
     teams = competition.teams.annotate(
         files=Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sub
 from django.db.models.functions import TruncHour
 
 from .. import ranking
-from ..models import Competition, Grant, Membership, Split, Standing, Submission, Team, Terms, Worker
+from ..models import Competition, Grant, Membership, Split, Submission, Team, Terms, Worker
 
 Status = Submission.Status
 
@@ -90,17 +90,12 @@ def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> li
 
 
 def best_public(competition: Competition, teams: Sequence[int] | None = None) -> dict[int, float]:
-    """Team → best exact public score of its files that can be ranked. Where the board itself shows just these, its
-    standings tell; otherwise every score of the ruler is read."""
+    """Team → best exact public score of its files that can be ranked."""
     ruler = competition.ground_truth
     if ruler is None:
         return {}
-    if competition.board_mode == Competition.BoardMode.PLAIN and competition.revealed_at is None:
-        stands = Standing.objects.filter(ground_truth=ruler, split=Split.PUBLIC)
-        if teams is not None:
-            stands = stands.filter(team__in=teams)
-        return dict(stands.values_list("team_id", "value"))
-    return ranking.best_values(ruler, Split.PUBLIC, teams=teams)
+    ruler.competition = competition
+    return ranking.best_values(ruler, teams=teams)
 
 
 def below_baselines(competition: Competition) -> list[Below]:

@@ -53,9 +53,9 @@ class Person:
 
 def people_of(competition: Competition) -> list[Person]:
     """Everybody, by name. Three queries, whatever the size of the class."""
-    members = {
-        held.user_id: held for held in competition.memberships.select_related("user", "team__competition").order_by()
-    }
+    members = {held.user_id: held for held in competition.memberships.select_related("user", "team").order_by()}
+    for held in members.values():
+        held.team.competition = competition
     entries = list(competition.roster.all())
     listed = {entry.user_id for entry in entries}
     found = [Person(entry, members.get(entry.user_id) if entry.user_id else None) for entry in entries]

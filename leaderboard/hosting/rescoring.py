@@ -23,6 +23,7 @@ from ..models import (
     Team,
     User,
 )
+from .deciding import Keep, anew, expected
 from .rulers import facts, write_down
 from .setting_up import CannotHost
 
@@ -106,7 +107,7 @@ class Preview:
 SHOWN_REFUSALS = 50
 
 
-def preview(competition: Competition) -> Preview | None:
+def preview(competition: Competition, keep: Keep = anew) -> Preview | None:
     """Who would move under the candidate; None without one."""
     candidate, current = competition.candidate, competition.ground_truth
     if candidate is None or current is None:
@@ -125,13 +126,13 @@ def preview(competition: Competition) -> Preview | None:
         **counts,
         refused=len(shown) if len(shown) < SHOWN_REFUSALS else refusals.count(),
         refusals=shown,
-        moves=[] if counts["waiting"] else _moves(current, candidate),
+        moves=[] if counts["waiting"] else _moves(current, candidate, keep),
     )
 
 
-def _moves(current: GroundTruth, candidate: GroundTruth) -> list[Move]:
-    now = {best.team_id: best for best in ranking.expected(current)}
-    then = {best.team_id: best for best in ranking.expected(candidate)}
+def _moves(current: GroundTruth, candidate: GroundTruth, keep: Keep = anew) -> list[Move]:
+    now = {best.team_id: best for best in expected(current, keep)}
+    then = {best.team_id: best for best in expected(candidate, keep)}
     ranks_now, ranks_then = ranking.ranks_of(now.values()), ranking.ranks_of(then.values())
     moves = [
         Move(

@@ -11,7 +11,7 @@ from django.db.models import Count, Q
 from .. import ranking
 from ..models import Competition, GroundTruth, Split, Submission, Team
 from ..ranking import Best
-from ..ranking.standings import final_standings
+from .deciding import Keep, anew, decided, expected
 
 FIRST = 20
 """So many rows of the private board are shown before it opens."""
@@ -53,12 +53,12 @@ class Review:
     rows: tuple[ReviewRow, ...]
 
 
-def review(competition: Competition) -> Review:
+def review(competition: Competition, keep: Keep = anew) -> Review:
     """The state before the reveal, private ranks included: for hosts alone."""
     teams = list(competition.teams.all())
     by_key = {team.pk: team for team in teams}
     ruler = competition.ground_truth
-    private = [] if ruler is None else _private(competition, ruler)
+    private = [] if ruler is None else _private(competition, ruler, keep)
     ranks = ranking.ranks_of(private)
     disqualified = tuple(team for team in teams if team.disqualified_at is not None)
     numbers = competition.submissions.filter(team__isnull=False).aggregate(
@@ -75,17 +75,17 @@ def review(competition: Competition) -> Review:
         disqualified=disqualified,
         without=len(teams) - len(disqualified) - len(private),
         candidate=competition.candidate,
-        rows=tuple(_rows(private, ranks, by_key, _public_ranks(ruler))),
+        rows=tuple(_rows(private, ranks, by_key, _public_ranks(ruler, keep))),
     )
 
 
-def _private(competition: Competition, ruler: GroundTruth) -> list[Best]:
+def _private(competition: Competition, ruler: GroundTruth, keep: Keep) -> list[Best]:
     ruler.competition = competition
-    return [best for split, best in final_standings(ruler) if split == Split.PRIVATE]
+    return [best for split, best in decided(ruler, keep) if split == Split.PRIVATE]
 
 
-def _public_ranks(ruler: GroundTruth | None) -> dict[int, int]:
-    return {} if ruler is None else ranking.ranks_of(list(ranking.bests(ruler, Split.PUBLIC)))
+def _public_ranks(ruler: GroundTruth | None, keep: Keep) -> dict[int, int]:
+    return {} if ruler is None else ranking.ranks_of(expected(ruler, keep))
 
 
 def _rows(

@@ -158,8 +158,9 @@ class Submission(models.Model):
 class Score(models.Model):
     """Value of one submission on one split under one ground truth; written once, full precision."""
 
-    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="scores")
-    ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="scores")
+    # Both keys begin an index below.
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="scores", db_index=False)
+    ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="scores", db_index=False)
     split = models.CharField(max_length=7, choices=Split.choices)
     value = models.FloatField()
     parts = models.JSONField(default=dict)
@@ -181,6 +182,10 @@ class Score(models.Model):
                 name="score_is_finite", condition=Q(value__gte=-LARGEST_FLOAT, value__lte=LARGEST_FLOAT)
             ),
             models.CheckConstraint(name="score_split_known", condition=Q(split__in=["public", "private"])),
+        ]
+        indexes: ClassVar = [
+            # Whoever reads all scores of a ruler reads this and no rows, which are many times as large.
+            models.Index(fields=["ground_truth", "split", "submission", "value"], name="score_by_ruler"),
         ]
 
     def __str__(self) -> str:
@@ -235,7 +240,8 @@ class Refusal(models.Model):
 class Standing(models.Model):
     """What a team stands on under one ground truth and split. Derived: `ranking.rebuild` makes it again.
 
-    `sort_key` is the value, negated where higher is better, so that ascending order is board order.
+    `sort_key` is the value, negated where higher is better, so that ascending order is board order. `best`, on the
+    public board alone, is the team's best exact score whatever is shown: for hosts. None in rows older than it.
     """
 
     ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="standings")
@@ -244,6 +250,7 @@ class Standing(models.Model):
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="+")
     value = models.FloatField()
     sort_key = models.FloatField()
+    best = models.FloatField(null=True)
     received_at = models.DateTimeField()
     is_picked_by_system = models.BooleanField(default=False)
 

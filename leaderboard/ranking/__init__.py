@@ -27,7 +27,7 @@ from .revealing import reveal, reveal_due
 from .rows import Board, Placing, Row
 from .secondary import Aside, Beside, asides_of, beside, told
 from .shake_up import Hindsight, Shake, ShakeUp, hindsight, shake_up
-from .standings import Best, best_values, bests, differences, expected, finals, note_score, rebuild
+from .standings import Best, best_values, bests, decided, differences, expected, finals, note_score, rebuild
 
 __all__ = [
     "NO_RUNGS",
@@ -56,6 +56,7 @@ __all__ = [
     "bests",
     "board",
     "courses",
+    "decided",
     "differences",
     "expected",
     "finals",

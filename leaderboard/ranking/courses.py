@@ -37,7 +37,7 @@ def courses(ground_truth: GroundTruth, *, also: Team | None = None) -> list[Cour
 
 
 def _steps(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tuple[tuple[datetime, float], ...]]:
-    rows = ranked_scores(ground_truth, Split.PUBLIC).filter(submission__team__in=teams)
+    rows = ranked_scores(ground_truth, Split.PUBLIC, teams=[team.pk for team in teams])
     received: dict[int, list[tuple[datetime, float]]] = defaultdict(list)
     for team_id, at, value in rows.order_by("submission__received_at", "submission_id").values_list(
         "submission__team", "submission__received_at", "value"

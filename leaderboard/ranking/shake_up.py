@@ -172,7 +172,7 @@ def hindsight(team: Team, ground_truth: GroundTruth) -> Hindsight | None:
 
 
 def _private_files(team: Team, ground_truth: GroundTruth, sign: float) -> list[Best]:
-    rows = ranked_scores(ground_truth, Split.PRIVATE).filter(submission__team=team)
+    rows = ranked_scores(ground_truth, Split.PRIVATE, teams=[team.pk])
     return [
         Best(team.pk, submission_id, value, sign * value, received_at)
         for submission_id, value, received_at in rows.values_list("submission_id", "value", "submission__received_at")

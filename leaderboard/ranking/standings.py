@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -44,12 +44,26 @@ def bests(ground_truth: GroundTruth, split: Split, *, before: datetime | None = 
     return _read(scores.annotate(place=_place(ground_truth)).filter(place=1).order_by(), ground_truth)
 
 
-def best_values(ground_truth: GroundTruth, split: Split, *, teams: Sequence[int] | None = None) -> dict[int, float]:
-    """Team → the value of its best submission, exact, where nobody asks which file that is: several times faster than
-    `bests` and the same values. With `teams`, of these alone."""
-    scores = ranked_scores(ground_truth, split)
-    if teams is not None:
-        scores = scores.filter(submission__team__in=teams)
+def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
+    """Team → its best public score, exact, whatever the board shows and whichever file that is. With `teams`, of these
+    alone. For hosts.
+
+    The standings of the current ruler tell, of others and from before they did every score is read.
+    """
+    if ground_truth.competition.ground_truth_id == ground_truth.pk:
+        stands = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC)
+        if teams is not None:
+            stands = stands.filter(team__in=teams)
+        known = dict(stands.values_list("team_id", "best"))
+        told = {team_id: best for team_id, best in known.items() if best is not None}
+        if len(told) == len(known):
+            return told
+    return computed_best_values(ground_truth, teams=teams)
+
+
+def computed_best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
+    """What `best_values` must be, from the scores alone."""
+    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=teams)
     best = Min("value") if sign_of(ground_truth) > 0 else Max("value")
     rows = scores.order_by().values_list("submission__team_id").annotate(best=best)
     return {team_id: value for team_id, value in rows if team_id is not None}
@@ -75,9 +89,7 @@ def finals(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, 
 
     With `team`, of that team alone.
     """
-    scores = ranked_scores(ground_truth, Split.PUBLIC)
-    if team is not None:
-        scores = scores.filter(submission__team=team)
+    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=None if team is None else [team.pk])
     # Selected files and the others have places of their own, so that one query finds both.
     placed = scores.annotate(place=_place(ground_truth, "submission__is_selected"))
     chosen = placed.filter(Q(submission__is_selected=True) | Q(place__lte=ground_truth.competition.final_count))
@@ -138,6 +150,19 @@ def _private_values(ground_truth: GroundTruth, submissions: Sequence[UUID]) -> d
     return found
 
 
+def decided(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
+    """Both boards as the reveal made them or would make them now. For hosts alone before it."""
+    competition = ground_truth.competition
+    if competition.revealed_at is None or competition.ground_truth_id != ground_truth.pk:
+        yield from final_standings(ground_truth)
+        return
+    for held in Standing.objects.filter(ground_truth=ground_truth):
+        place = Best(
+            held.team_id, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system
+        )
+        yield Split(held.split), place
+
+
 def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
     """What the standings must be, computed from scores and picks alone."""
     if ground_truth.competition.revealed_at is not None:
@@ -159,7 +184,8 @@ def expected(ground_truth: GroundTruth) -> Iterator[Best]:
 def rebuild(ground_truth: GroundTruth) -> int:
     """Make the standings of a ground truth again from its scores; returns their number."""
     Standing.objects.filter(ground_truth=ground_truth).delete()
-    made = [_standing(ground_truth, split, best) for split, best in expected_standings(ground_truth)]
+    best_of = computed_best_values(ground_truth)
+    made = [_standing(ground_truth, split, best, best_of) for split, best in expected_standings(ground_truth)]
     Standing.objects.bulk_create(made, batch_size=2000)
     ground_truth.competition.touch_board()
     return len(made)
@@ -167,15 +193,16 @@ def rebuild(ground_truth: GroundTruth) -> int:
 
 def differences(ground_truth: GroundTruth) -> list[str]:
     """Sentences about standings that do not equal the rebuild; empty when the shown board is right."""
+    best_of = computed_best_values(ground_truth)
     expected = {
-        (split.value, best.team_id): (best.submission_id, best.value)
+        (split.value, best.team_id): (best.submission_id, best.value, _best_beside(split, best, best_of))
         for split, best in expected_standings(ground_truth)
     }
+    rows = Standing.objects.filter(ground_truth=ground_truth)
     stored = {
-        (split, team_id): (submission_id, value)
-        for split, team_id, submission_id, value in Standing.objects.filter(ground_truth=ground_truth).values_list(
-            "split", "team_id", "submission_id", "value"
-        )
+        # Rows from before anybody wrote the best beside them say nothing of it, which is no difference.
+        (split, team_id): (*held, best_of.get(team_id) if best is None and split == Split.PUBLIC else best)
+        for split, team_id, *held, best in rows.values_list("split", "team_id", "submission_id", "value", "best")
     }
     return [
         f"{split} standing of team {team_id}: stored {stored.get((split, team_id))}, "
@@ -209,30 +236,39 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
         rebuild(ground_truth)
         return True
     if ladder := ladder_of(ground_truth):
-        _climb_again(submission.team_id, ground_truth, ladder)
+        _climb_again(submission.team_id, ground_truth, ladder, public)
         return True
     value = sign_of(ground_truth) * public
     best = Best(submission.team_id, submission.pk, public, value, submission.received_at)
     held = _HELD.first(ground_truth=ground_truth.pk, team=submission.team_id)
     if held is None:
-        _standing(ground_truth, Split.PUBLIC, best).save()
+        _standing(ground_truth, Split.PUBLIC, best, {submission.team_id: public}).save()
     elif best.order < held[1:]:
         Standing.objects.filter(pk=held[0]).update(
-            submission=submission, value=public, sort_key=value, received_at=submission.received_at
+            submission=submission, value=public, sort_key=value, best=public, received_at=submission.received_at
         )
     return True
 
 
-def _climb_again(team_id: int, ground_truth: GroundTruth, ladder: Ladder) -> None:
+def _climb_again(team_id: int, ground_truth: GroundTruth, ladder: Ladder, public: float) -> None:
     """Follow the ladder from a team's first file on: the new score may belong to a file received before others."""
-    best = _top(ladder, team_id, answers_to(team_id, ground_truth, ladder))
-    made = _standing(ground_truth, Split.PUBLIC, best)
-    held = Standing.objects.filter(ground_truth=ground_truth, team_id=team_id, split=Split.PUBLIC)
-    made.pk = held.values_list("pk", flat=True).first()
+    top = _top(ladder, team_id, answers_to(team_id, ground_truth, ladder))
+    rows = Standing.objects.filter(ground_truth=ground_truth, team_id=team_id, split=Split.PUBLIC)
+    pk, best = rows.values_list("pk", "best").first() or (None, None)
+    if best is None:
+        best_of = computed_best_values(ground_truth, teams=[team_id])
+    else:
+        best_of = {team_id: min(best, public, key=lambda value: ladder.sign * value)}
+    made = _standing(ground_truth, Split.PUBLIC, top, best_of)
+    made.pk = pk
     made.save()
 
 
-def _standing(ground_truth: GroundTruth, split: Split, best: Best) -> Standing:
+def _best_beside(split: Split, best: Best, best_of: Mapping[int, float]) -> float | None:
+    return best_of.get(best.team_id) if split == Split.PUBLIC else None
+
+
+def _standing(ground_truth: GroundTruth, split: Split, best: Best, best_of: Mapping[int, float]) -> Standing:
     return Standing(
         ground_truth=ground_truth,
         split=split,
@@ -240,6 +276,7 @@ def _standing(ground_truth: GroundTruth, split: Split, best: Best) -> Standing:
         submission_id=best.submission_id,
         value=best.value,
         sort_key=best.sort_key,
+        best=_best_beside(split, best, best_of),
         received_at=best.received_at,
         is_picked_by_system=best.is_picked_by_system,
     )

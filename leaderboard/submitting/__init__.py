@@ -224,6 +224,8 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
         # A hidden pick is given up too: shown again, it would be one too many.
         mine.exclude(pk__in=[file.pk for file in chosen]).update(is_selected=False)
         chosen.update(is_selected=True)
+        # No board shows picks before the reveal, but a host's pages are made of what they decide.
+        competition.touch_board()
 
 
 def annotate(*, submission: Submission, note: str) -> None:

@@ -17,16 +17,18 @@ from django.utils.translation import get_language
 T = TypeVar("T")
 
 
-# What facts about the teams of a page are taken to weigh, beside the texts that come with them.
-FACTS = 10_000
+# What facts about the teams of a page are taken to weigh, beside the texts that come with them, and what a row about
+# each team does.
+FACTS, ROW = 10_000, 500
 
 
 def weight_of(made: object) -> int:
     """In bytes. A text with one letter beyond Latin takes two or four for each."""
     if isinstance(made, (str, bytes)):
         return sys.getsizeof(made)
+    rows = ROW * len(made) if isinstance(made, (tuple, list, dict)) else 0
     parts = made if isinstance(made, tuple) else getattr(made, "__dict__", {}).values()
-    return FACTS + sum(sys.getsizeof(part) for part in parts if isinstance(part, (str, bytes)))
+    return FACTS + rows + sum(sys.getsizeof(part) for part in parts if isinstance(part, (str, bytes)))
 
 
 class Shelf:

@@ -9,8 +9,9 @@ import pytest
 from django.utils import timezone
 
 from leaderboard import hosting, ranking, submitting
-from leaderboard.models import Competition, GroundTruth, Score, Split, Submission, Team, User
+from leaderboard.models import Competition, GroundTruth, Score, Split, Standing, Submission, Team, User
 from leaderboard.ranking.boards import merge, shared_ranks
+from leaderboard.ranking.standings import computed_best_values, final_standings
 from tests.conftest import answers, close, enter, hand_in
 
 
@@ -116,10 +117,64 @@ def test_finals_and_best_values_are_what_reading_all_files_gives(pets: Competiti
     found = ranking.finals(ruler)
     assert {team: [one.order for one in its] for team, its in found.items()} == {k: v[0] for k, v in expected.items()}
     assert {team: its[0].is_picked_by_system for team, its in found.items()} == {k: v[1] for k, v in expected.items()}
-    assert ranking.best_values(ruler, Split.PUBLIC) == best
-    assert ranking.best_values(ruler, Split.PUBLIC) == {
-        one.team_id: one.value for one in ranking.bests(ruler, Split.PUBLIC)
-    }
+    assert computed_best_values(ruler) == best
+    assert computed_best_values(ruler) == {one.team_id: one.value for one in ranking.bests(ruler, Split.PUBLIC)}
+
+
+@pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
+def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
+    pets: Competition, ada: User, bo: User, cy: User, mode: str
+) -> None:
+    """What stands beside the board is what all scores say, after each score and each deed of a host."""
+    hosting.change(competition=pets, board_mode=mode, board_step=0.1, daily_attempts=20)
+    dice = random.Random(5)
+
+    def told() -> dict[int, float]:
+        ruler = GroundTruth.objects.select_related("competition").get()
+        found = ranking.best_values(ruler)
+        assert found == computed_best_values(ruler)
+        assert ranking.differences(ruler) == []
+        assert set(ranking.decided(ruler)) == set(final_standings(ruler))
+        return found
+
+    for user in (bo, cy):
+        enter(pets, user)
+        for _ in range(4):
+            hand_in(pets, user, answers(public=dice.randrange(7), private=dice.randrange(7)))
+            told()
+    team = bo.memberships.get().team
+    before = told()[team.pk]
+    hosting.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
+    hosting.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
+    assert told()[team.pk] <= before
+    hosting.disqualify(team=team, user=ada, reason="Shared")
+    assert set(told()) == {cy.memberships.get().team_id}
+    hosting.readmit(team=team, user=ada)
+    close(pets)
+    assert len(told()) == 2
+    hosting.reveal(competition=pets)
+    assert len(told()) == 2
+
+
+def test_a_board_from_before_anybody_wrote_the_best_beside_it_is_read_from_its_scores(
+    pets: Competition, bo: User
+) -> None:
+    enter(pets, bo)
+    hosting.change(competition=pets, board_mode="hidden", daily_attempts=9)
+    hand_in(pets, bo, answers(public=2))
+    Standing.objects.update(best=None)
+    ruler = GroundTruth.objects.select_related("competition").get()
+    assert list(ranking.best_values(ruler).values()) == [4 / 6]
+    assert ranking.differences(ruler) == []
+    hand_in(pets, bo, answers(public=3))
+    assert Standing.objects.get().best == 4 / 6
+    Standing.objects.update(best=0.5)
+    assert len(ranking.differences(ruler)) == 1
+
+
+def _best_file(team: Team) -> Submission:
+    best = Score.objects.filter(submission__team=team, submission__hidden_at=None, split=Split.PUBLIC)
+    return best.order_by("-value")[0].submission
 
 
 def test_late_files_never_rank(pets: Competition) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from leaderboard import hosting
+from leaderboard import hosting, submitting
 from leaderboard.hosting.report import bins, rank_correlation
 from leaderboard.models import Competition, Submission, User
 from leaderboard.web import plots
@@ -54,6 +57,41 @@ def test_days_are_those_of_the_competitions_zone(taught: Competition) -> None:
     taught.refresh_from_db()
     days = hosting.class_report(taught).days
     assert [(str(day.day), day.files, day.teams) for day in days] == [("2026-03-02", 3, 2)]
+
+
+def test_a_pick_is_in_the_report_at_once(taught: Competition, ada: User, bo: User) -> None:
+    """What decides is kept until the board changes, and a pick is such a change."""
+    better = hand_in(taught, bo, answers(public=3))
+    assert "bo 3 2 1 0.50000 1.00000 -0.50000" in text_of(signed_in(ada).get(PAGE))
+    first = bo.memberships.get().team.submissions.exclude(pk=better.pk).get(status="scored")
+    submitting.select_finals(competition=taught, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
+    assert "bo 3 2 1 1.00000 0.50000 0.50000" in text_of(signed_in(ada).get(PAGE))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Kiritimati"])
+def test_days_are_those_that_the_calendar_says_also_when_clocks_change(
+    taught: Competition, bo: User, zone: str
+) -> None:
+    """Files at and around every midnight of three weeks with a change of the clocks in each zone that has one."""
+    Competition.objects.update(zone=zone)
+    team, first = bo.memberships.get().team, datetime(2026, 3, 1, 23, 59, 59, 999999, tzinfo=ZoneInfo(zone))
+    moments = [
+        (first + timedelta(days=day)).astimezone(UTC) + timedelta(microseconds=more)
+        for day in (*range(20), 30)
+        for more in (0, 1, 2)
+    ]
+    Submission.objects.all().delete()
+    Submission.objects.bulk_create(
+        Submission(
+            competition=taught, team=team, file_name="a.csv", file_key="none", sha256="0" * 64, size=1,
+            received_at=moment, upload_key=str(number), status="scored", finished_at=moment,
+        )
+        for number, moment in enumerate(moments)
+    )  # fmt: skip
+    taught.refresh_from_db()
+    expected = Counter(moment.astimezone(ZoneInfo(zone)).date() for moment in moments)
+    assert {one.day: one.files for one in hosting.class_report(taught).days} == expected
+    assert {one.teams for one in hosting.class_report(taught).days} == {1}
 
 
 def test_before_the_first_score_the_page_says_so(pets: Competition, ada: User, bo: User) -> None:

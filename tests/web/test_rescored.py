@@ -57,6 +57,22 @@ def test_the_host_reads_whose_grades_it_would_touch(waiting: Competition, ada: U
     assert len(queries) <= 12 + 3  # three of them look who asks
 
 
+def test_the_grades_it_would_touch_follow_what_is_measured(
+    waiting: Competition, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What pages are made of is kept until the board changes, but scores under a ruler that waits change no board."""
+    set_rules(waiting)
+    hosting.discard_candidate(competition=waiting)
+    with monkeypatch.context() as patch:
+        patch.setattr(scoring, "rescore", lambda _: False)
+        correct(waiting, ada)
+    client = signed_in(ada)
+    assert "Better 0 Worse 2" in text_of(client.get(GRADES))
+    assert waiting.candidate_id
+    scoring.rescore(waiting.candidate_id)
+    assert "Better 1 Worse 1" in text_of(client.get(GRADES))
+
+
 def test_private_answers_touch_no_grade_before_the_deadline_and_do_after_it(
     pets: Competition, ada: User, bo: User
 ) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ...models import Competition
+from ..deciding import Keep, anew
 from .sheets import GradeSheet, grade_sheets
 from .students import Student
 
@@ -47,12 +48,12 @@ class TouchedGrades:
         return sum(move.gained < 0 for move in self.moves)
 
 
-def touched_grades(competition: Competition, *, at: datetime) -> TouchedGrades | None:
+def touched_grades(competition: Competition, *, at: datetime, keep: Keep = anew) -> TouchedGrades | None:
     """None without a candidate, and where nobody saved rules: what we only propose is nobody's grade."""
     current, candidate = competition.ground_truth, competition.candidate
     if current is None or candidate is None:
         return None
-    now, then = grade_sheets(competition, (current, candidate), at=at)
+    now, then = grade_sheets(competition, (current, candidate), at=at, keep=keep)
     if not now.is_saved:
         return None
     moves = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,12 +19,12 @@ from ...models import (
     GroundTruth,
     Score,
     Split,
-    Standing,
     Submission,
     extended_to,
 )
-from ...ranking.standings import final_standings
+from .. import deciding
 from ..boards import baseline_scores_under
+from ..deciding import Keep, anew
 from .rules import grade_rules
 from .students import Student, students
 
@@ -73,13 +73,15 @@ def deciding_split(competition: Competition, at: datetime) -> Split:
     return Split.PRIVATE if is_over else Split.PUBLIC
 
 
-def grade_sheet(competition: Competition, *, at: datetime, ground_truth: GroundTruth | None = None) -> GradeSheet:
+def grade_sheet(
+    competition: Competition, *, at: datetime, ground_truth: GroundTruth | None = None, keep: Keep = anew
+) -> GradeSheet:
     """Everybody's mark as it would be now. With `ground_truth`, as it would be under another one. For hosts alone."""
-    return grade_sheets(competition, [ground_truth or competition.ground_truth], at=at)[0]
+    return grade_sheets(competition, [ground_truth or competition.ground_truth], at=at, keep=keep)[0]
 
 
 def grade_sheets(
-    competition: Competition, rulers: Sequence[GroundTruth | None], *, at: datetime
+    competition: Competition, rulers: Sequence[GroundTruth | None], *, at: datetime, keep: Keep = anew
 ) -> tuple[GradeSheet, ...]:
     """One sheet per ruler, of the same students by the same rules, each in the same order."""
     rules, is_saved = grade_rules(competition)
@@ -88,7 +90,7 @@ def grade_sheets(
     people = students(competition, with_valid=rules.participation_points > 0)
     names = any(step.baseline for step in rules.steps)
     baselines = baseline_scores_under(rulers, sheet.split) if names else {}
-    return tuple(_under(ruler, sheet, competition, people, told, baselines) for ruler in rulers)
+    return tuple(_under(ruler, sheet, competition, people, told, baselines, keep) for ruler in rulers)
 
 
 def _under(
@@ -98,12 +100,14 @@ def _under(
     people: Sequence[Student],
     told: Mapping[int, grading.Mark],
     baselines: Mapping[int, Mapping[str, float]],
+    keep: Keep,
 ) -> GradeSheet:
     if ruler is None:
         return replace(sheet, faults=(_("Publish a ground truth first; grades follow from scores."),))
     ruler.competition = competition
+    values = deciding.values(ruler, sheet.split, keep)
     try:
-        field, files = _field_and_files(competition, ruler, sheet.rules, sheet.split, baselines.get(ruler.pk, {}))
+        field, files = _field_and_files(ruler, sheet, values, baselines.get(ruler.pk, {}))
     except grading.BadRules as error:
         return replace(sheet, faults=tuple(error.faults))
     rows = [
@@ -138,35 +142,16 @@ def _kept(grade: Grade) -> tuple[grading.Reason, ...]:
 
 
 def _field_and_files(
-    competition: Competition,
-    ruler: GroundTruth,
-    rules: grading.Rules,
-    split: Split,
-    baselines: Mapping[str, float],
+    ruler: GroundTruth, sheet: GradeSheet, values: Mapping[int, float], baselines: Mapping[str, float]
 ) -> tuple[grading.Field, dict[int, list[grading.File]]]:
     """What marks are given against, and the files of each team that may decide."""
     higher = ranking.sign_of(ruler) < 0
-    anchors = grading.anchors_of(rules, baselines, higher_is_better=higher)
-    values = dict(_deciding(ruler, split))
+    anchors = grading.anchors_of(sheet.rules, baselines, higher_is_better=higher)
     files = {team: [grading.File(value)] for team, value in values.items()}
-    if rules.late_percent is not None:
-        for team, late in _late_files(competition, ruler, split).items():
+    if sheet.rules.late_percent is not None:
+        for team, late in _late_files(ruler.competition, ruler, sheet.split).items():
             files[team] = files.get(team, []) + late
-    return grading.Field(anchors, tuple(values.values()), higher, split.value), files
-
-
-def _deciding(ruler: GroundTruth, split: Split) -> Iterator[tuple[int, float]]:
-    """Each team with its exact value on a split; from the board where that shows it, because computing takes longer."""
-    competition = ruler.competition
-    is_current = competition.ground_truth_id == ruler.pk
-    is_shown = competition.board_is_exact if split == Split.PUBLIC else competition.revealed_at is not None
-    # After the reveal both boards show the finals, which is not each team's best public score.
-    if is_current and is_shown and (split == Split.PRIVATE or competition.revealed_at is None):
-        yield from Standing.objects.filter(ground_truth=ruler, split=split).values_list("team_id", "value")
-    elif split == Split.PUBLIC:
-        yield from ranking.best_values(ruler, split).items()
-    else:
-        yield from ((best.team_id, best.value) for its, best in final_standings(ruler) if its == split)
+    return grading.Field(anchors, tuple(values.values()), higher, sheet.split.value), files
 
 
 def _late_files(competition: Competition, ruler: GroundTruth, split: Split) -> dict[int, list[grading.File]]:

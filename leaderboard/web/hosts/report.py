@@ -13,6 +13,7 @@ from .. import plots
 from ..access import Audience, Visit, open_to
 from ..board_cache import shelf
 from ..charts import number_text
+from .kept import kept
 
 
 @open_to(Audience.HOSTS)
@@ -21,7 +22,7 @@ def host_report(request: HttpRequest, visit: Visit) -> HttpResponse:
     competition = visit.competition
     minute = visit.at.strftime("%Y%m%d%H%M")
     key = ("report", competition.pk, competition.ground_truth_id, competition.board_version, minute)
-    report = shelf.get(key, lambda: hosting.class_report(competition))
+    report = shelf.get(key, lambda: hosting.class_report(competition, kept(competition)))
     return render(request, "hosts/host_report.html", {"visit": visit, "report": report, **_drawn(report)})
 
 

@@ -18,6 +18,7 @@ from ..access import Audience, Visit, open_to
 from ..answers import STOP_POLLING, as_download, person, see_other
 from ..parameter_form import ParameterForm
 from ._answers import add_refusal, refuse_too_large
+from .kept import kept
 from .secondary_form import SecondaryForm
 from .truth_at_hand import (
     about,
@@ -73,7 +74,7 @@ def host_candidate(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Who would move under the ground truth that waits. Asked by htmx, the measured part alone."""
     if request.method == "POST":
         return _decide(request, visit)
-    preview, current = hosting.preview(visit.competition), visit.competition.ground_truth
+    preview, current = hosting.preview(visit.competition, kept(visit.competition)), visit.competition.ground_truth
     if preview is None or current is None:
         return redirect("host_truth", slug=visit.competition.slug)
     context = {

@@ -220,7 +220,7 @@ def _history(visit: Visit) -> list[tuple[datetime, float]]:
     if visit.ladder is not None and not visit.sees_exact:
         told = visit.answers_to(visit.membership.team_id)
         return [(answer.received_at, answer.shown) for answer in told if answer.shown is not None]
-    scores = ranking.ranked_scores(ruler, Split.PUBLIC).filter(submission__team=visit.membership.team_id)
+    scores = ranking.ranked_scores(ruler, Split.PUBLIC, teams=[visit.membership.team_id])
     return list(scores.order_by("submission__received_at").values_list("submission__received_at", "value"))
 
 

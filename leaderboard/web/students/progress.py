@@ -209,8 +209,8 @@ class Progress:
         if ruler is None or self.ladder is not None or self.submission.status != Submission.Status.SCORED:
             return []
         best_first = "value" if ranking.sign_of(ruler) > 0 else "-value"
-        earlier = ranking.ranked_scores(ruler, Split.PUBLIC).filter(
-            submission__team=self.submission.team_id, submission__received_at__lt=self.submission.received_at
+        earlier = ranking.ranked_scores(ruler, Split.PUBLIC, teams=[self.submission.team_id or 0]).filter(
+            submission__received_at__lt=self.submission.received_at
         )
         best = earlier.order_by(best_first, "submission__received_at").values("pk")[:1]
         rows = Score.objects.filter(Q(submission=self.submission.pk) | Q(pk=Subquery(best)))

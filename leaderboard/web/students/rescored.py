@@ -74,5 +74,6 @@ def _scores(visit: Visit, ruler: GroundTruth, splits: list[Split]) -> dict[tuple
     shown = ranking.shown_scores(team, ruler)
     if shown is not None and not visit.sees_exact:
         return {(key, Split.PUBLIC.value): value for key, value in shown.items()}
-    rows: Any = Score.objects.filter(ground_truth=ruler, submission__team=team, split__in=splits)
+    files = Submission.objects.filter(team=team).order_by().values("pk")
+    rows: Any = Score.objects.filter(ground_truth=ruler, submission__in=files, split__in=splits)
     return {(str(key), split): value for key, split, value in rows.values_list("submission_id", "split", "value")}
