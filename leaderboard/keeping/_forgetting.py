@@ -23,7 +23,7 @@ from ..models import (
 )
 from ..models.audit import plain
 
-NAMELESS = "Former participant"
+NAMELESS = "Former member"
 # Of all the languages that a reader may have.
 QUOTES = "“”„‟«»‹›‘’‚'\""
 # Of these the site writes the words, with names in them. Announcements are a host's own.

@@ -150,12 +150,12 @@ def test_bo_goes_and_the_board_stays(pets: Competition, bo: User, cy: User) -> N
     assert not ApiToken.objects.exists()
     assert board(pets) == before
     assert Competition.objects.get().board_version > version
-    assert set(Team.objects.values_list("name", flat=True)) == {"Former participant 1", "cy"}
+    assert set(Team.objects.values_list("name", flat=True)) == {"Former member 1", "cy"}
     left = Submission.objects.get(user=None)
     assert (left.note, left.file_name, left.status) == ("", "submission.csv", "scored")
     assert client.get("/account/").status_code == 302
     page = signed_in(cy).get("/c/pets/leaderboard/").content.decode()
-    assert "Former participant 1" in page
+    assert "Former member 1" in page
     assert ">bo<" not in page
     entry = AuditEntry.objects.latest("number")
     assert (entry.deed, entry.by, entry.account) == (Deed.ACCOUNT_DELETED, number, number)
@@ -178,7 +178,7 @@ def test_a_team_goes_on_without_the_one_who_left(pets: Competition, bo: User, cy
     hand_in(pets, bo, answers())
     signed_in(bo).post("/account/delete/", PASSWORD)
     team.refresh_from_db()
-    assert (team.captain, team.name) == (cy, "Former participant 1")  # it was called “bo”
+    assert (team.captain, team.name) == (cy, "Former member 1")  # it was called “bo”
     assert hand_in(pets, cy, answers(public=1)).status == "scored"
 
 
@@ -238,10 +238,10 @@ def test_what_is_about_others_stays_as_it_was(traces: None, bo: User, cy: User, 
     delete_account(account=bo, user=bo)
     assert b'"Rivera, Ana",12,S-1,x2,,4' in bytes(Gradebook.objects.get().data)
     assert WebhookMessage.objects.get().title.startswith("“boris”")
-    assert "“Former participant 1” offers to become one team" in Notice.objects.get(user=dee).text
+    assert "“Former member 1” offers to become one team" in Notice.objects.get(user=dee).text
     hidden = Notice.objects.get(user=cy, title="A file of your team is hidden")
     assert hidden.text.startswith("“submission.csv” counts on no board")
-    assert Notice.objects.get(user=cy, title="You are the captain").text.startswith("You lead “Former participant 1”")
+    assert Notice.objects.get(user=cy, title="You are the captain").text.startswith("You lead “Former member 1”")
 
 
 def test_the_trail_tells_of_lists_and_roles_that_an_account_took_its_address_from(
