@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=30)
 MOST_TRIES = 5
+# More bells than this wake nobody who sleeps.
+ENOUGH = 32
 MOST_DEATHS = 3
 # A file that killed a scorer lets all others go first, for so long.
 STEPS_BACK_FOR = timedelta(seconds=60)
@@ -147,22 +149,13 @@ def _oldest(rows: Callable[[], QuerySet[Submission]], looks: tuple[Prepared, Pre
     return turn
 
 
-_OF_TEAM = Prepared(
-    lambda: (
-        waiting()
-        .filter(competition=Given("competition", BigIntegerField()), team=Given("team", BigIntegerField()))
-        .order_by("received_at")
-        .values_list(*TURN)[:1]
-    )
-)
+_SOME = Prepared(lambda: waiting().order_by().values_list("pk")[:ENOUGH])
 
 
-def more_of(turn: Turn) -> Turn | None:
-    """Another file of the same team: it could not be claimed while this one was measured."""
-    if turn.team_id is None:
-        return None
-    found = _OF_TEAM.first(competition=turn.competition_id, team=turn.team_id)
-    return Turn(*found) if found else None
+def do_enough_wait() -> bool:
+    """Whether so many files can be claimed now that no bell is needed for one more: whoever is awake goes on until
+    nothing waits."""
+    return len(_SOME.all()) == ENOUGH
 
 
 # --- claim and lease --------------------------------------------------------------------------------------------

@@ -48,6 +48,8 @@ PUT_BACK_AFTER, PUT_BACK_EVERY = 1.5, 0.2
 # What a message looks like. Workers refuse a number they do not know and leave the row to those who do.
 SCHEMA = 1
 LOOKS = 5
+# Seconds after which a process that measures file after file lets other messages in.
+GO_ON_FOR = 0.5
 
 
 # --- a worker's processes ---------------------------------------------------------------------------------------
@@ -141,20 +143,22 @@ def is_understood(task: Any) -> bool:
 
 @app.task(name="leaderboard.tasks.score_submission", bind=True)
 def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> None:
-    """Measure the file whose turn it is; the ids say what rang. Others may be quicker, so it looks a few times."""
+    """Measure the file whose turn it is and those after it, for a moment; the ids say what rang.
+
+    Who is awake stays awake while files wait: at the end of the moment it rings for itself, so that other messages have
+    their turn. Others may be quicker with a file, so it looks a few times.
+    """
     if not is_understood(self):
         return
-    for _ in range(LOOKS):
-        turn = claims.next_in_turn()
-        if turn is None:
-            return
+    enough, missed = time.monotonic() + GO_ON_FOR, 0
+    while turn := claims.next_in_turn():
         status = _measure(turn, self.request.id)
-        if status == "busy":
-            continue
-        again = turn if status in ("stale", "died") else claims.more_of(turn)
-        if again is not None:
-            ring(score_submission, again.submission_id, again.ground_truth_id, expires=SWEPT_FOR)
-        return
+        missed += status == "busy"
+        if status == "waiting" or missed == LOOKS:
+            return
+        if status in ("stale", "died") or time.monotonic() > enough:
+            ring(score_submission, turn.submission_id, turn.ground_truth_id, expires=SWEPT_FOR)
+            return
 
 
 def _measure(turn: claims.Turn, bell: str) -> str:
@@ -196,7 +200,7 @@ def sweep() -> None:
     watching.alarm()
     bells: list[tuple[Any, tuple[object, ...]]] = [(mail_due, ())] if telling.is_mail_due() else []
     bells += [(post_due, ())] if webhooks.is_due() else []
-    bells += [(score_submission, pair) for pair in waiting] + [(rescore, (ruler,)) for ruler in rulers]
+    bells += [(score_submission, pair) for pair in waiting[: claims.ENOUGH]] + [(rescore, (ruler,)) for ruler in rulers]
     bells += [(walk, (ruler,)) for ruler in scoring.unfinished_walks()]
     for task, ids in bells:
         if not ring(task, *ids, expires=SWEPT_FOR):

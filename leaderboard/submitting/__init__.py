@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 
 import metrics
 
-from .. import child, counting, tasks
+from .. import child, claims, counting, tasks
 from ..models import Competition, DailyAttempts, GroundTruth, Membership, Submission, User, terms_of
 from ..models.clock import database_now
 from ..storage import StoredFile, clean_name, path_of, remove, store
@@ -147,7 +147,7 @@ def _receive(membership: Membership, stored: StoredFile, key: str, file_name: st
             submission.is_late = _now.is_late(held, terms, received_at)
             _take_attempt(membership.team_id, day, terms.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
-            if not problems:
+            if not problems and not claims.do_enough_wait():
                 tasks.ring_after_commit(tasks.score_submission, submission.pk, ruler and ruler.pk)
     except IntegrityError:
         earlier = Submission.objects.filter(competition=competition, upload_key=key).first()

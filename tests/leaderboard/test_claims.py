@@ -18,6 +18,7 @@ from django.utils import timezone
 from leaderboard import claims, hosting, scoring, submitting, tasks, telling
 from leaderboard.management import supervisor
 from leaderboard.models import Competition, DailyAttempts, Score, Submission, User
+from leaderboard.storage import Unreachable
 from tests.conftest import answers, enter, hand_in, make_competition, person
 
 
@@ -96,7 +97,7 @@ def test_however_many_files_others_have_waiting_cys_waits_for_one_of_each(
     assert order.index(ask[-1].pk) <= greedy
 
 
-def test_a_team_has_at_most_one_file_in_work_and_the_next_is_rung_for_at_its_end(
+def test_a_team_has_at_most_one_file_in_work_and_the_next_follows_at_its_end(
     pets: Competition, bo: User, cy: User, mine: Submission, bells: list[str]
 ) -> None:
     enter(pets, cy)
@@ -109,10 +110,62 @@ def test_a_team_has_at_most_one_file_in_work_and_the_next_is_rung_for_at_its_end
     assert again(others).status == "scored"
     assert again(second).status == "pending"
     Submission.objects.filter(pk=mine.pk).update(lease_until=None, claim=None)
-    bells.clear()
     tasks.score_submission(str(mine.pk), 1)
-    assert again(mine).status == "scored"
-    assert bells == [str(second.pk)]
+    assert (again(mine).status, again(second).status) == ("scored", "scored")
+    assert bells == []
+
+
+def test_who_is_awake_stays_awake_and_lets_other_messages_in_between(
+    pets: Competition, bo: User, cy: User, mine: Submission, bells: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of which nobody rang waits for no sweep, and letters do not wait until the queue is empty."""
+    enter(pets, cy)
+    others = upload(pets, cy)
+    bells.clear()
+    monkeypatch.setattr(tasks, "GO_ON_FOR", 0.0)
+    tasks.score_submission("x", 1)
+    assert sorted([again(mine).status, again(others).status]) == ["pending", "scored"]
+    assert len(bells) == 1
+    monkeypatch.setattr(tasks, "GO_ON_FOR", 60.0)
+    tasks.score_submission(bells.pop(), 1)
+    assert (again(mine).status, again(others).status, bells) == ("scored", "scored", [])
+
+
+def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
+    mine: Submission, bells: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def unreachable(*_: object) -> None:
+        asked.append(1)
+        raise Unreachable("nobody answers")
+
+    monkeypatch.setattr(scoring, "measure", unreachable)
+    tasks.score_submission(str(mine.pk), 1)
+    assert (len(asked), again(mine).status, again(mine).tries) == (1, "pending", 0)
+
+
+def test_one_more_file_behind_a_long_queue_needs_no_bell(
+    pets: Competition, bo: User, cy: User, bells: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where files of one team alone wait for each other, somebody else's is rung for: a worker may be idle."""
+    Competition.objects.update(daily_attempts=100)
+    pets.refresh_from_db()
+    enter(pets, bo), enter(pets, cy)
+    rung: list[object] = []
+    monkeypatch.setattr(tasks, "ring_after_commit", lambda task, pk, ruler: rung.append(pk))
+    queue = [upload(pets, bo) for _ in range(claims.ENOUGH)]
+    assert rung == [one.pk for one in queue[:-1]]
+    rung.clear()
+    upload(pets, cy)
+    assert rung == []
+    assert len(scoring.sweep()[0]) == claims.ENOUGH + 1
+    bells.clear()
+    tasks.sweep()
+    assert len(bells) == claims.ENOUGH
+    held(queue[0])
+    one_of_few = upload(pets, cy)
+    assert rung == [one_of_few.pk]
 
 
 def test_two_baselines_may_be_measured_at_once(pets: Competition, ada: User) -> None:
