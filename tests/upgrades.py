@@ -53,14 +53,20 @@ def main() -> None:
     django.setup()
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
+    from django.db.migrations.loader import MigrationLoader
 
-    loader = MigrationExecutor(connection).loader
-    names = sorted(name for app, name in loader.disk_migrations if app == "leaderboard")
+    def steps() -> MigrationLoader:
+        return MigrationLoader(connection, replace_migrations=False)
+
+    names = sorted(
+        name for (app, name), step in steps().disk_migrations.items() if app == "leaderboard" and not step.replaces
+    )
     made = Counter[str]()
     for number, name in enumerate(names[:-1], start=1):
         executor = MigrationExecutor(connection)
+        executor.loader = steps()
         executor.migrate([("leaderboard", name)])
-        tables = MigrationExecutor(connection).loader.project_state([("leaderboard", name)]).apps
+        tables = steps().project_state([("leaderboard", name)]).apps
         before = counts(tables)
         slug = f"class-{number}"
         fill_the_rest(tables, slug, make_class(tables, slug))
