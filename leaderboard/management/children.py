@@ -25,11 +25,14 @@ SCORING_WAITS = 10  # how nice the worker is: a score that comes a moment later 
 WEB_THREADS = 512  # started when needed; few of them work at once, the others wait for slow clients
 
 THRIFT = {
-    # One thread per library (a class has one machine), and an allocator that gives memory back.
+    # One thread per library (a class has one machine), and an allocator that gives memory back: by itself it comes to
+    # keep what large texts leave behind, and rendered boards are such.
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "ARROW_IO_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": "131072",
+    "MALLOC_TRIM_THRESHOLD_": "131072",
 }
 
 
