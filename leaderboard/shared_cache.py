@@ -11,6 +11,7 @@ import json
 import logging
 import time
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from django.core.cache.backends.locmem import LocMemCache
@@ -35,10 +36,15 @@ class JsonValues:
 
 
 class _Counting(RedisCache):
+    @cached_property
+    def _counter(self) -> Any:
+        """Django makes a client for each question, which takes longer than to ask it."""
+        return self._cache.get_client(write=True)
+
     def count(self, key: str, seconds: int) -> int:
         """In one question, for it is asked at every request of a program."""
         key = self.make_and_validate_key(key)
-        with self._cache.get_client(key, write=True).pipeline() as line:
+        with self._counter.pipeline() as line:
             line.set(key, 0, ex=seconds, nx=True)
             line.incr(key)
             return int(line.execute()[-1])

@@ -73,6 +73,9 @@ class Prepared:
         rows = self._rows()
         compiler = rows.query.get_compiler(rows.db)
         sql, params = compiler.as_sql()
+        # Which text of a database becomes which value follows from the columns alone.
+        converters = compiler.get_converters([column for column, *_ in compiler.select[: compiler.col_count]])
+        compiler.get_converters = lambda _: converters
         # Django's own iterables ask the query for a compiler, and this for its text.
         rows.query.get_compiler = lambda *_, **__: compiler  # type: ignore[method-assign]
         return rows, compiler, sql, params
