@@ -7,8 +7,8 @@ of the site is asked for as its reader would, through all middleware; pages abou
 is steady or hidden, while another ground truth waits, between deadline and reveal, and after the reveal. The slowest
 twentieth counts. Goals: 12 queries, 60 KB compressed, and a time of its own of 60 ms with 50 teams and 120 ms with
 500: processor time of this process, in which SQLite works too. The time on the clock stands beside it; it is larger
-where the machine has other things to do. Last stands what the first look costs, for which is made what all readers
-share until the board changes: 12 queries for this too, and its time.
+where the machine has other things to do. Last stands what the first look after a change costs, for which is made what
+all readers share until the next one: 12 queries on a board and 15 elsewhere, and its time.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 
 FOLDER = tempfile.TemporaryDirectory(prefix="bench-pages-")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
@@ -41,25 +42,36 @@ from django.utils import timezone  # noqa: E402
 
 from bench import board, term  # noqa: E402
 from leaderboard import ranking  # noqa: E402
-from leaderboard.models import Competition, GroundTruth, User  # noqa: E402
+from leaderboard.models import Competition, GroundTruth, Score, User  # noqa: E402
 from leaderboard.storage import store  # noqa: E402
+from leaderboard.web import board_cache  # noqa: E402
 
 MOST_QUERIES, MOST_KB = 12, 60.0
+# The first look after a change makes what all readers share; a board itself stays within the goal. Three queries of the
+# operators' page are the trial whether the database can be written.
+MOST_AT_FIRST = 15
 MOST_MS = {50: 60.0, 500: 120.0}
 FILES = {50: 20, 500: 100}
-STATES = ("live", "steady", "hidden", "revealed")
+STATES = ("live", "steady", "hidden", "waiting", "closed", "revealed")
 
 
 @dataclass(frozen=True)
 class Cost:
     """What one page asks of the server and of the wire; `ms` and `clock_ms` are 95th percentiles of the time that the
-    processor worked, and of the time that passed."""
+    processor worked, and of the time that passed. `first` is of the look that makes what all readers share."""
 
     page: term.Page
     queries: int
+    first_queries: int
+    first_ms: float
     kb: float
     ms: float = 0.0
     clock_ms: float = 0.0
+
+    @property
+    def asks_too_much(self) -> bool:
+        at_first = MOST_QUERIES if self.page.name.startswith("leaderboard-") else MOST_AT_FIRST
+        return self.queries > MOST_QUERIES or self.first_queries > at_first
 
 
 class Readers:
@@ -77,20 +89,31 @@ class Readers:
 
 
 def costs(pages: Iterable[term.Page], *, rounds: int = 0) -> Iterator[Cost]:
-    """The cost of each page that is shown: not of redirects, nor where a page is not there in this state.
-
-    Queries are those of a second look: what all readers share, as the rendered board, was made for the first.
-    """
+    """The cost of each page that is shown: not of redirects, nor where a page is not there in this state."""
     read = Readers()
     for page in pages:
         client = read(page.who)
-        response = client.get(page.path)
+        forget()
+        begun = time.thread_time()
+        with CaptureQueriesContext(connection) as queries:
+            response = client.get(page.path)
+        first_ms, first = 1000 * (time.thread_time() - begun), len(queries)
         if response.status_code != 200 or not response.headers["Content-Type"].startswith("text/html"):
             continue
         with CaptureQueriesContext(connection) as queries:
             client.get(page.path)
-        kb = len(gzip.compress(response.content, 6)) / 1024
-        yield Cost(page, len(queries), kb, *(_p95(client, page.path, rounds) if rounds else ()))
+        often, kb = len(queries), len(gzip.compress(response.content, 6)) / 1024
+        yield Cost(page, often, first, first_ms, kb, *(_p95(client, page.path, rounds) if rounds else ()))
+
+
+def wake(competition: Competition) -> None:
+    """Yesterday's ranks are worked out by who looks first on a day: somebody did."""
+    Client(headers={"host": "localhost"}).get(f"/c/{competition.slug}/leaderboard/")
+
+
+def forget() -> None:
+    """What was made of a board for its first reader, as if it had just changed."""
+    board_cache.clear()
 
 
 def _p95(client: Client, path: str, rounds: int) -> tuple[float, float]:
@@ -118,14 +141,37 @@ def big_class(teams: int) -> Competition:
 
 
 def turn(competition: Competition, state: str) -> None:
-    """Let a class go on: `live` as it was made, `steady` or `hidden` by its board, at last `revealed`."""
+    """Let a class go on: `live` as it was made, `steady` or `hidden` by its board, `waiting` under a second ground
+    truth that has measured everything, `closed` without it, at last `revealed`."""
     now = timezone.now()
+    held = Competition.objects.filter(pk=competition.pk)
     if state in ("steady", "hidden"):
-        Competition.objects.filter(pk=competition.pk).update(board_mode=state, board_step=0.01)
+        held.update(board_mode=state, board_step=0.01)
+    elif state == "waiting":
+        held.update(candidate=_second_ruler(competition))
+    elif state == "closed":
+        held.update(candidate=None, closes_at=now - timedelta(hours=1))
     elif state == "revealed":
-        Competition.objects.filter(pk=competition.pk).update(closes_at=now - timedelta(hours=1), revealed_at=now)
+        held.update(candidate=None, closes_at=now - timedelta(hours=1), revealed_at=now)
     competition.refresh_from_db()
-    ranking.rebuild(GroundTruth.objects.get(competition=competition))
+    ranking.rebuild(competition.ground_truths.get(number=1))
+    wake(competition)
+
+
+def _second_ruler(competition: Competition) -> GroundTruth:
+    """Measures every file a little worse than the current one."""
+    first, second = (competition.ground_truths.get(number=1) for _ in range(2))
+    second.pk, second.number = None, 2
+    second._state.adding = True
+    second.save()
+    scores = Score.objects.filter(ground_truth=first).only("submission_id", "split", "value")
+    made = (
+        Score(submission_id=one.submission_id, ground_truth=second, split=one.split, value=one.value * 0.99)
+        for one in scores
+    )
+    while batch := list(islice(made, 5000)):
+        Score.objects.bulk_create(batch)
+    return second
 
 
 def pages_of(competition: Competition, state: str) -> Iterator[term.Page]:
@@ -140,11 +186,12 @@ def pages_of(competition: Competition, state: str) -> Iterator[term.Page]:
 def report(found: list[Cost], limit: float) -> int:
     """Print a line for each page, the dearest first, and how many miss a goal."""
     missed = 0
-    print(f"{'page':<48}{'queries':>8}{'p95 ms':>9}{'(clock)':>9}{'KB':>7}")
+    print(f"{'page':<48}{'queries':>8}{'p95 ms':>9}{'(clock)':>9}{'KB':>7}{'first':>7}{'its ms':>9}")
     for cost in sorted(found, key=lambda one: -one.ms):
-        is_missed = cost.queries > MOST_QUERIES or cost.kb > MOST_KB or cost.ms > limit
+        is_missed = cost.asks_too_much or cost.kb > MOST_KB or cost.ms > limit
         missed += is_missed
         line = f"{cost.page.name:<48}{cost.queries:>8}{cost.ms:>9.1f}{cost.clock_ms:>9.1f}{cost.kb:>7.1f}"
+        line += f"{cost.first_queries:>7}{cost.first_ms:>9.1f}"
         print(line + ("  MISSED" if is_missed else ""))
     print(f"{len(found)} pages; {missed} miss {MOST_QUERIES} queries, {limit:.0f} ms or {MOST_KB:.0f} KB\n")
     return missed

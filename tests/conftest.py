@@ -76,7 +76,7 @@ def trusted_where_nothing_can_be_sealed() -> None:
 def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     """Every test has its own files, and passwords that cost no time."""
     settings.FILES_DIR = tmp_path / "files"
-    boards._earlier.clear()
+    boards.forget()
     claims._had_a_turn.clear()
     board_cache.clear()
     # Counted in this process alone: a site that runs on this machine must not count along.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -55,6 +55,12 @@ class GradeRelease(models.Model):
         """What students see now; None before the first release and after a withdrawal."""
         newest = cls.objects.filter(competition=competition).order_by("-number").first()
         return newest if newest is not None and newest.withdrawn_at is None else None
+
+    @classmethod
+    def is_current(cls, competition: str) -> Exists:
+        """For a query that names the competition so: whether there is a current one."""
+        newest = cls.objects.filter(competition=OuterRef("competition")).order_by("-number").values("pk")[:1]
+        return Exists(cls.objects.filter(competition=OuterRef(competition), withdrawn_at=None, pk=Subquery(newest)))
 
 
 class Grade(models.Model):

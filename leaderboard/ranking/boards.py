@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from django.db.models import Count, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet
 
 from ..models import (
     Baseline,
     Competition,
     GroundTruth,
-    Membership,
     Score,
     Split,
     Standing,
@@ -22,11 +20,13 @@ from ..models import (
 )
 from .doubts import REACH, Doubt, doubts
 from .ladder import Ladder, ladder_of, sign_of
+from .page_facts import histories, members, with_facts
 from .rows import Board, Row
-from .secondary import asides_of, beside, told
+from .secondary import asides_of, told
 from .standings import Best, shown_bests
 
 PAGE_SIZE = 100
+LEADERS = 10
 TREND_POINTS = 20
 
 
@@ -40,16 +40,26 @@ def board(competition: Competition, split: Split, *, page: int = 1, at: datetime
     if ruler is None:
         raise ValueError(f"{competition.slug} has no ground truth yet")
     ruler.competition = competition
-    ordered = in_order(ruler, split)
-    total = ordered.count()
+    page = max(page, 1)
+    standings, above, first = _page(ruler, split, page)
+    # Whoever asks for a page after the last one gets that.
+    total = getattr(standings[0], "total", 0) if standings else in_order(ruler, split).count() if page > 1 else 0
     pages = max(1, -(-total // PAGE_SIZE))
-    page = min(max(page, 1), pages)
-    first = (page - 1) * PAGE_SIZE
-    above = min(first, REACH)
-    standings = list(ordered.select_related("team")[first - above : first + PAGE_SIZE])
+    if page > pages:
+        page = pages
+        standings, above, first = _page(ruler, split, page)
     rows = _rows(ruler, split, standings, above, first, at, sees_names)
     merged = merge(rows, baselines(ruler, split), sign_of(ruler), is_first=page == 1, is_last=page == pages)
-    return Board(ruler, split, tuple(merged), page, pages, total, ladder_on(ruler, split))
+    leaders = tuple(standing.team for standing in standings[:LEADERS]) if page == 1 else ()
+    return Board(ruler, split, tuple(merged), page, pages, total, ladder_on(ruler, split), leaders)
+
+
+def _page(ruler: GroundTruth, split: Split, page: int) -> tuple[list[Standing], int, int]:
+    """The standings of a page after some of those above it, how many these are, and how many come before the page."""
+    first = (page - 1) * PAGE_SIZE
+    above = min(first, REACH)
+    found = with_facts(in_order(ruler, split), ruler, split)
+    return list(found[first - above : first + PAGE_SIZE]), above, first
 
 
 def ladder_on(ground_truth: GroundTruth, split: Split) -> Ladder | None:
@@ -84,7 +94,7 @@ def find(
     wanted = in_order(ruler, split).filter(named)
     if section:
         wanted = wanted.filter(team__in=teams_of_section(competition, section))
-    standings = list(wanted.select_related("team")[:limit])
+    standings = list(with_facts(wanted, ruler, split)[:limit])
     everybody = list(in_order(ruler, split).values_list("team_id", "sort_key", "received_at"))
     rank = dict(zip((row[0] for row in everybody), shared_ranks([row[1:] for row in everybody]), strict=True))
     ranks = [rank[standing.team_id] for standing in standings]
@@ -136,6 +146,11 @@ def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
             _earlier.pop(next(iter(_earlier)))
         _earlier[key] = ranks
     return _earlier[key]
+
+
+def forget() -> None:
+    """What is kept of earlier days: for tests and measurements, whose databases come and go under the same keys."""
+    _earlier.clear()
 
 
 def movements(
@@ -196,14 +211,12 @@ def _ranked_rows(
 ) -> list[Row]:
     competition = ground_truth.competition
     moved = movements(ground_truth, split, standings, ranks, at)
-    histories = _histories(ground_truth, standings)
-    hides = is_hidden(ground_truth, split)
-    members = _members(standings) if sees_names or not competition.uses_pseudonyms else {}
-    files = [standing.submission_id for standing in standings]
-    others = beside(ground_truth, split, files, ladder_on(ground_truth, split))
+    trends = histories(ground_truth, standings)
+    hides, ladder, asides = is_hidden(ground_truth, split), ladder_on(ground_truth, split), asides_of(ground_truth)
+    people = members(standings) if sees_names or not competition.uses_pseudonyms else {}
     rows = []
     for standing, rank in zip(standings, ranks, strict=True):
-        last_at, history = histories.get(standing.team_id, (None, []))
+        history = trends.get(standing.team_id, [])
         name, real_name = names_of(standing.team, competition, sees_names=sees_names)
         rows.append(
             Row(
@@ -216,50 +229,15 @@ def _ranked_rows(
                 submission_id=str(standing.submission_id),
                 received_at=standing.received_at,
                 attempts=len(history),
-                last_at=last_at,
+                last_at=getattr(standing, "last_at", None),
                 trend=() if hides else tuple(history[-TREND_POINTS:]),
-                members=tuple(members.get(standing.team_id, [])),
+                members=tuple(people.get(standing.team_id, [])),
                 is_picked_by_system=standing.is_picked_by_system,
-                secondary=others.get(str(standing.submission_id), ()),
+                secondary=told(asides, getattr(standing, "stored", None) or (), ladder),
                 doubt=sure.get(str(standing.submission_id)),
             )
         )
     return rows
-
-
-def _histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict[int, tuple[datetime, list[float]]]:
-    """Team → receipt of its last ranked file, and the public scores of all of them in order of receipt, as shown.
-
-    The files of these few teams are named in a subquery: a plain join is planned the other way round, through every
-    score of the ruler. Times are aggregated in the database, because reading a time costs more than reading a score.
-    """
-    files = Submission.objects.filter(
-        team__in=[standing.team_id for standing in standings],
-        is_late=False,
-        hidden_at=None,
-        status=Submission.Status.SCORED,
-    )
-    scores = Score.objects.filter(
-        submission__in=files.order_by().values("pk"), ground_truth=ground_truth, split=Split.PUBLIC
-    ).order_by()
-    values: dict[int, list[float]] = defaultdict(list)
-    in_order_of_receipt = scores.order_by("submission__received_at", "submission_id")
-    for team_id, value in in_order_of_receipt.values_list("submission__team_id", "value"):
-        assert team_id is not None
-        values[team_id].append(value)
-    if ladder := ladder_of(ground_truth):
-        values = {team_id: [shown for shown, _ in ladder.climb(exact)] for team_id, exact in values.items()}
-    lasts = files.order_by().values_list("team_id").annotate(last=Max("received_at"))
-    return {team_id: (last, values.get(team_id, [])) for team_id, last in lasts if team_id is not None}
-
-
-def _members(standings: Sequence[Standing]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = defaultdict(list)
-    for team_id, name in Membership.objects.filter(team__in=[standing.team_id for standing in standings]).values_list(
-        "team_id", "user__username"
-    ):
-        found[team_id].append(name)
-    return found
 
 
 def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
@@ -316,22 +294,22 @@ def merge(rows: Sequence[Row], references: Sequence[Row], sign: float, *, is_fir
     return sorted([*rows, *here], key=lambda row: (_key(row, sign), row.is_baseline, row.rank or 0))
 
 
-def lines(competition: Competition, split: Split, *, sees_names: bool = False) -> Iterator[Row]:
-    """All ranked rows of a board without history, for exports; baselines are left out."""
+def lines(
+    competition: Competition, split: Split, *, sees_names: bool = False, at_most: int | None = None
+) -> Iterator[Row]:
+    """All ranked rows of a board without history, for exports, or the first of them; baselines are left out."""
     ruler = competition.ground_truth
     if ruler is None:
         return
     ruler.competition = competition
     hides = is_hidden(ruler, split)
-    standings = list(in_order(ruler, split).select_related("team"))
+    asides, ladder = asides_of(ruler), ladder_on(ruler, split)
+    standings = list(with_facts(in_order(ruler, split), ruler, split)[:at_most])
     ranks = shared_ranks([(standing.sort_key, standing.received_at) for standing in standings])
-    others = beside(ruler, split, in_order(ruler, split).values("submission"), ladder_on(ruler, split))
-    counts = dict(
-        Submission.objects.filter(competition=competition, team__isnull=False, status=Submission.Status.SCORED)
-        .order_by()
-        .values_list("team_id")
-        .annotate(number=Count("pk"))
-    )
+    files = Submission.objects.filter(competition=competition, team__isnull=False, status=Submission.Status.SCORED)
+    if at_most is not None:
+        files = files.filter(team__in=[standing.team_id for standing in standings])
+    counts = dict(files.order_by().values_list("team_id").annotate(number=Count("pk")))
     for standing, rank in zip(standings, ranks, strict=True):
         name, real_name = names_of(standing.team, competition, sees_names=sees_names)
         yield Row(
@@ -345,5 +323,5 @@ def lines(competition: Competition, split: Split, *, sees_names: bool = False) -
             received_at=standing.received_at,
             attempts=counts.get(standing.team_id, 0),
             is_picked_by_system=standing.is_picked_by_system,
-            secondary=others.get(str(standing.submission_id), ()),
+            secondary=told(asides, getattr(standing, "stored", None) or (), ladder),
         )

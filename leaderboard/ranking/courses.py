@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ..models import GroundTruth, Split, Team
-from .boards import in_order, is_hidden
+from .boards import LEADERS, in_order, is_hidden
 from .ladder import ladder_of, ranked_scores, sign_of
 
-LEADERS = 10
 MOST_STEPS = 20
 
 
@@ -23,13 +22,16 @@ class Course:
     steps: tuple[tuple[datetime, float], ...]
 
 
-def courses(ground_truth: GroundTruth, *, also: Team | None = None) -> list[Course]:
-    """Of the best teams of the public board in its order, and of one more; nothing where the board shows no scores."""
+def courses(ground_truth: GroundTruth, *, also: Team | None = None, leaders: Sequence[Team] = ()) -> list[Course]:
+    """Of the best teams of the public board in its order (`leaders`, where they are at hand), and of one more; nothing
+    where the board shows no scores."""
     if is_hidden(ground_truth, Split.PUBLIC):
         return []
-    leaders = [
-        standing.team for standing in in_order(ground_truth, Split.PUBLIC).select_related("team__competition")[:LEADERS]
+    leaders = list(leaders) or [
+        standing.team for standing in in_order(ground_truth, Split.PUBLIC).select_related("team")[:LEADERS]
     ]
+    for team in leaders:
+        team.competition = ground_truth.competition
     if also is not None and also not in leaders:
         leaders.append(also)
     found = _steps(ground_truth, leaders)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..models import GroundTruth, Split
+from ..models import GroundTruth, Split, Team
 from .doubts import Doubt
 from .ladder import Ladder
 from .secondary import Beside
@@ -50,6 +50,17 @@ class Board:
     total: int
     ladder: Ladder | None = None
     """How scores are shown; None where they are exact."""
+    leaders: tuple[Team, ...] = ()
+    """The best teams, on the first page alone."""
+
+    @property
+    def placings(self) -> dict[int, Placing]:
+        """Team → where it stands, of those on this page; empty on a hidden board."""
+        return {
+            row.team_id: Placing(row.rank, self.total, row.value, row.submission_id)
+            for row in self.rows
+            if row.rank is not None and row.value is not None
+        }
 
 
 @dataclass(frozen=True)

@@ -160,15 +160,15 @@ class Hindsight:
 
 def hindsight(team: Team, ground_truth: GroundTruth) -> Hindsight | None:
     """What a team should have picked; None before the reveal and for a team that is not on the private board."""
-    board = in_order(ground_truth, Split.PRIVATE)
-    held = board.filter(team=team).first()
+    board = list(in_order(ground_truth, Split.PRIVATE))
+    held = next((standing for standing in board if standing.team_id == team.pk), None)
     if ground_truth.competition.revealed_at is None or held is None:
         return None
     sign = sign_of(ground_truth)
     decided = Best(team.pk, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system)
     best = min((decided, *_private_files(team, ground_truth, sign)), key=lambda one: one.order)
-    others = board.exclude(team=team).values_list("sort_key", "received_at")
-    return Hindsight(decided, best, 1 + sum(order < best.order for order in others))
+    better = sum((other.sort_key, other.received_at) < best.order for other in board if other is not held)
+    return Hindsight(decided, best, 1 + better)
 
 
 def _private_files(team: Team, ground_truth: GroundTruth, sign: float) -> list[Best]:

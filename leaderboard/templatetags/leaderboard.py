@@ -23,7 +23,7 @@ from django.utils.translation import gettext as _
 import metrics
 
 from .. import grading, ranking, telling
-from ..models import Baseline, Competition, GradeRelease, GroundTruth, Submission, Team, Uncertainty, User
+from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty, User
 from ..models.zones import day_and_time
 from ..web import charts, navigation, parameter_words, prose
 from ..web.access import Visit
@@ -102,12 +102,6 @@ def short(value: float | None) -> str:
 def points(value: float | None, decimals: int) -> str:
     """Points of a grade, a dash where there is none."""
     return grading.points_text(value, decimals)
-
-
-@register.simple_tag
-def is_graded(competition: Competition) -> bool:
-    """Whether students can see their grades; asks nothing of the database before the reveal."""
-    return competition.revealed_at is not None and GradeRelease.current(competition) is not None
 
 
 @register.simple_tag

@@ -36,7 +36,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from .. import ranking
-from ..models import Competition, Membership, Viewer, extended_to, last_deadline, terms_of
+from ..models import Competition, GradeRelease, Membership, Viewer, extended_to, last_deadline, terms_of
 from ..models.clock import database_now
 from . import zones
 
@@ -80,9 +80,14 @@ class Visit:
         return (
             Membership.objects.select_related("team", "competition")
             .filter(competition=self.competition, user=self.user)
-            .annotate(extended_to=extended_to("team"))
+            .annotate(extended_to=extended_to("team"), is_graded=GradeRelease.is_current("competition"))
             .first()
         )
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether the viewer has a team and students can see their grades."""
+        return self.competition.revealed_at is not None and getattr(self.membership, "is_graded", False)
 
     @property
     def closes_at(self) -> datetime:

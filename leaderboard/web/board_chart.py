@@ -46,12 +46,13 @@ class Chart:
     last: datetime
 
 
-def board_chart(competition: Competition, mine: Team | None) -> Chart | None:
-    """None where there is nothing to draw: on a hidden board, and before a second score."""
+def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[Team] = ()) -> Chart | None:
+    """None where there is nothing to draw: on a hidden board, and before a second score. `leaders` are the best teams
+    of the public board, where they are at hand."""
     ruler = competition.ground_truth
     if ruler is None:
         return None
-    lines = tuple(_lines(ranking.courses(ruler, also=mine), mine))
+    lines = tuple(_lines(ranking.courses(ruler, also=mine, leaders=leaders), mine))
     moments = [at for line in lines for at, _ in line.steps]
     if len(moments) < 2 or min(moments) == max(moments):
         return None

@@ -7,8 +7,8 @@ Private standings are asked for only behind `visit.sees_private`, and their keys
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from ... import hosting, ranking
-from ...models import Split, section_names
+from ...models import Split, Team, section_names
 from .. import board_cache, zones
 from ..access import Audience, Visit, open_to
 from ..board_chart import Chart, board_chart
@@ -45,6 +45,9 @@ class Table:
     page: int
     pages: int
     total: int
+    placings: Mapping[int, ranking.Placing] = field(default_factory=dict)
+    """Of the teams in it; empty where some teams alone were asked for, and on a hidden board."""
+    leaders: tuple[Team, ...] = ()
 
 
 @dataclass
@@ -107,7 +110,7 @@ class Wish:
         def make() -> Table:
             board = ranking.board(competition, self.split, page=self.page, at=at, sees_names=self.sees_names)
             html = self._html(board.rows, board.total)
-            return Table(html, board.page, board.pages, board.total)
+            return Table(html, board.page, board.pages, board.total, board.placings, board.leaders)
 
         return board_cache.shelf.get(("table", *self.key), make)
 
@@ -149,6 +152,8 @@ class Wish:
         if membership is None or ruler is None or self.is_locked:
             return None
         team = membership.team
+        if not self.is_selection and (found := self.table().placings.get(team.pk)):
+            return found
         key = ("place", self.visit.competition.pk, ruler.pk, self.visit.competition.board_version, self.split, team.pk)
         return board_cache.shelf.get(key, lambda: ranking.placing(team, ruler, self.split))
 
@@ -159,7 +164,7 @@ class Wish:
         team = self.visit.membership.team if self.visit.membership else None
         competition = self.visit.competition
         key = ("chart", competition.pk, competition.ground_truth_id, competition.board_version, team and team.pk)
-        return board_cache.shelf.get(key, lambda: board_chart(competition, team))
+        return board_cache.shelf.get(key, lambda: board_chart(competition, team, self.table().leaders))
 
 
 @open_to(Audience.VISITORS)

@@ -120,7 +120,7 @@ def podium(competition: Competition) -> tuple[ranking.Row, ...]:
     """The first three ranks of the private board; callers ask whether it is open."""
 
     def best() -> tuple[ranking.Row, ...]:
-        lines = ranking.lines(competition, Split.PRIVATE)
-        return tuple(row for row, _ in zip(lines, range(6), strict=False) if row.rank is not None and row.rank <= 3)
+        lines = ranking.lines(competition, Split.PRIVATE, at_most=6)
+        return tuple(row for row in lines if row.rank is not None and row.rank <= 3)
 
     return shelf.get(("podium", competition.pk, competition.board_version), best)

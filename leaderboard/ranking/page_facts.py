@@ -1,0 +1,64 @@
+"""What stands beside the teams of one page of a board: their files over time, their members, further metrics.
+
+What each row needs a single fact of is asked for together with the rows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+
+from ..models import GroundTruth, Membership, Score, Split, Standing, Submission
+from .ladder import ladder_of
+
+
+def with_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
+    """Standings with their teams, with `total` (how many there are on the board), `last_at` (the receipt of the team's
+    last ranked file) and `stored` (what secondary metrics say of the file that stands there, where the ruler has
+    some)."""
+    everybody = Standing.objects.filter(ground_truth=ground_truth, split=split).values("split")
+    files = _ranked_files().filter(team=OuterRef("team")).order_by("-received_at")
+    found = standings.select_related("team").annotate(
+        total=Subquery(everybody.annotate(number=Count("pk")).values("number")),
+        last_at=Subquery(files.values("received_at")[:1]),
+    )
+    if not ground_truth.secondary:
+        return found
+    score = Score.objects.filter(submission=OuterRef("submission"), ground_truth=ground_truth, split=split)
+    return found.annotate(stored=Subquery(score.values("secondary")[:1]))
+
+
+def histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict[int, list[float]]:
+    """Team → the public scores of all its ranked files in order of receipt, as shown.
+
+    The files of these few teams are named in a subquery: a plain join is planned the other way round, through every
+    score of the ruler.
+    """
+    files = _ranked_files().filter(team__in=[standing.team_id for standing in standings])
+    scores = Score.objects.filter(
+        submission__in=files.order_by().values("pk"), ground_truth=ground_truth, split=Split.PUBLIC
+    )
+    values: dict[int, list[float]] = defaultdict(list)
+    in_order_of_receipt = scores.order_by("submission__received_at", "submission_id")
+    for team_id, value in in_order_of_receipt.values_list("submission__team_id", "value"):
+        assert team_id is not None
+        values[team_id].append(value)
+    if ladder := ladder_of(ground_truth):
+        return {team_id: [shown for shown, _ in ladder.climb(exact)] for team_id, exact in values.items()}
+    return values
+
+
+def _ranked_files() -> QuerySet[Submission]:
+    return Submission.objects.filter(is_late=False, hidden_at=None, status=Submission.Status.SCORED)
+
+
+def members(standings: Sequence[Standing]) -> dict[int, list[str]]:
+    """Team → the names of its accounts."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for team_id, name in Membership.objects.filter(team__in=[standing.team_id for standing in standings]).values_list(
+        "team_id", "user__username"
+    ):
+        found[team_id].append(name)
+    return found
