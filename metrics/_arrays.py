@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from metrics._gather import picked
+
 
 class Coded:
     """A column of repeated values: row i holds ``values[codes[i]]``.
@@ -34,7 +36,7 @@ class Coded:
 
     def take(self, rows: np.ndarray) -> Coded:
         """The given rows."""
-        taken = Coded(self.codes[rows], array=self.array)
+        taken = Coded(picked(self.codes, rows), array=self.array)
         taken.size, taken._made = self.size, self._made
         return taken
 
@@ -66,7 +68,7 @@ class Ranked:
 
     def take(self, rows: np.ndarray) -> Ranked:
         """The given rows."""
-        return Ranked(self.codes[rows], self.confidence[rows])
+        return Ranked(picked(self.codes, rows), picked(self.confidence, rows))
 
 
 class Answers:
@@ -89,4 +91,4 @@ class Answers:
 
 def take(values: Any, rows: np.ndarray) -> Any:
     """Rows of whatever a kind reads."""
-    return values[rows] if isinstance(values, np.ndarray) else values.take(rows)
+    return picked(values, rows) if isinstance(values, np.ndarray) else values.take(rows)

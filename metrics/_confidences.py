@@ -9,38 +9,54 @@ import numpy as np
 
 from metrics._arrays import Coded, Ranked
 from metrics._contract import ratio
+from metrics._gather import picked
 from metrics._order import closed_up, counts_in_order, dense_ranks, precision_from_top
 from metrics._ranks import counts_by_place
 
 
 def has_answer(truth: Coded) -> np.ndarray:
     """Which rows have something to be found, shape (n,), bool."""
-    sought: np.ndarray = np.array([bool(text) for text in truth.values] or [False])[truth.codes]
-    return sought
+    has: np.ndarray = np.array([bool(text) for text in truth.values] or [False])
+    return picked(has.view(np.int8), truth.codes).view(bool)
 
 
 @dataclass(frozen=True)
 class Ranking:
     """The answers given, from the highest confidence down; equal confidences are one rank.
 
-    ``sought`` and ``right`` tell of each row, ``given`` are the rows with an answer and ``places`` their ranks;
-    ``hits``, ``answers`` and ``precision`` tell of each rank.
+    ``sought`` and ``right`` tell of each row. ``given`` are the rows with an answer and ``keys`` tell of each of them
+    twice its rank, and 1 more where it is right. ``hits`` and ``precision`` tell of each rank, and ``taken`` how many
+    answers there are down to it.
     """
 
     sought: np.ndarray
     right: np.ndarray
     given: np.ndarray
-    places: np.ndarray
+    keys: np.ndarray
     hits: np.ndarray
-    answers: np.ndarray
+    taken: np.ndarray
     precision: np.ndarray
+
+    def of_given(self, of_wrong: np.ndarray, of_right: np.ndarray) -> np.ndarray:
+        """What is known of each rank, for wrong and for right answers there, told of each answer."""
+        table = np.empty((len(of_right), 2))
+        table[:, 0], table[:, 1] = of_wrong, of_right
+        return picked(table.ravel(), self.keys)
+
+    def of_rows(self, answers: np.ndarray) -> np.ndarray:
+        """What is known of each answer, told of each row; 0 where none is given."""
+        if len(self.given) == len(self.right):
+            return answers
+        found = np.zeros(len(self.right))
+        found[self.given] = answers
+        return found
 
 
 class Sorted(Ranked):
     """Answers with ranks in place of their confidences, so that any part of them needs no sort."""
 
     def take(self, rows: np.ndarray) -> Sorted:
-        return Sorted(self.codes[rows], closed_up(self.confidence[rows]))
+        return Sorted(picked(self.codes, rows), closed_up(picked(self.confidence, rows)))
 
     @cached_property
     def _rankings(self) -> dict[int, tuple[Coded, Ranking]]:
@@ -90,10 +106,10 @@ def _ranking(truth: Coded, prediction: Sorted) -> Ranking:
     is_full = len(given) == len(right)  # then nothing has to be picked
     ranks = prediction.confidence if is_full else prediction.confidence[given]
     places = ranks.max(initial=0) - ranks
-    _, wrong, hits = counts_by_place(right if is_full else right[given], places)
-    answers = hits + wrong
-    precision = np.cumsum(hits) / np.maximum(np.cumsum(answers), 1)
-    return Ranking(sought, right, given, places, hits, answers, precision)
+    keys, wrong, hits = counts_by_place(right if is_full else right[given], places)
+    taken = np.cumsum(hits + wrong)
+    precision = np.cumsum(hits) / np.maximum(taken, 1)
+    return Ranking(sought, right, given, keys, hits, taken, precision)
 
 
 def influence(truth: Coded, prediction: Ranked) -> np.ndarray:
@@ -101,12 +117,10 @@ def influence(truth: Coded, prediction: Ranked) -> np.ndarray:
     of all ranks below, and its share of the divisor."""
     ranking = ranking_of(truth, prediction)
     sought = max(1, int(ranking.sought.sum()))
-    per_answer = ranking.hits / np.maximum(np.cumsum(ranking.answers), 1)
+    per_answer = ranking.hits / np.maximum(ranking.taken, 1)
     gain = np.cumsum(per_answer[::-1])[::-1]
     loss = np.cumsum((per_answer * ranking.precision)[::-1])[::-1]
     value = float((ranking.hits * ranking.precision).sum()) / sought
-    effect = -value * ranking.sought
-    right, places = ranking.right[ranking.given], ranking.places
-    effect[ranking.given] += right * (ranking.precision + gain)[places] - loss[places]
+    effect = ranking.of_rows(ranking.of_given(-loss, ranking.precision + gain - loss)) - value * ranking.sought
     found: np.ndarray = effect / sought
     return found

@@ -12,6 +12,7 @@ import numpy as np
 
 from metrics._errors import EXAMPLES, Problem, counted, listed, shown
 from metrics._index import Index
+from metrics._numbered import Numbered
 from metrics._tables import Table, pick, raw_cells
 
 _CANONICAL = r"^(0|-?[1-9][0-9]{0,14})$"
@@ -49,8 +50,8 @@ class Ids:
         return texts
 
     @cached_property
-    def _index(self) -> Index:
-        return Index(self.array)
+    def _index(self) -> Index | Numbered:
+        return Numbered.of(self.array) or Index(self.array)
 
     def make_index(self) -> None:
         """Prepare to find ids, before a submission needs the memory; otherwise it is done when first needed."""

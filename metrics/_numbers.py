@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metrics._arrays import Coded
+from metrics._gather import picked
 from metrics._tables import pick, plain, raw_cells
 
 if TYPE_CHECKING:
@@ -99,8 +100,7 @@ def _slow(cells: Cells) -> np.ndarray:
     for (kind, what), codes in bad.items():
         numbers[codes] = np.nan
         cells.refuse(kind, what, np.flatnonzero(np.isin(coded.codes, codes)), quote=kind != "missing_value")
-    values: np.ndarray = numbers[coded.codes]
-    return values
+    return picked(numbers, coded.codes)
 
 
 def reason(text: str) -> tuple[str, str]:

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from metrics._gather import picked
+
 _MANY = 5000
 _CROWD = 500
+_COUNTED = 100_000
+_SPARE = 20
 _CLASSES = 1 << 16
 _MOST_DIGITS = 7
 _TRIED = 100
@@ -22,8 +26,7 @@ def closed_up(places: np.ndarray) -> np.ndarray:
     seen[places] = 1
     number = np.cumsum(seen, dtype=np.int32)
     number -= 1
-    found: np.ndarray = number[places]
-    return found
+    return picked(number, places)
 
 
 def dense_ranks(values: np.ndarray) -> np.ndarray:
@@ -32,7 +35,7 @@ def dense_ranks(values: np.ndarray) -> np.ndarray:
     if whole is not None:
         return closed_up(whole)
     order = _order_of(values)
-    ordered = values[order]
+    ordered = picked(values, order)
     steps = np.zeros(len(order), np.int32)
     np.cumsum(ordered[1:] != ordered[:-1], out=steps[1:])
     ranks = np.empty(len(order), np.int32)
@@ -58,14 +61,16 @@ def counts_in_order(positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarra
 
 def _counts(positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same of scores from 0 on: each with its class is one whole number, so that numbers alone are sorted."""
-    keys = (scores.view(np.uint64) << np.uint64(1)) | positive  # the sign of -0.0 falls off
+    keys = scores.view(np.uint64) << np.uint64(1)  # the sign of -0.0 falls off
+    keys |= positive
     classes = _classes_of(scores)
     if classes is None:
         keys.sort()
     else:
-        keys = keys[np.argsort(classes, kind="stable")]
+        keys = picked(keys, np.argsort(classes, kind="stable"))
         keys.sort(kind="stable")
-    is_up = (keys & np.uint64(1)).astype(np.int32)
+    is_up = keys.astype(np.int32)
+    is_up &= 1
     keys >>= np.uint64(1)
     is_end = np.ones(len(keys), bool)
     np.not_equal(keys[1:], keys[:-1], out=is_end[:-1])
@@ -80,11 +85,13 @@ def precision_from_top(down: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np
     """Of the scores that positive rows have, from the lowest on: how many have it, and the share of positive rows
     among all with this score or a higher one."""
     counted = np.flatnonzero(up != 0)
+    each = down + up
+    if (each == 1).all():
+        return np.ones(len(counted), up.dtype), np.arange(len(counted), 0, -1) / (len(up) - counted)
     hits = up[counted]
     taken = down[counted]
     taken += hits
-    below = down + up
-    np.cumsum(below, out=below)
+    below = np.cumsum(each, out=each)
     taken += below[-1:] - below[counted]
     found = np.cumsum(hits[::-1], dtype=hits.dtype)[::-1] / taken
     return hits, found
@@ -118,8 +125,11 @@ def _classes_of(values: np.ndarray) -> np.ndarray | None:
     low, high = float(values.min()), float(values.max())
     if not 1e-290 < high - low < np.inf:
         return None
-    classes = ((values - low) * ((_CLASSES - 1) / (high - low))).astype(np.uint16)
-    return classes if np.bincount(classes).max() <= _CROWD else None
+    spread = values - low
+    spread *= (_CLASSES - 1) / (high - low)
+    classes = spread.astype(np.uint16)
+    crowds = np.bincount(classes[:: max(1, len(values) // _COUNTED)])
+    return classes if crowds.max() <= _CROWD * crowds.sum() / len(values) + _SPARE else None
 
 
 def _order_of(values: np.ndarray) -> np.ndarray:
@@ -128,4 +138,4 @@ def _order_of(values: np.ndarray) -> np.ndarray:
     if classes is None:
         return np.argsort(values)
     order = np.argsort(classes, kind="stable")
-    return order[np.argsort(values[order], kind="stable")]
+    return picked(order, np.argsort(picked(values, order), kind="stable"))

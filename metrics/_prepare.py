@@ -12,7 +12,7 @@ from metrics._errors import EXAMPLES, GroundTruthError, Problem, Refused, counte
 from metrics._evaluate import Result
 from metrics._ids import blank_ids
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
-from metrics._memory import release_memory
+from metrics._memory import keep_memory, release_memory
 from metrics._parameters import complete
 from metrics._registry import get
 from metrics._secondary import Asked, aside_of, table_for
@@ -34,6 +34,7 @@ def prepare(
     one of the ``secondary`` metrics (key, parameters), whose values come with every result. Raises ``UnknownMetric``,
     ``ParameterError`` or ``GroundTruthError`` with every problem of the file, never because of a secondary metric.
     """
+    keep_memory()
     metric = get(key)
     full = complete(metric.parameters, params or {})
     prepared, problems = read_truth(metric, truth, full, id_column, secondary)

@@ -33,6 +33,7 @@ HeaderCheck = Callable[[Sequence[str], int], list[Problem]]
 _SPARE_ROWS = 100_000
 _BLOCK = 1 << 18
 _INK = re.compile(rb"\S")
+_NOT_A_LINE_END = re.compile(rb"[^\n]")
 
 
 class Table:
@@ -199,7 +200,7 @@ def _columns(text: Text, body: int, width: int) -> list[Any] | None:
     found = [_Growing(text.line_ends + 1, len(view) - body) for _ in range(width)]
     start = body
     for end in ends:
-        if text.data.count(b"\n", start, end) < end - start:  # Arrow takes line ends alone for a fault
+        if _NOT_A_LINE_END.search(text.data, start, end):  # Arrow takes line ends alone for a fault
             arrays = _arrow(view[start:end], width, text.has_quotes)
             if arrays is None:
                 return None

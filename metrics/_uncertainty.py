@@ -27,6 +27,7 @@ import numpy as np
 from metrics._arrays import take
 from metrics._contract import Contributions, Metric
 from metrics._errors import TooLarge
+from metrics._gather import picked
 from metrics._tables import raw_cells
 
 if TYPE_CHECKING:
@@ -149,12 +150,12 @@ def from_sums(
     total: Callable[[np.ndarray], float | None],
 ) -> Uncertainty | None:
     """Of a sum over rows; ``None`` where ``total`` has no answer for these parameters."""
-    places = buckets.order if rows is None else rows[buckets.order]
+    places = buckets.order if rows is None else picked(rows, buckets.order)
     if isinstance(contributions, Contributions):
-        columns, places = contributions.table.T, contributions.of_row[places]
+        columns, places = contributions.table.T, picked(contributions.of_row, places)
     else:
         columns = contributions.T
-    sums = np.column_stack([np.add.reduceat(column[places], buckets.starts) for column in columns])
+    sums = np.column_stack([np.add.reduceat(picked(column, places), buckets.starts) for column in columns])
     replicates = _totals(total, buckets.draws @ sums)
     if replicates is None:
         return None
@@ -176,7 +177,7 @@ def _totals(total: Callable[[np.ndarray], float | None], drawn: np.ndarray) -> n
 
 def from_influence(metric: Metric, buckets: Buckets, effects: np.ndarray, value: float) -> Uncertainty:
     """Of a metric that knows what each row does to the score."""
-    ordered = effects[buckets.order]
+    ordered = picked(effects, buckets.order)
     sums = np.add.reduceat(ordered, buckets.starts)
     replicates = value + (buckets.draws - 1) @ sums
     replicates = np.where(np.isfinite(replicates), replicates, value)

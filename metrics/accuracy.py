@@ -19,6 +19,7 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, ratio
+from metrics._gather import picked
 from metrics._inputs import Label
 
 
@@ -39,9 +40,8 @@ def rows(truth: Coded, prediction: Coded) -> Contributions:
     known = truth.once(places_of_values)
     same = np.array([known.get(value, -1) for value in prediction.values] or [-1], np.int32)
     place = truth.once(place_of_each)
-    true = truth.codes if place is None else place.take(truth.codes)
-    # Every code is in range; saying "wrap" spares numpy a check with a copy.
-    right = same.take(prediction.codes, mode="wrap") == true
+    true = truth.codes if place is None else picked(place, truth.codes)
+    right = picked(same, prediction.codes) == true
     return Contributions(np.array([[0.0, 1.0], [1.0, 1.0]]), right.view(np.int8))
 
 

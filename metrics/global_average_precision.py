@@ -27,9 +27,9 @@ from metrics._inputs import LabelOrNone, RankedLabel
 def rows(truth: Coded, prediction: Ranked) -> np.ndarray:
     """For each right answer the precision at its rank, and 1 for each row with something to be found."""
     ranking = ranking_of(truth, prediction)
-    precision = np.zeros(len(truth))
-    precision[ranking.given] = ranking.precision[ranking.places]
-    return np.column_stack([precision * ranking.right, ranking.sought])
+    nothing = np.zeros(len(ranking.precision))
+    earned = ranking.of_rows(ranking.of_given(nothing, ranking.precision))
+    return np.column_stack([earned, ranking.sought])
 
 
 def total(sums: np.ndarray) -> float:
