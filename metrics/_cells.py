@@ -18,6 +18,7 @@ WORDS = ("scab", "rust", "healthy", "Straße", "ΟΔΟΣ", "x-1", "007", "comple
 """What invented files are made of."""
 
 _TRIED = 10_000
+_FEW = 127
 """Cells that tell how often a column's texts repeat."""
 
 
@@ -86,7 +87,9 @@ class Cells:
         if may_repeat and self._hardly_repeats():
             return Coded(np.arange(len(self.array), dtype=np.int32), array=self.array)
         encoded = self.array.dictionary_encode()
-        return Coded(plain(encoded.indices, np.int32), array=encoded.dictionary)
+        codes = plain(encoded.indices, np.int32)
+        is_short = len(encoded.dictionary) <= _FEW  # then a fourth of the memory has to be looked at
+        return Coded(codes.astype(np.int8) if is_short else codes, array=encoded.dictionary)
 
     def _hardly_repeats(self) -> bool:
         first = self.array[:_TRIED]

@@ -19,8 +19,9 @@ def picked(values: np.ndarray, places: np.ndarray) -> np.ndarray:
     """
     if len(places) < _FEW or values.ndim != 1 or not (_is_plain(values) and _is_plain(places)):
         return values[places]
-    if int(places.view(f"u{places.itemsize}").max()) >= len(values):  # below 0 they are very large
-        message = f"places from {places.min()} to {places.max()} among {len(values)} values"
+    lowest, highest = int(places.min()), int(places.max())
+    if lowest < 0 or highest >= len(values):
+        message = f"places from {lowest} to {highest} among {len(values)} values"
         raise IndexError(message)
     import pyarrow.compute as pc
 

@@ -32,13 +32,13 @@ def place_of_each(truth: Coded) -> np.ndarray | None:
     """The same by code; ``None`` where each code is its own number."""
     known = truth.once(places_of_values)
     places = [known[value] for value in truth.values]
-    return None if places == list(range(len(places))) else np.array(places, np.int32)
+    return None if places == list(range(len(places))) else np.array(places, truth.codes.dtype)
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
     """1 for a right row, and 1 for the row."""
     known = truth.once(places_of_values)
-    same = np.array([known.get(value, -1) for value in prediction.values] or [-1], np.int32)
+    same = np.array([known.get(value, -1) for value in prediction.values] or [-1], truth.codes.dtype)
     place = truth.once(place_of_each)
     true = truth.codes if place is None else picked(place, truth.codes)
     right = picked(same, prediction.codes) == true
