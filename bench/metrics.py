@@ -28,7 +28,7 @@ from sklearn import metrics as sk
 
 import metrics
 from bench import metrics_baselines as slow
-from bench.metrics_data import LABELS, files
+from bench.metrics_data import LABELS, NUMBERED, SCATTERED, files
 from metrics._arrays import Coded
 from metrics._cells import Cells
 from metrics._contract import sums_of
@@ -86,18 +86,18 @@ def once(key: str, truth: Any, prediction: Any, **params: Any) -> float | None:
 
 
 def pandas(rows: int) -> None:
-    """Bytes to aligned arrays."""
-    truth, submission = files("label", "label", rows)
-    prepared, frame = metrics.prepare("accuracy", truth), pd.read_csv(io.BytesIO(truth), dtype=str)
-    ids = prepared.ids.array
-    ours, least, theirs = race(
-        lambda: prepared.read_submission(submission),
-        lambda: slow.floor(submission, ids),
-        lambda: slow.naive(submission, frame),
-    )
-    what = f"bytes to checked, aligned arrays, {rows:,} rows: {ours * 1e3:,.0f} ms"
-    at_least(what, theirs / ours, 8, "pandas")
-    say(what, f"{ours / least:.2f} × floor", "≤ 1.3", ours / least <= 1.3)
+    """Bytes to checked, aligned arrays."""
+    for words, ids_like in (("numbered ids", NUMBERED), ("ids as of a hash", SCATTERED)):
+        truth, submission = files("label", "label", rows, ids_like)
+        prepared, frame = metrics.prepare("accuracy", truth), pd.read_csv(io.BytesIO(truth), dtype=str)
+        ours, least, theirs = race(
+            partial(prepared.read_submission, submission),
+            partial(slow.floor, submission, prepared.ids.array),
+            partial(slow.naive, submission, frame),
+        )
+        what = f"bytes to arrays, {rows:,} rows, {words}: {ours * 1e3:,.0f} ms"
+        at_least(what, theirs / ours, 8, "pandas")
+        say(what, f"{ours / least:.2f} × floor", "≤ 1.3", ours / least <= 1.3)
 
 
 def floor(rows: int) -> None:

@@ -54,10 +54,17 @@ CELLS: dict[str, Callable[[int], Iterable[str]]] = {
 }
 
 
+NUMBERED = "img_{:08d}"
+SCATTERED = "{:012x}"
+"""Ids as of a hash: neither a prefix nor numbers that follow each other."""
+
+
 @lru_cache(maxsize=1)
-def files(truth: str, submission: str, rows: int) -> tuple[bytes, bytes]:
+def files(truth: str, submission: str, rows: int, ids_like: str = NUMBERED) -> tuple[bytes, bytes]:
     """Two CSV files with the columns ``id``, ``y`` and, in the truth, ``Usage``."""
-    ids = np.array([f"img_{number:08d}" for number in _DICE.permutation(rows).tolist()])
+    spread = 1 if ids_like == NUMBERED else 0x9E3779B97F4B  # odd, so that no two meet
+    numbers = (number * spread % 2**48 for number in _DICE.permutation(rows).tolist())
+    ids = np.array([ids_like.format(number) for number in numbers])
     usage = _DICE.choice(["Public", "Private"], rows).tolist()
     answers = zip(ids.tolist(), CELLS[truth](rows), usage, strict=True)
     sent = zip(_DICE.permutation(ids).tolist(), CELLS[submission](rows), strict=True)

@@ -18,7 +18,8 @@ def picked(values: np.ndarray, places: np.ndarray) -> np.ndarray:
     are. Raises ``IndexError``.
     """
     if len(places) < _FEW or values.ndim != 1 or not (_is_plain(values) and _is_plain(places)):
-        return values[places]
+        found: np.ndarray = values[places]
+        return found
     lowest, highest = int(places.min()), int(places.max())
     if lowest < 0 or highest >= len(values):
         message = f"places from {lowest} to {highest} among {len(values)} values"

@@ -61,7 +61,8 @@ class _Words(NamedTuple):
             found = self.words[int(places[0]) :: step][: len(places)]
             if len(found) == len(places):
                 return found.copy()
-        return self.words[places]
+        chosen: np.ndarray = self.words[places]
+        return chosen
 
 
 class Numbered:
