@@ -26,8 +26,8 @@ def picked(values: np.ndarray, places: np.ndarray) -> np.ndarray:
         raise IndexError(message)
     import pyarrow.compute as pc
 
-    found = pc.take(_arrow(values), _arrow(places), boundscheck=False)
-    return np.frombuffer(found.buffers()[1], values.dtype, len(places))
+    taken = pc.take(_arrow(values), _arrow(places), boundscheck=False)
+    return np.frombuffer(taken.buffers()[1], values.dtype, len(places))
 
 
 def _is_plain(array: np.ndarray) -> bool:

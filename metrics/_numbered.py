@@ -111,7 +111,7 @@ class Numbered:
     def _numbers_of(self, words: _Words) -> np.ndarray:
         digits = words.lengths - np.int32(len(self._prefix))
         used = digits.clip(0, _DIGITS)
-        number = words.last()
+        number: np.ndarray = words.last()
         before = _BEFORE[used]
         number = (number & ~before | _NOUGHTS & before) ^ _NOUGHTS
         is_good = ((number + _OVER_NINE) | number) & _HIGH == 0
