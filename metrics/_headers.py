@@ -67,6 +67,14 @@ def _separated(header: str, word: str, line: int) -> Problem:
     return Problem("separator", message, line=line)
 
 
+def other_separator(text: str) -> str:
+    """Which separator rows like this have in place of the header's commas; ``""`` if none."""
+    for separator, word in _SEPARATORS.items():
+        if separator in text:
+            return f" The rows are separated by {word} and the header by commas: save the whole file with commas."
+    return ""
+
+
 def check_comment(names: Sequence[str], line: int, expected: Sequence[str] = ()) -> list[Problem]:
     """A remark where the header belongs."""
     if not names[0].startswith("#"):

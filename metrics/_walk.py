@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from metrics._errors import EXAMPLES, Problem, counted, listed
+from metrics._headers import other_separator
 
 _CELL = rb'(?:"(?:[^"]|"")*"|[^",\n]*)'
 _RECORD = re.compile(_CELL + rb"(?:," + _CELL + rb")*")
@@ -135,8 +136,8 @@ def _hint(record: _Record, found: int, width: int) -> str:
         return " These lines are read as one row: a quote is missing."
     if found == width + 1 and record.text.rstrip().endswith(b","):
         return " The row ends with a comma."
-    if found == 1 and b";" in record.text:
-        return " The rows are separated by semicolons and the header by commas: save the whole file with commas."
+    if found == 1 and (why := other_separator(record.text.decode(errors="replace"))):
+        return why
     if found > width and _DECIMAL_COMMA.search(record.text):
         return " If the comma is a decimal sign, write 0.5 instead of 0,5."
     return ""

@@ -79,3 +79,21 @@ def test_a_header_alone_is_a_file_where_ids_may_be_missing() -> None:  # 3
     assert truth.evaluate(b"id,y\n").overall == 0.0
     assert metrics.sniff(b"id,y\n", 5, ["id", "y"], may_be_empty=True) == []
     assert [problem.code for problem in metrics.sniff(b"id,y\n", 5, ["id", "y"])] == ["no_rows"]
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+@pytest.mark.parametrize("answer", ["1", "0,5"])
+def test_rows_with_another_separator_than_the_header_are_told_so(separator: str, answer: str) -> None:
+    """A decimal comma makes two cells of such a row: then it is the id that looks strange."""
+    truth = metrics.prepare("mae", b"id,y\n1,1\n2,2\n")
+    with pytest.raises(metrics.SubmissionError) as caught:
+        truth.evaluate(f"id,y\n1{separator}{answer}\n2{separator}{answer}\n".encode())
+    name = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}[separator]
+    assert f"The rows are separated by {name} and the header by commas" in caught.value.problems[0].message
+
+
+def test_an_unknown_id_with_a_semicolon_is_no_separator() -> None:
+    truth = metrics.prepare("mae", b"id,y\n1,1\n2,2\n")
+    with pytest.raises(metrics.SubmissionError) as caught:
+        truth.evaluate(b"id,y\nx;1,1\n2,2\n")
+    assert "separated" not in str(caught.value)
