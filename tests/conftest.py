@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from django.conf import LazySettings
 from django.core.cache import caches
 from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
+from django.test import override_settings
 from django.utils import timezone
 
 import metrics
@@ -26,6 +30,7 @@ TRUTH = "id,label,Usage\n" + "".join(
     f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)
 )
 ANSWERS = {i: "cat" if i % 3 else "dog" for i in range(1, 13)}
+_folders = count(1)
 
 
 def answers(**wrong: int) -> bytes:
@@ -42,7 +47,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     other = "sqlite" if connection.vendor == "postgresql" else "postgres"
     left = [item for item in items if item.get_closest_marker(other)]
     config.hook.pytest_deselected(items=left)
-    items[:] = [item for item in items if item not in left]
+    gone = set(left)
+    items[:] = [item for item in items if item not in gone]
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests live to the end; Python need not look through them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -72,19 +84,35 @@ def trusted_where_nothing_can_be_sealed() -> None:
         os.environ["TRUST_METRICS"] = "1"
 
 
+@pytest.fixture(autouse=True, scope="session")
+def cheap_passwords_and_counts_of_this_process_alone() -> Iterator[None]:
+    """A password costs no time, and a site that runs on this machine does not count along."""
+    memory = "leaderboard.shared_cache.Memory"
+    with override_settings(
+        CACHES={name: {"BACKEND": memory, "LOCATION": name} for name in ("default", "local")},
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+    ):
+        yield
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pytest's own looks through the folders of all earlier tests first, which is most of the set-up of a small one."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder: Path = tmp_path_factory.getbasetemp() / f"{name}{next(_folders)}"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
 @pytest.fixture(autouse=True)
 def own_folder(settings: LazySettings, tmp_path: Path) -> None:
-    """Every test has its own files, and passwords that cost no time."""
+    """Every test has its own files and begins to count at nothing."""
     settings.FILES_DIR = tmp_path / "files"
     boards.forget()
     claims._had_a_turn.clear()
     board_cache.clear()
-    # Counted in this process alone: a site that runs on this machine must not count along.
-    memory = "leaderboard.shared_cache.Memory"
-    settings.CACHES = {name: {"BACKEND": memory, "LOCATION": name} for name in ("default", "local")}
     for cache in caches.all():
         cache.clear()
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture(autouse=True)
