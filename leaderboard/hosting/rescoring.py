@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from .. import ranking, scoring, tasks, telling
@@ -115,18 +115,20 @@ def preview(competition: Competition, keep: Keep = anew) -> Preview | None:
     candidate.competition = current.competition = competition
     refusals = Refusal.objects.filter(ground_truth=candidate)
     shown = list(refusals.select_related("submission__team")[:SHOWN_REFUSALS])
-    measured = Score.objects.filter(ground_truth=candidate, split=Split.PUBLIC).values("submission")
-    counts = competition.submissions.aggregate(
-        invalid=Count("pk", filter=Q(status=Submission.Status.INVALID)),
-        measured=Count("pk", filter=Q(pk__in=measured)),
-        waiting=Count("pk", filter=Q(pk__in=scoring.unmeasured(candidate).values("pk"))),
-    )
+    refused = len(shown) if len(shown) < SHOWN_REFUSALS else refusals.count()
+    # Each from an index; which files have no score yet takes a look at all of them, until one of these numbers changes.
+    fates = dict(competition.submissions.order_by().values_list("status").annotate(Count("pk")))
+    measured = Score.objects.filter(ground_truth=candidate, split=Split.PUBLIC).count()
+    state = (candidate.pk, measured, refused, fates.get(Submission.Status.SCORED, 0))
+    waiting = keep(("unmeasured", *state), lambda: scoring.unmeasured(candidate).count())
     return Preview(
         ground_truth=candidate,
-        **counts,
-        refused=len(shown) if len(shown) < SHOWN_REFUSALS else refusals.count(),
+        invalid=fates.get(Submission.Status.INVALID, 0),
+        measured=measured,
+        waiting=waiting,
+        refused=refused,
         refusals=shown,
-        moves=[] if counts["waiting"] else _moves(current, candidate, keep),
+        moves=[] if waiting else _moves(current, candidate, keep),
     )
 
 
