@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from .. import rosters
 from ..models import AuditEntry, Competition, Deed, Membership, RosterDraft, RosterEntry, RosterList, User
 from ..models.clock import database_now
+from ..models.roster import joined_as
 from .setting_up import CannotHost
 
 # In this order a line finds its entry; whoever has none of them is found by name and section.
@@ -231,7 +232,7 @@ def link_members(competition: Competition) -> int:
     for user_id, email, joined_at in members.values_list("user", "user__emailaddress__email", "joined_at"):
         entry = entries.get(email.casefold())
         if entry is not None and user_id not in linked:
-            RosterEntry.objects.filter(pk=entry.pk).update(user=user_id, joined_at=joined_at)
+            RosterEntry.objects.filter(pk=entry.pk).update(**joined_as(user_id, joined_at))
             linked.add(user_id)
             count += 1
     return count

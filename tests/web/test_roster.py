@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard import hosting, joining
 from leaderboard.models import AuditEntry, Competition, Deed, Membership, RosterEntry, RosterList, User, sections_of
+from leaderboard.models.roster import slip_digest
 from tests.conftest import enter, make_competition, person
 
 LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,cy@example.org,8,Lab 2\n"
@@ -239,6 +240,20 @@ def test_members_with_a_confirmed_address_are_found_on_the_list(hers: Client, pe
     assert RosterEntry.objects.get(student_id="7").user == bo
     assert sections_of(pets, [team.pk]) == {team.pk: "Lab 1"}
     assert "Cy Clay" not in text_of(hers.get("/host/pets/people/?section=Lab+1"))
+
+
+def test_the_slip_of_whom_a_list_found_works_no_more_not_even_once_they_are_parted(
+    hers: Client, pets: Competition, bo: User, dee: User
+) -> None:
+    enter(pets, bo)
+    read(hers)
+    entry = RosterEntry.objects.get(student_id="7")
+    [(_, code)] = hosting.make_slips(competition=pets, entries=[entry.pk], user=None)
+    confirm(bo)
+    read(hers)
+    assert hosting.part(competition=pets, entries=[entry.pk], user=None) == 1
+    with pytest.raises(joining.CannotJoin, match="does not work any more"):
+        joining.by_slip(user=dee, digest=slip_digest(code))
 
 
 def test_an_assistant_sees_people_and_changes_nothing(hers: Client, pets: Competition, dee: User) -> None:
