@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connection, models, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models, transaction
 from django.db.models.expressions import Value
 from django.db.models.sql.subqueries import UpdateQuery
 
@@ -43,7 +43,7 @@ class Given(Value):
 
 
 class _Written(threading.local):
-    """What each thread has written: a compiler belongs to a thread's connection."""
+    """What each thread has written: a compiler belongs to a connection, and a connection to a thread."""
 
     found: Any = None
 
@@ -60,7 +60,10 @@ class Prepared:
         self._mine = _Written()
 
     def all(self, **values: Any) -> list[Any]:
-        rows, compiler, sql, params = self._mine.found = self._mine.found or self._written()
+        found = self._mine.found
+        if found is None or found[1].connection is not connections[DEFAULT_DB_ALIAS]:
+            found = self._mine.found = self._written()  # a thread with an event loop has a second connection
+        rows, compiler, sql, params = found
         filled = _filled(params, values)
         compiler.as_sql = lambda *_, **__: (sql, filled)
         return list(rows._iterable_class(rows))

@@ -7,7 +7,7 @@ import uuid
 from datetime import timedelta
 
 import pytest
-from django.db import connection, models
+from django.db import connection, connections, models
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -130,3 +130,20 @@ def test_threads_that_ask_at_once_do_not_get_each_others_rows(pets: Competition,
     for one in threads:
         one.join()
     assert wrong == []
+
+
+@pytest.mark.sqlite
+@pytest.mark.django_db(transaction=True)
+def test_a_kept_query_is_asked_over_the_connection_of_whoever_asks() -> None:
+    """A thread that runs an event loop has one inside and one outside of it, each with a transaction of its own."""
+    kept = Prepared(lambda: User.objects.order_by("pk"))
+    assert kept.all() == []
+    outside = connections["default"]
+    inside = connections["default"] = outside.copy()
+    try:
+        with CaptureQueriesContext(inside) as asked:
+            assert kept.all() == []
+    finally:
+        connections["default"] = outside
+        inside.close()
+    assert [one["sql"].split()[0] for one in asked if "leaderboard_user" in one["sql"]] == ["SELECT"]
