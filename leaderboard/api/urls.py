@@ -21,5 +21,5 @@ urlpatterns = [
     path("docs", page, name="api"),
     path("openapi.json", in_json(openapi), name="openapi"),
     *_operations(),
-    re_path(r"^(?P<path>.*)$", in_json(nothing), name="api_nothing"),
+    re_path(r"^(?P<path>[\s\S]*)$", in_json(nothing), name="api_nothing"),
 ]

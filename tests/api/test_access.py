@@ -165,3 +165,11 @@ def test_before_the_opening_no_file_is_taken(ada: User, bo: User) -> None:
     enter(later, bo)
     status, said = Program(bo).hand_in(answers(), "later")
     assert (status, said["errors"][0]["code"]) == (409, "not_open")
+
+
+@pytest.mark.parametrize("path", ["nothing", "competitions/a%0Ab/leaderboard", "competitions/pets%0A"])
+def test_an_address_that_leads_nowhere_says_so_in_json(client: Client, db: None, path: str) -> None:
+    response = client.get(f"/api/v1/{path}")
+    assert response.status_code == 404
+    assert response["Content-Type"].startswith("application/json")
+    assert response.json()
