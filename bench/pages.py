@@ -71,7 +71,9 @@ class Cost:
     @property
     def asks_too_much(self) -> bool:
         at_first = MOST_QUERIES if self.page.name.startswith("leaderboard-") else MOST_AT_FIRST
-        return self.queries > MOST_QUERIES or self.first_queries > at_first
+        # PostgreSQL is asked what time it is, and where a probe of writing is to be taken back to.
+        its_own = (1, 2) if connection.vendor == "postgresql" else (0, 0)
+        return self.queries > MOST_QUERIES + its_own[0] or self.first_queries > at_first + its_own[1]
 
 
 class Readers:

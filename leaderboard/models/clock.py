@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 
 from django.db import connection
 from django.utils import timezone
 
 
+class _Page(threading.local):
+    is_read = False
+    moment: datetime | None = None
+
+
+_page = _Page()
+
+
 def database_now() -> datetime:
     """The moment by which receipts, deadlines and leases are judged. SQLite's clock is that of its only machine."""
     if connection.vendor != "postgresql":
         return timezone.now()
+    if _page.is_read:
+        _page.moment = _page.moment or _asked()
+        return _page.moment
+    return _asked()
+
+
+@contextmanager
+def one_moment() -> Iterator[None]:
+    """While a page is read the clock is asked once. What writes asks each time: a lock may have made it wait."""
+    _page.is_read = True
+    try:
+        yield
+    finally:
+        _page.is_read, _page.moment = False, None
+
+
+def _asked() -> datetime:
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         now: datetime = cursor.fetchone()[0]

@@ -14,6 +14,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from .. import counting, logs
+from ..models import clock
 from .accounts import needs_second_factor
 
 log = logging.getLogger(__name__)
@@ -79,6 +80,19 @@ class HeadersMiddleware:
         if response.get("Content-Disposition", "").startswith("attachment"):
             response["Content-Security-Policy"] = FOR_FILES
         return response
+
+
+class OneMomentMiddleware:
+    """All that a page says is of one moment."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.method not in ("GET", "HEAD"):
+            return self.get_response(request)
+        with clock.one_moment():
+            return self.get_response(request)
 
 
 class PlainAddressMiddleware:

@@ -29,7 +29,7 @@ def test_every_page_asks_little_of_the_database_and_of_the_wire() -> None:
         if one.asks_too_much
     ]
     large = [f"{one.page.path} of {one.page.who}: {one.kb:.0f} KB" for one in found if one.kb > MOST_KB]
-    assert dear + large == []
+    assert not dear + large, "\n".join(dear + large)
 
 
 @pytest.mark.django_db
