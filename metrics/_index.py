@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from metrics._gather import picked
 from metrics._tables import pick, plain, raw_cells
 
 _WIDEST = 64
@@ -89,24 +90,29 @@ class Index:
             return self._found_by_arrow(texts)
         words, too_long = _words_of(texts, self._width)
         slots = _slots_of(words, self._bits)
-        rows: np.ndarray = self._table[slots]
+        rows = picked(self._table, slots)
         rows[too_long] = -1
-        waiting = np.flatnonzero(self._differs(words, rows))
+        waiting = np.arange(len(rows))
+        is_wrong = self._differs(words, rows) & (rows >= 0)
         for _ in range(_MOST_STEPS):
-            waiting = waiting[rows[waiting] >= 0]
+            # Of those that wait all is kept together: they are few, and stand far from each other.
+            some = np.flatnonzero(is_wrong)
+            waiting, slots, *words = (picked(one, some) for one in (waiting, slots, *words))
             if not len(waiting):
                 return rows
-            slots[waiting] = (slots[waiting] + 1) & (len(self._table) - 1)
-            found = rows[waiting] = self._table[slots[waiting]]
-            waiting = waiting[self._differs([word[waiting] for word in words], found)]
+            slots = (slots + 1) & (len(self._table) - 1)
+            found = rows[waiting] = picked(self._table, slots)
+            is_wrong = self._differs(words, found) & (found >= 0)
+        waiting = waiting[is_wrong]
         rows[waiting] = self._found_by_arrow(pick(texts, waiting))
         return rows
 
     def _differs(self, words: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
         """Whether texts are others than those of the rows; row -1 may say anything."""
         differs = np.zeros(len(rows), bool)
+        places = np.maximum(rows, 0)
         for asked, known in zip(words, self._words, strict=True):
-            differs |= asked != known.take(rows, mode="wrap")
+            differs |= asked != picked(known, places)
         return differs
 
     def _made(self) -> np.ndarray | None:

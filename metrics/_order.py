@@ -31,10 +31,11 @@ def closed_up(places: np.ndarray) -> np.ndarray:
 
 def dense_ranks(values: np.ndarray) -> np.ndarray:
     """The place of each value among the distinct values, from 0 for the lowest; int32, shape (n,)."""
-    whole = _whole_numbers(values)
+    ends = _ends(values)
+    whole = _whole_numbers(values, ends)
     if whole is not None:
         return closed_up(whole)
-    order = _order_of(values)
+    order = _order_of(values, ends)
     ordered = picked(values, order)
     steps = np.zeros(len(order), np.int32)
     np.cumsum(ordered[1:] != ordered[:-1], out=steps[1:])
@@ -45,25 +46,28 @@ def dense_ranks(values: np.ndarray) -> np.ndarray:
 
 def counts_in_order(positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How many negative and how many positive rows have each score, from the lowest on; nobody may have some."""
-    whole = _whole_numbers(scores)
+    ends = _ends(scores)
+    whole = _whole_numbers(scores, ends)
     if whole is not None:
         counts = np.bincount(2 * whole + positive, minlength=2 * (int(whole.max()) + 1)).reshape(-1, 2)
         return counts[:, 0], counts[:, 1]
+    if ends[0] >= 0:
+        return _counts(positive, scores, ends)
     is_below = scores < 0
-    if not is_below.any():
-        return _counts(positive, scores)
     # Of a number without sign all bits can move one place to the left, for the class is to be the last.
-    lower = _counts(positive[is_below], -scores[is_below])
-    upper = _counts(positive[~is_below], scores[~is_below])
+    lower = _counts(positive[is_below], -scores[is_below], (0.0, -ends[0]))
+    upper = _counts(positive[~is_below], scores[~is_below], (0.0, ends[1]))
     down, up = (np.concatenate((below[::-1], above)) for below, above in zip(lower, upper, strict=True))
     return down, up
 
 
-def _counts(positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _counts(
+    positive: np.ndarray, scores: np.ndarray, least_and_most: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray]:
     """The same of scores from 0 on: each with its class is one whole number, so that numbers alone are sorted."""
     keys = scores.view(np.uint64) << np.uint64(1)  # the sign of -0.0 falls off
     keys |= positive
-    classes = _classes_of(scores)
+    classes = _classes_of(scores, least_and_most)
     if classes is None:
         keys.sort()
     else:
@@ -87,7 +91,9 @@ def precision_from_top(down: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np
     counted = np.flatnonzero(up != 0)
     each = down + up
     if (each == 1).all():
-        return np.ones(len(counted), up.dtype), np.arange(len(counted), 0, -1) / (len(up) - counted)
+        shares: np.ndarray = np.arange(len(counted), 0, -1, dtype=np.float64)
+        shares /= np.subtract(len(up), counted, out=counted)
+        return np.ones(len(counted), up.dtype), shares
     hits = up[counted]
     taken = down[counted]
     taken += hits
@@ -97,11 +103,16 @@ def precision_from_top(down: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np
     return hits, found
 
 
-def _whole_numbers(values: np.ndarray) -> np.ndarray | None:
+def _ends(values: np.ndarray) -> tuple[float, float]:
+    """The lowest and the highest; zeros of none."""
+    return (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+
+
+def _whole_numbers(values: np.ndarray, ends: tuple[float, float]) -> np.ndarray | None:
     """Whole numbers from 0 on that are ordered and tied as the values are, ``None`` where there are no small ones."""
     if len(values) < _MANY:
         return None
-    low, high = float(values.min()), float(values.max())
+    low, high = ends
     for scale in (10.0**digits for digits in range(_MOST_DIGITS + 1)):
         if (high - low) * scale > 4 * len(values) or max(-low, high) * scale > _EXACT:
             return None
@@ -118,11 +129,11 @@ def _is_whole(values: np.ndarray, scale: float) -> bool:
     return bool((np.rint(values * scale) / scale == values).all())
 
 
-def _classes_of(values: np.ndarray) -> np.ndarray | None:
+def _classes_of(values: np.ndarray, ends: tuple[float, float]) -> np.ndarray | None:
     """Classes in the order of the values, ``None`` where these do not spread evenly or are few."""
+    low, high = ends
     if len(values) < _MANY:
         return None
-    low, high = float(values.min()), float(values.max())
     if not 1e-290 < high - low < np.inf:
         return None
     spread = values - low
@@ -132,9 +143,9 @@ def _classes_of(values: np.ndarray) -> np.ndarray | None:
     return classes if crowds.max() <= _CROWD * crowds.sum() / len(values) + _SPARE else None
 
 
-def _order_of(values: np.ndarray) -> np.ndarray:
+def _order_of(values: np.ndarray, ends: tuple[float, float]) -> np.ndarray:
     """As ``argsort``: half the time where values spread evenly."""
-    classes = _classes_of(values)
+    classes = _classes_of(values, ends)
     if classes is None:
         return np.argsort(values)
     order = np.argsort(classes, kind="stable")

@@ -209,7 +209,7 @@ def test_the_classes_of_an_even_spread_are_used_and_those_of_a_crowd_are_not(mon
     monkeypatch.setattr(_order, "_CROWD", 3)
     spread = np.arange(6000.0) / 7
     spreads = (spread, np.full(6000, 1 / 7), np.concatenate(([1e300], spread)))
-    assert [_order._classes_of(values) is not None for values in spreads] == [True, False, False]
+    assert [_order._classes_of(values, _order._ends(values)) is not None for values in spreads] == [True, False, False]
     assert [dense_ranks(values).max() for values in spreads] == [5999, 0, 6000]
 
 
