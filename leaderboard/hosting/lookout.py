@@ -22,7 +22,7 @@ class TeamLine:
     """A team, what became of its files, and what a host granted it. `best` is its best exact public score."""
 
     team: Team
-    members: tuple[str, ...]
+    memberships: tuple[Membership, ...]
     files: int
     scored: int
     invalid: int
@@ -31,6 +31,11 @@ class TeamLine:
     best: float | None
     terms: Terms
     is_granted: bool
+
+    @property
+    def members(self) -> list[str]:
+        """Their names."""
+        return [one.user.get_username() for one in self.memberships]
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,9 @@ class Below:
 def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> list[TeamLine]:
     """Lines of some teams, in their order. Four queries."""
     keys = [team.pk for team in teams]
-    members: dict[int, list[str]] = defaultdict(list)
-    for team_id, name in Membership.objects.filter(team__in=keys).values_list("team_id", "user__username"):
-        members[team_id].append(name)
+    members: dict[int | None, list[Membership]] = defaultdict(list)
+    for membership in Membership.objects.filter(team__in=keys).select_related("user"):
+        members[membership.team_id].append(membership)
     fates = {str(status): Count("pk", filter=Q(status=status)) for status in (Status.SCORED, Status.INVALID)}
     counted = (
         Submission.objects.filter(team__in=keys)
@@ -75,7 +80,7 @@ def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> li
         lines.append(
             TeamLine(
                 team=team,
-                members=tuple(members[team.pk]),
+                memberships=tuple(members[team.pk]),
                 files=row["files"],
                 scored=row["scored"],
                 invalid=row["invalid"],

@@ -108,14 +108,12 @@ def _deed(visit: Visit, team: Team, request: HttpRequest, grant_form: GrantForm,
 
 def _context(visit: Visit, team: Team) -> dict[str, object]:
     day = visit.at.astimezone(UTC).date()
-    members = list(team.memberships.select_related("user"))
     line = hosting.team_lines([team], visit.competition, day)[0]
     allowed = submitting.allowances({team.pk: visit.competition}, visit.at, terms={team.pk: line.terms})
     return {
         "visit": visit,
         "team": team,
-        "members": members,
         "line": line,
-        "allowance": allowed[team.pk] if members else None,
+        "allowance": allowed[team.pk] if line.memberships else None,
         "grants": team.grants.select_related("by"),
     }
