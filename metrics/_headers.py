@@ -67,6 +67,11 @@ def _separated(header: str, word: str, line: int) -> Problem:
     return Problem("separator", message, line=line)
 
 
+def first_cell(text: str) -> str:
+    """What stands before the first separator other than a comma."""
+    return re.split(f"[{re.escape(''.join(_SEPARATORS))}]", text, maxsplit=1)[0]
+
+
 def other_separator(text: str) -> str:
     """Which separator rows like this have in place of the header's commas; ``""`` if none."""
     for separator, word in _SEPARATORS.items():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from metrics._errors import EXAMPLES, Problem, counted, listed, shown
-from metrics._headers import other_separator
+from metrics._headers import first_cell, other_separator
 from metrics._index import Index
 from metrics._numbered import Numbered
 from metrics._tables import Table, pick, raw_cells
@@ -203,8 +203,7 @@ def hint(known: list[str], text: str) -> str:
         twin = next((other for other in known if same(other) == wanted), None)
         if twin is not None:
             return f" {says}: the file has {shown(text)}, expected is {shown(twin)}."
-    first = re.split("[;\t|]", text, maxsplit=1)[0]
-    if first != text and first in known:
+    if (first := first_cell(text)) != text and first in known:
         return other_separator(text)
     if any(_is_odd(character) for character in text):
         return f" The id {shown(text)} holds invisible or unusual characters."

@@ -12,8 +12,8 @@ from metrics._gather import picked
 
 _MANY = 5000
 _CROWD = 500
-_COUNTED = 100_000
-_SPARE = 20
+_COUNTED = 100_000  # so many tell how crowded a class is
+_SPARE = 20  # in a sample, where few of a class say little
 _CLASSES = 1 << 16
 _MOST_DIGITS = 7
 _TRIED = 100
@@ -61,13 +61,11 @@ def counts_in_order(positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarra
     return down, up
 
 
-def _counts(
-    positive: np.ndarray, scores: np.ndarray, least_and_most: tuple[float, float]
-) -> tuple[np.ndarray, np.ndarray]:
+def _counts(positive: np.ndarray, scores: np.ndarray, ends: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
     """The same of scores from 0 on: each with its class is one whole number, so that numbers alone are sorted."""
     keys = scores.view(np.uint64) << np.uint64(1)  # the sign of -0.0 falls off
     keys |= positive
-    classes = _classes_of(scores, least_and_most)
+    classes = _classes_of(scores, ends)
     if classes is None:
         keys.sort()
     else:
@@ -80,9 +78,9 @@ def _counts(
     np.not_equal(keys[1:], keys[:-1], out=is_end[:-1])
     if is_end.all():
         return np.int32(1) - is_up, is_up
-    ends = np.flatnonzero(is_end)
-    up = np.diff(np.cumsum(is_up)[ends], prepend=0)
-    return np.diff(ends, prepend=-1) - up, up
+    last = np.flatnonzero(is_end)
+    up = np.diff(np.cumsum(is_up)[last], prepend=0)
+    return np.diff(last, prepend=-1) - up, up
 
 
 def precision_from_top(down: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
