@@ -19,7 +19,7 @@ from celery.exceptions import TimeLimitExceeded, WorkerLostError
 from celery.signals import task_failure, worker_process_init, worker_ready, worker_shutting_down
 from celery.worker.state import active_requests
 from django.conf import settings
-from django.db import close_old_connections, connection, transaction
+from django.db import close_old_connections, connection, connections, transaction
 
 from . import (
     claims,
@@ -209,16 +209,16 @@ def sweep() -> None:
 
 @app.task(name="leaderboard.tasks.mail_due", bind=True)
 def mail_due(self: Any) -> None:
-    """Send letters that are due, a few seconds per message, so that files are scored in between."""
-    if is_understood(self) and telling.send_due():
-        ring(mail_due, expires=SWEPT_FOR)
+    """Send letters that are due."""
+    if is_understood(self):
+        _meanwhile("mail_due", telling.send_due)
 
 
 @app.task(name="leaderboard.tasks.post_due", bind=True)
 def post_due(self: Any) -> None:
-    """Post what channels shall hear, a few seconds per message, so that files are scored in between."""
-    if is_understood(self) and webhooks.send_due():
-        ring(post_due, expires=SWEPT_FOR)
+    """Post what channels shall hear."""
+    if is_understood(self):
+        _meanwhile("post_due", webhooks.send_due)
 
 
 @app.task(name="leaderboard.tasks.tell_due")
@@ -264,6 +264,27 @@ def _beside(*command: str) -> None:
     words, here = [sys.executable, str(settings.BASE_DIR / "manage.py"), *command], os.getpid()
     how = {"check": False, "preexec_fn": lambda: lifeline.die_with(here)}
     threading.Thread(target=subprocess.run, args=(words,), kwargs=how).start()
+
+
+def _meanwhile(name: str, send_some: Callable[[], bool]) -> threading.Thread | None:
+    """Send, round after round until nothing is left, in a thread beside the scoring: a server that lets us wait holds
+    up no file. One thread of a name in a process; what it had in hand when the process died is due again by its claim.
+    """
+    if name in {thread.name for thread in threading.enumerate()}:
+        return None
+
+    def send_all() -> None:
+        try:
+            while send_some():
+                close_old_connections()
+        except Exception:
+            log.exception("%s broke off; the next sweep rings for what is left", name)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=send_all, name=name, daemon=True)
+    thread.start()
+    return thread
 
 
 # --- the bell ---------------------------------------------------------------------------------------------------

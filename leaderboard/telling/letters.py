@@ -31,7 +31,7 @@ from .posting import LEASE, SERVER_PAUSE, NotSent, pause_after, post
 
 log = logging.getLogger(__name__)
 
-# Files are scored between two rounds; so long may a mail server hold up one of them.
+# Whoever sends looks anew at what is due after so long.
 ROUND_SECONDS = 2.0
 SALT = "leaderboard.stop-mail"
 

@@ -28,7 +28,7 @@ from .addresses import allowed_hosts
 log = logging.getLogger(__name__)
 
 CHILD = Path(__file__).with_name("_post.py")
-# Files are scored between two rounds; so long may a channel hold up one of them.
+# Whoever sends looks anew at what is due after so long.
 ROUND_SECONDS = 2.0
 POST_SECONDS = 15.0
 LEASE = timedelta(minutes=2)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import smtplib
+import threading
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,7 +20,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard import tasks, telling
+from leaderboard import tasks, telling, webhooks
 from leaderboard.models import Competition, Kind, Notice, User
 from leaderboard.models.notice import next_digest
 from tests.web.test_join import signed_in
@@ -190,8 +193,31 @@ def test_the_sweep_rings_for_letters_that_are_due(
     tell(bo)
     tasks.sweep()
     assert rung == ["leaderboard.tasks.mail_due"]
-    tasks.mail_due()
-    assert len(post) == 1
+
+
+@pytest.mark.parametrize(("sender", "task"), [(telling, tasks.mail_due), (webhooks, tasks.post_due)])
+def test_a_server_that_lets_us_wait_holds_up_no_file(
+    sender: ModuleType, task: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answered, ended = threading.Event(), threading.Event(), threading.Event()
+    rounds: list[bool] = []
+
+    def send_due() -> bool:
+        asked.set()
+        assert answered.wait(60)
+        rounds.append(len(rounds) < 2)
+        if not rounds[-1]:
+            ended.set()
+        return rounds[-1]
+
+    monkeypatch.setattr(sender, "send_due", send_due)
+    task()
+    assert asked.wait(60)
+    task()
+    assert rounds == []
+    answered.set()
+    assert ended.wait(60)
+    assert rounds == [True, True, False], "one thread sends until nothing is left"
 
 
 def test_a_letter_in_somebodys_hands_is_not_sent_by_another(
