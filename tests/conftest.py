@@ -19,6 +19,8 @@ from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.test import override_settings
 from django.utils import timezone
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 import metrics
 from leaderboard import child, claims, hosting, joining, scorer, scoring, submitting, tasks
@@ -31,6 +33,12 @@ TRUTH = "id,label,Usage\n" + "".join(
 )
 ANSWERS = {i: "cat" if i % 3 else "dog" for i in range(1, 13)}
 _folders = count(1)
+
+# How busy the machine is says nothing of a law.
+hypothesis_settings.register_profile(
+    "house", hypothesis_settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("house")
 
 
 def answers(**wrong: int) -> bytes:
