@@ -76,11 +76,14 @@ def _is_walked(competition: Competition) -> bool:
     return walks.filter(public__isnull=False, private__isnull=False).exists()
 
 
-def launch(*, competition: Competition, user: User | None = None, after_walk: bool = False) -> None:
-    """Let students in. Raises `NotReady` with what is missing.
+def launch(
+    *, competition: Competition, user: User | None = None, after_walk: bool = False, planned: datetime | None = None
+) -> bool:
+    """Let students in; False where they are in already. Raises `NotReady` with what is missing.
 
     With `after_walk` somebody must have walked the student's way: pages and the clock ask for it, a folder that is
-    imported or a program's script comes from where that was done.
+    imported or a program's script comes from where that was done. With `planned` nothing happens where the launch is
+    not planned for that moment any more.
     """
     needs = [need for need in checklist(competition) if after_walk or need.key != "walk"]
     if missing := [need.key for need in needs if not need.is_there]:
@@ -88,9 +91,13 @@ def launch(*, competition: Competition, user: User | None = None, after_walk: bo
     with transaction.atomic():
         now = timezone.now()
         drafts = Competition.objects.filter(pk=competition.pk, launched_at=None, rehearsed_at=None)
-        if drafts.update(launched_at=now, launches_at=None, launch_asked_by=None, launch_trouble=[]):
+        if planned is not None:
+            drafts = drafts.filter(launches_at=planned)
+        launched = drafts.update(launched_at=now, launches_at=None, launch_asked_by=None, launch_trouble=[])
+        if launched:
             AuditEntry.append(Deed.LAUNCHED, user=user, competition=competition, after=plain({"launched_at": now}))
     competition.refresh_from_db()
+    return bool(launched)
 
 
 def launch_due(at: datetime) -> None:
@@ -100,12 +107,12 @@ def launch_due(at: datetime) -> None:
     """
     due = Competition.objects.select_related("ground_truth", "launch_asked_by")
     for competition in due.filter(launched_at=None, launches_at__lte=at):
+        asked_by, planned = competition.launch_asked_by, competition.launches_at
         try:
-            launch(competition=competition, user=competition.launch_asked_by, after_walk=True)
+            if launch(competition=competition, user=asked_by, after_walk=True, planned=planned):
+                _tell_launched(competition)
         except NotReady as error:
             _give_back(competition, error.keys)
-        else:
-            _tell_launched(competition)
 
 
 @transaction.atomic

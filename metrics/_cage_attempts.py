@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 Bait = dict[str, Any]
-_GB = 2**30
+_GB, _GROWS_DOWN = 2**30, 0x100
 
 
 @dataclass(frozen=True)
@@ -257,9 +257,12 @@ def _shared_memory(_: Bait) -> object:
     return mmap.mmap(-1, 2**20)
 
 
+def _so_called_stack(_: Bait) -> object:
+    return mmap.mmap(-1, 2**20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _GROWS_DOWN)
+
+
 def _memory_in_a_file_without_a_name(_: Bait) -> object:
-    os.close(os.memfd_create("x"))
-    return True
+    return os.memfd_create("x")
 
 
 def _limits_raised(_: Bait) -> object:
@@ -320,7 +323,7 @@ ATTEMPTS: dict[str, Attempt] = {
     "links": Attempt("Reach out of its folder by links", (_symbolic_link, _hard_link)),
     "memory": Attempt(
         "Take 8 GB of memory, or memory that is not counted",
-        (_private_memory, _shared_memory, _memory_in_a_file_without_a_name, _limits_raised),
+        (_private_memory, _shared_memory, _so_called_stack, _memory_in_a_file_without_a_name, _limits_raised),
     ),
     "endless": Attempt("Compute for ever", (_endless,)),
     "namespaces": Attempt("Mount file systems, make namespaces", (_namespace, _mount)),

@@ -171,7 +171,8 @@ _UNKNOWN: Final[dict[str, tuple[int | None, int | None]]] = {"clone3": (435, 435
 """What they are asked for lies in memory, where a filter cannot look; libraries then use the older calls."""
 
 _CLONE_THREAD: Final = 0x10000
-_SHARED_MEMORY: Final = 0x21
+_SHARED, _NAMELESS, _STACK = 0x1, 0x20, 0x100
+_UNCOUNTED: Final = (_SHARED | _NAMELESS, _STACK, _STACK | _SHARED, _STACK | _NAMELESS, _STACK | _SHARED | _NAMELESS)
 _CUT, _NEITHER, _CUT_OR_WRITE = 0o1000, 0o3, 0o1003
 """Bits of an opening. Opened neither for reading nor for writing a file asks Landlock for nothing, and can be cut."""
 
@@ -213,8 +214,8 @@ def _rules(process: int) -> list[_Rule]:
         _Rule((157, 167), 0, _SEALED_OPTIONS),  # prctl
         _Rule((72, 25), 1, _FOR_OTHERS, is_allowed=False),  # fcntl
         _Rule((16, 29), 1, _QUESTIONS),  # ioctl
-        # Memory shared with nobody is not counted as data of this process.
-        _Rule((9, 222), 3, (_SHARED_MEMORY,), _SHARED_MEMORY, is_allowed=False),  # mmap
+        # Memory shared with nobody, and memory that is said to be a stack, are not counted as data of this process.
+        _Rule((9, 222), 3, _UNCOUNTED, _SHARED | _NAMELESS | _STACK, is_allowed=False),  # mmap
         # Older kernels let a file that may be read be cut.
         _Rule((2, None), 1, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # open
         _Rule((257, 56), 2, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # openat

@@ -7,6 +7,7 @@ import io
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Q
@@ -110,7 +111,14 @@ def remove_baseline(*, baseline: Baseline, user: User | None = None) -> None:
 
 def reveal(*, competition: Competition, user: User | None = None) -> None:
     """Open the private board now; raises `CannotHost` before the deadline or while files wait for their score."""
-    now = database_now()
+    with transaction.atomic():
+        # With the lock that deadlines and grants take, so that nobody gets more time just after it was looked at.
+        _refuse_early(Competition.objects.select_for_update().get(pk=competition.pk), now := database_now())
+        if not ranking.reveal(competition, now, user=user):
+            raise CannotHost(_("The private board is open already."))
+
+
+def _refuse_early(competition: Competition, now: datetime) -> None:
     if competition.launched_at is None:
         raise CannotHost(_("The competition has not been launched."))
     if now < competition.closes_at:
@@ -130,8 +138,6 @@ def reveal(*, competition: Competition, user: User | None = None) -> None:
             )
             % {"number": waiting}
         )
-    if not ranking.reveal(competition, now, user=user):
-        raise CannotHost(_("The private board is open already."))
 
 
 def board_csv(competition: Competition, split: Split, *, is_exact: bool = False, own: Team | None = None) -> str:

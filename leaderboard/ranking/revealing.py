@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from ..models import AuditEntry, Competition, Deed, Grant, Submission, User, plain
 from .standings import rebuild
@@ -32,6 +32,18 @@ def reveal(competition: Competition, at: datetime, *, user: User | None = None) 
 def reveal_due(at: datetime) -> list[Competition]:
     """Reveal what is past its deadline and reveals itself, once every team's time is over and every file received in
     time has its score."""
+    return [competition for competition in _due(at) if _reveal_if_still_due(competition, at)]
+
+
+@transaction.atomic
+def _reveal_if_still_due(competition: Competition, at: datetime) -> bool:
+    """Boards of other competitions were made since this one was found due, which takes a while; a host may have given
+    more time meanwhile, and gives none for as long as this holds the lock."""
+    Competition.objects.select_for_update().filter(pk=competition.pk).first()
+    return _due(at).filter(pk=competition.pk).exists() and reveal(competition, at)
+
+
+def _due(at: datetime) -> QuerySet[Competition]:
     waiting = Submission.objects.filter(
         status=Submission.Status.PENDING, competition=OuterRef("pk"), is_late=False, team__isnull=False
     )
@@ -41,5 +53,4 @@ def reveal_due(at: datetime) -> list[Competition]:
     has_time = Grant.objects.live().filter(
         team__competition=OuterRef("pk"), team__disqualified_at=None, closes_at__gt=at
     )
-    due = due.exclude(Exists(has_time))
-    return [competition for competition in due if reveal(competition, at)]
+    return due.exclude(Exists(has_time))

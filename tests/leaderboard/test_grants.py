@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.db.models import Case, QuerySet, When
 from django.utils import timezone
 
 from leaderboard import hosting, invariants, joining, ranking, scoring, submitting
@@ -23,6 +25,7 @@ from leaderboard.models import (
     User,
     last_deadline,
 )
+from leaderboard.ranking import revealing
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 
@@ -147,6 +150,40 @@ def test_nothing_is_revealed_before_the_last_extension_ends(pets: Competition, a
     with pytest.raises(CannotHost, match=f"until {until.astimezone(UTC).day} {until.astimezone(UTC):%b %Y}, "):
         hosting.reveal(competition=pets)
     assert ranking.reveal_due(until) == [pets]
+
+
+@pytest.mark.parametrize("gives", ["a team more time", "all more time", "time to look"])
+def test_time_that_ada_gives_while_another_board_opens_still_counts(
+    pets: Competition, ada: User, bo: User, gives: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The board of a large class takes seconds, and many classes end at the same minute."""
+    membership, other = enter(pets, bo), make_competition(ada, slug="ponds", title="Ponds")
+    close(pets)
+    close(other)
+    tomorrow = timezone.now() + timedelta(days=1)
+    deeds: dict[str, Callable[[], object]] = {
+        "a team more time": lambda: give(membership, ada, closes_at=tomorrow),
+        "all more time": lambda: hosting.change(competition=pets, user=ada, closes_at=tomorrow),
+        "time to look": lambda: hosting.change(competition=pets, user=ada, reveals_itself=False),
+    }
+
+    def slowly(opened: Competition, at: datetime) -> bool:
+        if opened == other:
+            deeds[gives]()
+        return ranking.reveal(opened, at)
+
+    monkeypatch.setattr(revealing, "_due", in_order(revealing._due, [other, pets]))
+    monkeypatch.setattr(revealing, "reveal", slowly)
+    assert ranking.reveal_due(timezone.now()) == [other]
+    pets.refresh_from_db()
+    assert pets.revealed_at is None
+
+
+def in_order(
+    due: Callable[[datetime], QuerySet[Competition]], order: list[Competition]
+) -> Callable[[datetime], QuerySet[Competition]]:
+    first, _ = order
+    return lambda at: due(at).order_by(Case(When(pk=first.pk, then=0), default=1))
 
 
 def test_an_extension_of_a_disqualified_team_holds_nobody_up(pets: Competition, ada: User, bo: User) -> None:

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard import child, hosting, scoring, tasks
+from leaderboard import child, hosting, launching, scoring, tasks
 from leaderboard.models import (
     AuditEntry,
     Competition,
@@ -493,6 +493,23 @@ def test_a_planned_launch_is_taken_back(hers: Client, ready: Competition) -> Non
     hers.post("/host/pond/setup/launch/", {"action": "cancel"})
     tasks.launch_due()
     assert Competition.objects.get().launched_at is None
+
+
+def test_a_planned_launch_is_taken_back_while_its_moment_is_looked_at(
+    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walk(hers)
+    planned(hers, ready)
+    looked_at = launching.checklist
+
+    def slowly(competition: Competition) -> list[launching.Need]:
+        hers.post("/host/pond/setup/launch/", {"action": "cancel"})
+        return looked_at(competition)
+
+    monkeypatch.setattr(launching, "checklist", slowly)
+    tasks.launch_due()
+    assert Competition.objects.get().launched_at is None
+    assert not Notice.objects.exists()
 
 
 @pytest.mark.parametrize(
