@@ -68,7 +68,7 @@ def check_truth(
         tests={name: Path(path) for name, path in (tests or {}).items()},
         secondary=[(key, values) for key, values in secondary],
     )
-    return {**asdict(report), "ok": report.ok}
+    return {**asdict(report), "findings": [finding.as_kept() for finding in report.findings], "ok": report.ok}
 
 
 def suggest(truth: str, id_column: str | None, group: str | None = None, sample: str | None = None) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def add_split(
             earlier_id_column=earlier_id_column,
         )
     except metrics.GroundTruthError as error:
-        return {"problems": [problem.as_dict() for problem in error.problems]}
+        return {"problems": [problem.as_kept() for problem in error.problems]}
     Path(target).write_bytes(text)
     return {"problems": []}
 
@@ -126,7 +126,7 @@ def check_submission(
     try:
         prepared.evaluate(Path(submission))
     except metrics.SubmissionError as error:
-        return {"problems": [problem.as_dict() for problem in error.problems]}
+        return {"problems": [problem.as_kept() for problem in error.problems]}
     return {"problems": []}
 
 
@@ -190,7 +190,7 @@ def correct_rows(
     try:
         text = metrics.correct_rows(Path(truth), corrected, ignored, columns, id_column or None)
     except metrics.GroundTruthError as error:
-        return {"problems": [problem.as_dict() for problem in error.problems]}
+        return {"problems": [problem.as_kept() for problem in error.problems]}
     Path(target).write_bytes(text)
     return {"problems": []}
 
@@ -205,9 +205,9 @@ def explain(metric: str, truth: str, submission: str, params: dict[str, Any]) ->
     except metrics.ParameterError as error:
         return {"faults_of": "parameters", "problems": error.errors}
     except metrics.GroundTruthError as error:
-        return {"faults_of": "truth", "problems": [problem.as_dict() for problem in error.problems]}
+        return {"faults_of": "truth", "problems": [problem.as_kept() for problem in error.problems]}
     except metrics.SubmissionError as error:
-        return {"faults_of": "submission", "problems": [problem.as_dict() for problem in error.problems]}
+        return {"faults_of": "submission", "problems": [problem.as_kept() for problem in error.problems]}
     except metrics.MetricTooSlow as error:
         return {"faults_of": "metric", "problems": [], "limit": str(error)}
     except metrics.MetricError:

@@ -45,6 +45,7 @@ from metrics._outside_run import cage_missing, cage_test
 from metrics._parameters import Parameter, Range
 from metrics._prepare import evaluate, prepare
 from metrics._registry import catalogue, clean_params, get
+from metrics._sentences import Sentence, restored, said
 from metrics._sniff import header, sniff
 from metrics._splits import add_split, drop_column
 from metrics._truth import Truth
@@ -83,6 +84,7 @@ __all__ = [
     "Result",
     "Role",
     "SecondaryValue",
+    "Sentence",
     "SubmissionError",
     "Truth",
     "TruthReport",
@@ -115,8 +117,10 @@ __all__ = [
     "outside_settings",
     "prepare",
     "read_container",
+    "restored",
     "run_outside",
     "run_outside_by",
+    "said",
     "seal",
     "sniff",
     "suggest",

@@ -15,12 +15,13 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._cells import Cells, Kind
-from metrics._errors import counted, shown
+from metrics._errors import shown
 from metrics._figures import Figure
 from metrics._flat import blocks, starts_of
 from metrics._iou import matrix_of, rows_with_objects
 from metrics._numbers import GRAMMAR, _fast
 from metrics._scan import LONGEST_MASK_LINE
+from metrics._sentences import counted, forms, said
 from metrics._tables import pick, plain
 from metrics._tokens import expand
 
@@ -169,13 +170,19 @@ def parts_of(classes: bool, confidence: bool, layout: str) -> str:
     return "class " * classes + "confidence " * confidence + sides
 
 
+_NOT_BOXES = forms(
+    "{count} value of {column} is not {boxes} in plain numbers up to {most}: {examples}.",
+    "{count} values of {column} are not {boxes} in plain numbers up to {most}: {examples}.",
+)
+
+
 def verify(columns: Sequence[Cells], prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> None:
     """Complain about a submission's cells that are no boxes."""
     faults = prediction.once(boxes_of, boxes, classes, True).faults
     places = np.flatnonzero(faults[prediction.codes])
     if len(places):
-        what = f'not "{parts_of(classes, True, boxes)} …" in plain numbers up to {LARGEST:,.0f}'
-        columns[0].refuse("not_boxes", what, places)
+        what, most = f'"{parts_of(classes, True, boxes)} …"', f"{LARGEST:,.0f}"
+        columns[0].refuse("not_boxes", _NOT_BOXES, places, {"boxes": what, "most": most})
 
 
 def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> str:
@@ -184,12 +191,17 @@ def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False
     used = np.unique(truth.codes)
     if count := int(true.faults[truth.codes].sum()):
         cell = truth.values[int(truth.codes[np.flatnonzero(true.faults[truth.codes])[0]])]
-        cells = counted(count, "cell is", "cells are")
-        return f'{cells} not "{parts_of(classes, False, boxes)} …", such as {shown(cell)}.'
+        return counted(
+            count,
+            "{count} cell is not {boxes}, such as {example}.",
+            "{count} cells are not {boxes}, such as {example}.",
+            boxes=f'"{parts_of(classes, False, boxes)} …"',
+            example=shown(cell),
+        )
     places, which = expand(true.starts, used)
     flat = np.flatnonzero(true.areas[places] <= 0)
     if len(flat):
-        return f"a box has no area, in {shown(truth.values[int(used[which[flat[0]]])])}."
+        return said("a box has no area, in {cell}.", cell=shown(truth.values[int(used[which[flat[0]]])]))
     return ""
 
 

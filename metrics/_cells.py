@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from metrics._arrays import Coded, take
-from metrics._errors import EXAMPLES, Problem, counted, listed, shown
+from metrics._errors import Problem, shown
 from metrics._ids import over_several_lines
 from metrics._scan import LONGEST_LINE
+from metrics._sentences import EXAMPLES, Fact, Forms, counted, forms, listed, said
 from metrics._tables import Table, pick, plain, raw_cells
 
 WORDS = ("scab", "rust", "healthy", "Straße", "ΟΔΟΣ", "x-1", "007", "complex")
 """What invented files are made of."""
 
+MISSING = forms(
+    "{count} value of {column} is missing: {examples}.", "{count} values of {column} are missing: {examples}."
+)
+NOT_FINITE = forms(
+    "{count} value of {column} is not finite: {examples}.", "{count} values of {column} are not finite: {examples}."
+)
+
+NOTHING: Mapping[str, Fact] = {}
 _TRIED = 10_000
 _FEW = 127
 """Cells that tell how often a column's texts repeat."""
@@ -42,20 +51,30 @@ class Cells:
         value: str = self.array[int(place)].as_py()
         return value
 
-    def refuse(self, code: str, what: str, places: np.ndarray | Sequence[int], *, quote: bool = True) -> None:
-        """Complain about cells, "3 values … are ``what``": one problem with up to five examples."""
+    def refuse(
+        self,
+        code: str,
+        words: Forms,
+        places: np.ndarray | Sequence[int],
+        facts: Mapping[str, Fact] = NOTHING,
+        *,
+        quote: bool = True,
+    ) -> None:
+        """Complain about cells: one problem with up to five examples. ``words`` name ``column``, ``examples`` and the
+        ``facts``."""
         self.refused.append(np.asarray(places, np.int64))
         examples = []
         for place in places[:EXAMPLES]:
             row = self.row(place)
-            value = f" is {shown(self.text(place))}" if quote else ""
-            name = shown(self.table.column(self.id_column)[row].as_py())
-            examples.append(f"line {self.table.lines[row]:,} (id {name}){value}")
+            line, name = int(self.table.lines[row]), shown(self.table.column(self.id_column)[row].as_py())
+            if quote:
+                value = shown(self.text(place))
+                examples.append(said("line {line} (id {id}) is {value}", line=line, id=name, value=value))
+            else:
+                examples.append(said("line {line} (id {id})", line=line, id=name))
         row = self.row(places[0])
-        verb = "is" if len(places) == 1 else "are"
-        message = (
-            f"{counted(len(places), 'value')} of {shown(self.column)} {verb} {what}: {listed(examples, len(places))}."
-        )
+        told = listed(examples, len(places))
+        message = counted(len(places), *words, column=shown(self.column), examples=told, **facts)
         name = self.table.column(self.id_column)[row].as_py()
         self.problems.append(Problem(code, message, self.column, int(self.table.lines[row]), name, len(places)))
 
@@ -67,7 +86,7 @@ class Cells:
     def refuse_blank(self) -> None:
         """Complain about empty cells."""
         if len(places := self.blank()):
-            self.refuse("missing_value", "missing", places, quote=False)
+            self.refuse("missing_value", MISSING, places, quote=False)
 
     def refuse_line_breaks(self) -> None:
         """Complain about cells over several lines."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from metrics._baselines import Baseline, Baselines, baselines_of
-from metrics._errors import EXAMPLES, ParameterError, Problem, Refused, SubmissionError, counted, listed, shown
+from metrics._errors import ParameterError, Problem, Refused, SubmissionError, counted, listed, shown
 from metrics._findings import Finding
 from metrics._id_suspicions import split_groups
 from metrics._layout import USAGE, check_truth_header, id_column_of
@@ -20,6 +20,7 @@ from metrics._registry import get
 from metrics._scan import LONGEST_MASK_LINE
 from metrics._secondary import Asked, role_columns
 from metrics._secondary_checks import SecondaryReport, refused_beside, secondary_reports
+from metrics._sentences import EXAMPLES, later, said
 from metrics._sound_rows import sound_rows
 from metrics._splits import refuse_group
 from metrics._suspicions import Share, balance, suspicions
@@ -138,22 +139,23 @@ def _beside_faults(
 
 
 _WHY = {
-    "repeated_ids": "A row could not be told from its twin.",
-    "blank_id": "Nobody could name the row in a submission.",
-    "missing_value": "There is no answer to compare with.",
-    "unknown_usage": "The row would belong to no split.",
-    "usage_name": "It would be read as answers, and the file would be split once more.",
-    "empty_split": "One of the two boards would be empty.",
-    "unscorable": "Every submission would fail on this part, through no fault of its author.",
-    "target_columns": "It would be unclear which column is the answer.",
-    "row_width": "Which value belongs to which column would be a guess.",
-    "line_break": "The rows behind the quote would be lost.",
-    "header_missing": "The first row would be lost.",
+    "repeated_ids": later("A row could not be told from its twin."),
+    "blank_id": later("Nobody could name the row in a submission."),
+    "missing_value": later("There is no answer to compare with."),
+    "unknown_usage": later("The row would belong to no split."),
+    "usage_name": later("It would be read as answers, and the file would be split once more."),
+    "empty_split": later("One of the two boards would be empty."),
+    "unscorable": later("Every submission would fail on this part, through no fault of its author."),
+    "target_columns": later("It would be unclear which column is the answer."),
+    "row_width": later("Which value belongs to which column would be a guess."),
+    "line_break": later("The rows behind the quote would be lost."),
+    "header_missing": later("The first row would be lost."),
 }
 
 
 def _blocking(problem: Problem) -> Finding:
-    return Finding(**problem.as_dict(), blocking=True, why=_WHY.get(problem.code, ""))
+    why = said(_WHY[problem.code]) if problem.code in _WHY else ""
+    return Finding(**problem.as_dict() | {"message": problem.message}, blocking=True, why=why)
 
 
 def _without_group(

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from metrics._cells import WORDS, Cells, Kind
-from metrics._errors import EXAMPLES, Problem, counted, listed, shown
+from metrics._cells import NOTHING, WORDS, Cells, Kind
+from metrics._errors import Problem, shown
 from metrics._inputs import Binary, Probability
 from metrics._numbers import to_decimal
+from metrics._sentences import EXAMPLES, Fact, Forms, counted, forms, listed, said
 
 MOST_CLASSES = 1000
 """A submission has a column for each label of the truth; more than this would be no table."""
 
 SLACK = 1e-3
 """By how much the probabilities of a row may miss the sum of 1."""
+_NOT_ONE_CLASS = forms(
+    "{count} row without exactly one 1: {examples}.", "{count} rows without exactly one 1: {examples}."
+)
+_NOT_A_DISTRIBUTION = forms(
+    "{count} row whose probabilities do not sum to 1 (±{slack}): {examples}.",
+    "{count} rows whose probabilities do not sum to 1 (±{slack}): {examples}.",
+)
 
 
 class Classes:
@@ -58,7 +66,7 @@ class OneClass(Kind):
 def _one_hot(columns: Sequence[Cells]) -> Classes:
     values = np.column_stack([Binary().one(cells) for cells in columns])
     sums = values.sum(axis=1)
-    refuse_rows(columns, "not_one_class", "without exactly one 1", np.flatnonzero((sums != 1) & ~np.isnan(sums)))
+    refuse_rows(columns, "not_one_class", _NOT_ONE_CLASS, np.flatnonzero((sums != 1) & ~np.isnan(sums)))
     return Classes(np.argmax(values, axis=1), tuple(cells.column for cells in columns))
 
 
@@ -76,14 +84,20 @@ def _names(cells: Cells) -> tuple[str, ...]:
     """The sorted labels of the file, ignored rows included; as numbers where all of them are."""
     texts = [text for text in cells.table.column(cells.column).unique().to_pylist() if text]
     if len(texts) > MOST_CLASSES:
-        message = (
-            f"The column {shown(cells.column)} has {len(texts):,} different labels, and a submission would need a "
-            f"column for each: at most {MOST_CLASSES:,} can be read."
+        message = said(
+            "The column {column} has {labels} different labels, and a submission would need a column for each: at most "
+            "{most} can be read.",
+            column=shown(cells.column),
+            labels=len(texts),
+            most=MOST_CLASSES,
         )
         cells.problems.append(Problem("too_many_classes", message, cells.column, count=len(texts)))
         texts = texts[:MOST_CLASSES]
     if cells.id_column in texts:
-        message = f"The label {shown(cells.id_column)} is called like the id column: a submission could not have both."
+        message = said(
+            "The label {label} is called like the id column: a submission could not have both.",
+            label=shown(cells.id_column),
+        )
         cells.problems.append(Problem("label_like_id", message, cells.column))
     numbers = {text: to_decimal(text) for text in texts}
     return tuple(sorted(texts, key=lambda text: (numbers[text], text) if None not in numbers.values() else text))
@@ -136,13 +150,19 @@ def refuse_sums(columns: Sequence[Cells], values: np.ndarray) -> None:
     """Complain about rows of probabilities that do not sum to 1."""
     sums = values.sum(axis=1)
     places = np.flatnonzero(np.abs(sums - 1) > SLACK)
-    refuse_rows(columns, "not_a_distribution", f"whose probabilities do not sum to 1 (±{SLACK:g})", places, sums)
+    refuse_rows(columns, "not_a_distribution", _NOT_A_DISTRIBUTION, places, sums, {"slack": f"{SLACK:g}"})
 
 
 def refuse_rows(
-    columns: Sequence[Cells], code: str, what: str, places: np.ndarray, sums: np.ndarray | None = None
+    columns: Sequence[Cells],
+    code: str,
+    words: Forms,
+    places: np.ndarray,
+    sums: np.ndarray | None = None,
+    facts: Mapping[str, Fact] = NOTHING,
 ) -> None:
-    """Complain about rows as a whole, "3 rows ``what``": one problem with up to five examples, and with their sums."""
+    """Complain about rows as a whole: one problem with up to five examples, and with their sums. ``words`` name
+    ``examples`` and the ``facts``."""
     if not len(places):
         return
     cells = columns[0]
@@ -150,10 +170,14 @@ def refuse_rows(
     examples = []
     for place in places[:EXAMPLES]:
         row = cells.row(place)
-        told = "" if sums is None else f" sums to {sums[place]:.6g}"
-        examples.append(f"line {lines[row]:,} (id {shown(names[row].as_py())}){told}")
+        line, name = int(lines[row]), shown(names[row].as_py())
+        if sums is None:
+            examples.append(said("line {line} (id {id})", line=line, id=name))
+        else:
+            total = f"{sums[place]:.6g}"
+            examples.append(said("line {line} (id {id}) sums to {sum}", line=line, id=name, sum=total))
     row = cells.row(places[0])
-    message = f"{counted(len(places), 'row')} {what}: {listed(examples, len(places))}."
+    message = counted(len(places), *words, examples=listed(examples, len(places)), **facts)
     found = Problem(code, message, cells.column, int(lines[row]), names[row].as_py(), len(places))
     cells.problems.append(found)
     cells.refused.append(places)

@@ -12,7 +12,8 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from metrics._errors import Problem, Refused, counted, shown
+from metrics._errors import Problem, Refused, shown
+from metrics._sentences import counted, joined, later, said
 
 LIMIT = 500_000_000
 """Bytes a CSV may have after unpacking, unless the caller says otherwise."""
@@ -28,25 +29,25 @@ _BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Ru
 _SLACK = 1 << 16  # tiny archives may compress better than the ratio
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel or Word file (.xls, .doc)"),
-    (b"BZh", "a bzip2 archive"),
-    (b"\xfd7zXZ\x00", "an xz archive"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
-    (b"Rar!\x1a\x07", "a RAR archive"),
-    (b"PAR1", "a Parquet file"),
-    (b"ARROW1", "an Arrow (Feather) file"),
-    (b"FEA1", "a Feather file"),
-    (b"\x93NUMPY", "a NumPy file (.npy)"),
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
-    (b"SQLite format 3\x00", "an SQLite database"),
-    (b"%PDF-", "a PDF document"),
-    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"{\\rtf", "an RTF document"),
-    (b"#!", "a script"),
-    (b"\x7fELF", "a program"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", later("an old Excel or Word file (.xls, .doc)")),
+    (b"BZh", later("a bzip2 archive")),
+    (b"\xfd7zXZ\x00", later("an xz archive")),
+    (b"\x28\xb5\x2f\xfd", later("a Zstandard archive")),
+    (b"7z\xbc\xaf\x27\x1c", later("a 7-Zip archive")),
+    (b"Rar!\x1a\x07", later("a RAR archive")),
+    (b"PAR1", later("a Parquet file")),
+    (b"ARROW1", later("an Arrow (Feather) file")),
+    (b"FEA1", later("a Feather file")),
+    (b"\x93NUMPY", later("a NumPy file (.npy)")),
+    (b"\x89HDF\r\n\x1a\n", later("an HDF5 file")),
+    (b"SQLite format 3\x00", later("an SQLite database")),
+    (b"%PDF-", later("a PDF document")),
+    (b"\x89PNG\r\n\x1a\n", later("a PNG image")),
+    (b"\xff\xd8\xff", later("a JPEG image")),
+    (b"GIF8", later("a GIF image")),
+    (b"{\\rtf", later("an RTF document")),
+    (b"#!", later("a script")),
+    (b"\x7fELF", later("a program")),
 )
 _MARKUP = (b"<!doctype", b"<html", b"<head", b"<?xml", b"<body")
 
@@ -56,12 +57,12 @@ def container_of(head: bytes) -> str | None:
     if head.startswith(b"\x1f\x8b"):
         return "gzip"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return "an Excel or Office file (.xlsx, .docx, …)" if _is_office(head) else "zip"
+        return later("an Excel or Office file (.xlsx, .docx, …)") if _is_office(head) else "zip"
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return name
     if len(head) > 2 and head[0] == 0x80 and head[1] in (2, 3, 4, 5):
-        return "a Python pickle"
+        return later("a Python pickle")
     return _text_that_is_no_csv(head)
 
 
@@ -72,15 +73,19 @@ def _is_office(head: bytes) -> bool:
 def _text_that_is_no_csv(head: bytes) -> str | None:
     start = head[:512].removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.lower().startswith(_MARKUP):
-        return "a web page (HTML or XML), perhaps a log-in page that was saved in place of the file"
+        return later("a web page (HTML or XML), perhaps a log-in page that was saved in place of the file")
     if start.startswith((b"{", b"[")):
-        return "a JSON file"
+        return later("a JSON file")
     return None
 
 
 def refuse_container(name: str) -> Problem:
     """The message for a file that is something else than a CSV."""
-    return Problem("container", f"This is {name}, not a CSV file. Save or export it as CSV (UTF-8, comma).")
+    return _broken(said("This is {kind}, not a CSV file. Save or export it as CSV (UTF-8, comma).", kind=said(name)))
+
+
+def _broken(message: str) -> Problem:
+    return Problem("container", message)
 
 
 def read_container(data: bytes | str | os.PathLike[str], limit: int = LIMIT) -> bytes:
@@ -120,8 +125,8 @@ def unpack(data: bytes, limit: int = LIMIT) -> bytes:
         raise Refused(refuse_container(kind))
     nested = container_of(inner[:4096])
     if nested is not None:
-        what = {"gzip": "a gzip file", "zip": "a zip archive"}.get(nested, nested)
-        raise Refused(Problem("container", f"Inside the archive is {what}, not a CSV file."))
+        what = {"gzip": later("a gzip file"), "zip": later("a zip archive")}.get(nested, nested)
+        raise Refused(_broken(said("Inside the archive is {kind}, not a CSV file.", kind=said(what))))
     return inner
 
 
@@ -164,11 +169,11 @@ def _gunzip(data: bytes, limit: int) -> bytes:
                 _hold(total, len(data), limit)
                 rest = inflater.unconsumed_tail
     except zlib.error:
-        raise Refused(Problem("container", "The gzip file is damaged and cannot be unpacked.")) from None
+        raise Refused(_broken(said("The gzip file is damaged and cannot be unpacked."))) from None
     if not inflater.eof:
-        raise Refused(Problem("container", "The gzip file is cut off: its end is missing."))
+        raise Refused(_broken(said("The gzip file is cut off: its end is missing.")))
     if inflater.unused_data.strip(b"\x00") or data[place:].strip(b"\x00"):
-        raise Refused(Problem("container", "The gzip file holds more than one member; one CSV is expected."))
+        raise Refused(_broken(said("The gzip file holds more than one member; one CSV is expected.")))
     return b"".join(parts)
 
 
@@ -178,7 +183,7 @@ def _unzip(data: bytes, limit: int) -> bytes:
             member = _only_member(archive.infolist())
             return _stream(archive, member, len(data), limit)
     except _BROKEN_ZIP:
-        raise Refused(Problem("container", "The zip archive is damaged or encrypted.")) from None
+        raise Refused(_broken(said("The zip archive is damaged or encrypted."))) from None
 
 
 def check_zip(data: bytes) -> None:
@@ -187,27 +192,33 @@ def check_zip(data: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _only_member(archive.infolist())
     except _BROKEN_ZIP:
-        raise Refused(Problem("container", "The zip archive is damaged or encrypted.")) from None
+        raise Refused(_broken(said("The zip archive is damaged or encrypted."))) from None
 
 
 def _only_member(members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
     found = [m for m in members if not m.is_dir() and not m.filename.startswith(_APPLES.decode())]
     if len(found) != 1:
-        names = ", ".join(shown(m.filename) for m in found[:5])
-        message = f"The zip archive holds {counted(len(found), 'file')}; exactly one CSV is expected."
-        raise Refused(Problem("container", f"{message} Found: {names}." if names else message))
+        message = counted(
+            len(found),
+            "The zip archive holds {count} file; exactly one CSV is expected.",
+            "The zip archive holds {count} files; exactly one CSV is expected.",
+        )
+        if found:
+            names = joined([shown(m.filename) for m in found[:5]], ", ")
+            message = joined([message, said("Found: {names}.", names=names)])
+        raise Refused(_broken(message))
     if min(m.header_offset for m in members):
-        raise Refused(Problem("container", "The zip archive has other bytes before its first file: it is damaged."))
+        raise Refused(_broken(said("The zip archive has other bytes before its first file: it is damaged.")))
     member = found[0]
     if (member.external_attr >> 16) & 0o170000 == 0o120000:
-        raise Refused(Problem("container", "The zip archive holds a link instead of a CSV file."))
+        raise Refused(_broken(said("The zip archive holds a link instead of a CSV file.")))
     name = member.filename.replace("\\", "/")
     if name.startswith("/") or ".." in name.split("/") or ":" in name:
-        raise Refused(Problem("container", f"The path {shown(member.filename)} in the zip archive is not allowed."))
+        raise Refused(_broken(said("The path {path} in the zip archive is not allowed.", path=shown(member.filename))))
     if member.flag_bits & 1:
-        raise Refused(Problem("container", "The zip archive is encrypted; send it without a password."))
+        raise Refused(_broken(said("The zip archive is encrypted; send it without a password.")))
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise Refused(Problem("container", "The zip archive uses an unusual compression; use plain 'deflate'."))
+        raise Refused(_broken(said("The zip archive uses an unusual compression; use plain 'deflate'.")))
     return member
 
 
@@ -226,10 +237,11 @@ def _hold(total: int, packed: int, limit: int) -> None:
     if total > limit:
         raise Refused(_too_large(limit))
     if total > packed * RATIO + _SLACK:
-        message = f"The archive unpacks to more than {RATIO} times its size and was not read further."
-        raise Refused(Problem("container", message))
+        message = said("The archive unpacks to more than {times} times its size and was not read further.", times=RATIO)
+        raise Refused(_broken(message))
 
 
 def _too_large(limit: int) -> Problem:
-    size = f"{limit / 1e6:,.0f} MB" if limit >= 10**6 else f"{limit:,} bytes"
-    return Problem("too_large", f"The file is larger than {size}.")
+    if limit >= 10**6:
+        return Problem("too_large", said("The file is larger than {size} MB.", size=f"{limit / 1e6:,.0f}"))
+    return Problem("too_large", said("The file is larger than {size} bytes.", size=limit))

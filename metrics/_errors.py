@@ -16,11 +16,10 @@ Anything else that escapes from here is a bug of ours, never of the reader's fil
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-EXAMPLES = 5
-"""How many cases of one kind a message names."""
+from metrics._sentences import EXAMPLES, forms_of
 
 SHOWN = 40
 """How many characters of a file's value a message quotes."""
@@ -47,8 +46,22 @@ class Problem:
     def as_dict(self) -> dict[str, Any]:
         """The JSON-safe form of the home scorer and the API. Of an id or a name of absurd length its beginning is
         enough to find it."""
-        found = asdict(self)
-        return found | {name: found[name][:LONGEST] for name in ("column", "id") if found[name] is not None}
+        return {
+            "code": self.code,
+            "message": str(self.message),
+            "column": _beginning(self.column),
+            "line": self.line,
+            "id": _beginning(self.id),
+            "count": self.count,
+        }
+
+    def as_kept(self) -> dict[str, Any]:
+        """``as_dict`` with the forms of the message, to say it in other languages later."""
+        return self.as_dict() | forms_of(message=self.message)
+
+
+def _beginning(text: str | None) -> str | None:
+    return None if text is None else text[:LONGEST]
 
 
 class MetricError(Exception):

@@ -10,7 +10,12 @@ import numpy as np
 
 from metrics._cells import Cells, Kind
 from metrics._inputs import Number
+from metrics._sentences import forms
 
+_ZERO = forms(
+    "{count} value of {column} is 0, and an error in per cent of 0 is endless: {examples}.",
+    "{count} values of {column} are 0, and an error in per cent of 0 is endless: {examples}.",
+)
 _TELLING = 3
 """So many first letters of a column's name tell which part it plays: lat, lon, azi, zen."""
 
@@ -25,7 +30,7 @@ class NonZero(Number):
     def one(self, cells: Cells) -> np.ndarray:
         values = super().one(cells)
         if len(places := np.flatnonzero(values == 0)):
-            cells.refuse("zero", "0, and an error in per cent of 0 is endless", places)
+            cells.refuse("zero", _ZERO, places)
         return values
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from metrics._sentences import forms_of
 
 
 @dataclass(frozen=True)
@@ -17,3 +20,9 @@ class Finding:
     count: int = 1
     blocking: bool = True
     why: str = ""
+
+    def as_kept(self) -> dict[str, Any]:
+        """Its JSON-safe form, with the forms of both texts, to say them in other languages later."""
+        return {**asdict(self), "message": str(self.message), "why": str(self.why)} | forms_of(
+            message=self.message, why=self.why
+        )

@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from metrics._errors import EXAMPLES, Problem, Refused, counted, listed, shown
+from metrics._errors import Problem, Refused, shown
+from metrics._sentences import EXAMPLES, Sentence, counted, later, listed, said
 
 TRIMMED = (
     " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680"
@@ -17,7 +18,7 @@ TRIMMED = (
 
 _INVISIBLE = TRIMMED + "\u200b\u200c\u200d\u2060\ufeff"
 _MOST_COLUMNS = 2_000
-_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_SEPARATORS = {";": later("semicolons"), "\t": later("tabs"), "|": later("vertical bars")}
 NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
 
 
@@ -39,12 +40,13 @@ def header_of(data: bytes) -> tuple[list[str], int, int]:
             bare = raw.replace('"', "")
             if problems := check_separator([bare] if "," not in bare else [], line):
                 raise Refused(*problems) from None
-            message = f"Line {line}: the quotes of the header are broken."
+            message = said("Line {line}: the quotes of the header are broken.", line=line)
             raise Refused(Problem("quote", message, line=line)) from None
     else:
         names = raw.split(",")
     if len(names) > _MOST_COLUMNS:
-        message = f"The header names {len(names):,} columns; at most {_MOST_COLUMNS:,} are read."
+        many = len(names)
+        message = said("The header names {names} columns; at most {most} are read.", names=many, most=_MOST_COLUMNS)
         raise Refused(Problem("too_many_columns", message, line=line, count=len(names)))
     return [name.strip(_INVISIBLE) for name in names], line, min(end + 1, len(data))
 
@@ -53,17 +55,27 @@ def check_separator(names: Sequence[str], line: int) -> list[Problem]:
     """A header in one piece that another separator would cut."""
     if len(names) > 1 or not names:
         return []
-    for separator, word in _SEPARATORS.items():
+    for separator in _SEPARATORS:
         if separator in names[0]:
-            return [_separated(names[0], word, line)]
+            return [_separated(names[0], separator, line)]
     return []
 
 
-def _separated(header: str, word: str, line: int) -> Problem:
+_SAVE_WITH_COMMAS = later(
+    "The columns are separated by {separators}: line {line} is {header}. Save the file with commas: in pandas write it "
+    'without "sep" and "decimal", in a spreadsheet choose a comma as the separator.'
+)
+_SAVE_WITH_COMMAS_AND_POINTS = later(
+    "The columns are separated by {separators}: line {line} is {header}. Save the file with commas between the columns "
+    'and points in numbers (0.5, not 0,5): in pandas write it without "sep" and "decimal", in a spreadsheet choose a '
+    "comma as the separator."
+)
+
+
+def _separated(header: str, separator: str, line: int) -> Problem:
     """Who cuts by semicolons often has decimal commas too, and would meet them at the next try."""
-    message = f"The columns are separated by {word}: line {line} is {shown(header)}. Save the file with commas"
-    message += " between the columns and points in numbers (0.5, not 0,5): " if word == "semicolons" else ": "
-    message += 'in pandas write it without "sep" and "decimal", in a spreadsheet choose a comma as the separator.'
+    form = _SAVE_WITH_COMMAS_AND_POINTS if separator == ";" else _SAVE_WITH_COMMAS
+    message = said(form, separators=said(_SEPARATORS[separator]), line=line, header=shown(header))
     return Problem("separator", message, line=line)
 
 
@@ -72,20 +84,33 @@ def first_cell(text: str) -> str:
     return re.split(f"[{re.escape(''.join(_SEPARATORS))}]", text, maxsplit=1)[0]
 
 
-def other_separator(text: str) -> str:
-    """Which separator rows like this have in place of the header's commas; ``""`` if none."""
+def other_separator(text: str) -> Sentence | None:
+    """Which separator rows like this have in place of the header's commas, if any."""
     for separator, word in _SEPARATORS.items():
         if separator in text:
-            return f" The rows are separated by {word} and the header by commas: save the whole file with commas."
-    return ""
+            return said(
+                "The rows are separated by {separators} and the header by commas: save the whole file with commas.",
+                separators=said(word),
+            )
+    return None
 
 
 def check_comment(names: Sequence[str], line: int, expected: Sequence[str] = ()) -> list[Problem]:
     """A remark where the header belongs."""
     if not names[0].startswith("#"):
         return []
-    message = f"Line {line} is a comment, {shown(','.join(names))}. "
-    message += f"The first line must be: {','.join(expected)}" if expected else "The first line must name the columns."
+    found = shown(",".join(names))
+    if expected:
+        message = said(
+            "Line {line} is a comment, {found}. The first line must be: {expected}",
+            line=line,
+            found=found,
+            expected=",".join(expected),
+        )
+    else:
+        message = said(
+            "Line {line} is a comment, {found}. The first line must name the columns.", line=line, found=found
+        )
     return [Problem("comment", message, line=line)]
 
 
@@ -99,11 +124,11 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
         return separator
     found = set(names)
     if not found & set(expected) and {piece.strip() for name in names for piece in name.split(";")} & set(expected):
-        return [_separated(",".join(names), "semicolons", line)]
+        return [_separated(",".join(names), ";", line)]
     if comment := check_comment(names, line, expected):
         return comment
     if not found & set(expected) and any(NUMBER.fullmatch(name) for name in names):
-        message = f"The header is missing. The first line must be: {','.join(expected)}"
+        message = said("The header is missing. The first line must be: {expected}", expected=",".join(expected))
         return [Problem("header_missing", message, line=line)]
     problems = repeated_names(names, line)
     extra = [name for name in names if name and name not in expected]
@@ -126,21 +151,28 @@ def _plain(name: str) -> str:
 
 
 def _missing(name: str, twin: str | None, line: int) -> Problem:
-    message = f"The column {shown(name)} is missing"
     if twin is not None:
-        message += f"; the header has {shown(twin)} instead. Names are compared exactly."
+        message = said(
+            "The column {column} is missing; the header has {twin} instead. Names are compared exactly.",
+            column=shown(name),
+            twin=shown(twin),
+        )
     else:
-        message += "."
+        message = said("The column {column} is missing.", column=shown(name))
     return Problem("column_missing", message, column=name, line=line)
 
 
 def _extra(extra: Sequence[str], expected: Sequence[str], line: int) -> Problem:
     if is_index(extra[0]):
-        message = f'The column {shown(extra[0])} looks like an exported index: write with "index=False".'
+        message = looks_like_index(extra[0])
     else:
-        names = listed([shown(name) for name in extra[:EXAMPLES]], len(extra))
-        verb = "is" if len(extra) == 1 else "are"
-        message = f"{counted(len(extra), 'column')} {verb} not expected: {names}. Expected: {','.join(expected)}"
+        message = counted(
+            len(extra),
+            "{count} column is not expected: {columns}. Expected: {expected}",
+            "{count} columns are not expected: {columns}. Expected: {expected}",
+            columns=listed([shown(name) for name in extra[:EXAMPLES]], len(extra)),
+            expected=",".join(expected),
+        )
     return Problem("column_extra", message, column=extra[0][:200], line=line, count=len(extra))
 
 
@@ -149,12 +181,17 @@ def is_index(name: str) -> bool:
     return name in ("index", "level_0") or name.startswith("Unnamed: ")
 
 
+def looks_like_index(name: str) -> Sentence:
+    """What to do about such a column."""
+    return said('The column {column} looks like an exported index: write with "index=False".', column=shown(name))
+
+
 def repeated_names(names: Sequence[str], line: int) -> list[Problem]:
     """One problem for each name that the header holds more than once."""
     found: list[Problem] = []
     for name, times in Counter(names).items():
         if name and times > 1:
-            message = f"The column {shown(name)} is there {times} times."
+            message = said("The column {column} is there {times} times.", column=shown(name), times=times)
             found.append(Problem("column_repeated", message, column=name, line=line, count=times))
             if len(found) == EXAMPLES:
                 break
@@ -167,9 +204,9 @@ def unnamed(names: Sequence[str], line: int) -> list[Problem]:
         return []
     place = list(names).index("")
     if place == 0:
-        message = 'The first column has no name. If it is the index of pandas, write with "index=False".'
+        message = said('The first column has no name. If it is the index of pandas, write with "index=False".')
     elif place == len(names) - 1:
-        message = "The header ends with a comma: its last column has no name."
+        message = said("The header ends with a comma: its last column has no name.")
     else:
-        message = f"Column {place + 1} of the header has no name."
+        message = said("Column {place} of the header has no name.", place=place + 1)
     return [Problem("column_unnamed", message, line=line, count=list(names).count(""))]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from metrics._errors import EXAMPLES, counted, listed, shown
+from metrics._errors import counted, listed, shown
 from metrics._findings import Finding
 from metrics._headers import is_index
 from metrics._ids import spanning
 from metrics._layout import SPLITS
+from metrics._sentences import EXAMPLES
 from metrics._truth import Truth
 
 MOST_COMPARED = 200_000

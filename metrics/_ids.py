@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from metrics._errors import EXAMPLES, Problem, counted, listed, shown
+from metrics._errors import Problem, shown
 from metrics._headers import first_cell, other_separator
 from metrics._index import Index
 from metrics._numbered import Numbered
+from metrics._sentences import EXAMPLES, Sentence, counted, joined, later, listed, said
 from metrics._tables import Table, pick, raw_cells
 
 _CANONICAL = r"^(0|-?[1-9][0-9]{0,14})$"
@@ -94,9 +95,16 @@ class Ids:
 
     def _missing(self, table: Table, rows: np.ndarray, column: str) -> Problem:
         names = [shown(self.array[int(row)].as_py()) for row in rows[:EXAMPLES]]
-        message = f"{counted(len(rows), 'id')} of {len(self):,} missing: {listed(names, len(rows))}."
+        message = counted(
+            len(rows),
+            "{count} id of {total} missing: {ids}.",
+            "{count} ids of {total} missing: {ids}.",
+            total=len(self),
+            ids=listed(names, len(rows)),
+        )
         if spans := spanning(table):
-            message += f" Read as one row: {listed(spans, len(spans))}. Is a quote missing there?"
+            where = listed(spans, len(spans))
+            message = joined([message, said("Read as one row: {lines}. Is a quote missing there?", lines=where)])
         first = self.array[int(rows[0])].as_py()
         return Problem("missing_ids", message, column=column, id=first, count=len(rows))
 
@@ -128,8 +136,10 @@ def blank_ids(table: Table, column: str) -> list[Problem]:
     problems = []
     blank = np.flatnonzero(offsets[1:] == offsets[:-1])
     if len(blank):
-        lines = [f"line {table.lines[row]:,}" for row in blank[:EXAMPLES]]
-        message = f"{counted(len(blank), 'row')} without an id: {listed(lines, len(blank))}."
+        told = listed([said("line {line}", line=int(table.lines[row])) for row in blank[:EXAMPLES]], len(blank))
+        message = counted(
+            len(blank), "{count} row without an id: {lines}.", "{count} rows without an id: {lines}.", lines=told
+        )
         problems.append(Problem("blank_id", message, column=column, line=int(table.lines[blank[0]]), count=len(blank)))
     used = data[offsets[0] : offsets[-1]]
     if table.may_span_lines and (used == 10).any():
@@ -144,12 +154,21 @@ def over_several_lines(table: Table, column: str, rows: np.ndarray) -> Problem:
     spans = []
     for row in rows[:EXAMPLES]:
         line = int(table.lines[row])
-        spans.append(f"lines {line:,}–{line + array[int(row)].as_py().count(chr(10)):,}")
-    message = f"A cell of {shown(column)} runs over several lines, a quote is missing: {listed(spans, len(rows))}."
+        spans.append(span(line, line + array[int(row)].as_py().count(chr(10))))
+    message = said(
+        "A cell of {column} runs over several lines, a quote is missing: {lines}.",
+        column=shown(column),
+        lines=listed(spans, len(rows)),
+    )
     return Problem("line_break", message, column=column, line=int(table.lines[rows[0]]), count=len(rows))
 
 
-def spanning(table: Table) -> list[str]:
+def span(first: int, last: int) -> Sentence:
+    """Several lines, in words."""
+    return said("lines {first}–{last}", first=first, last=last)
+
+
+def spanning(table: Table) -> list[Sentence]:
     """Where rows run over several lines, as words; free text may do that, and a lost quote does it too."""
     found: dict[int, int] = {}
     for array in table.arrays:
@@ -160,18 +179,19 @@ def spanning(table: Table) -> list[str]:
             rows, counts = np.unique(np.searchsorted(offsets, breaks, side="right") - 1, return_counts=True)
             for row, many in zip(rows.tolist(), counts.tolist(), strict=True):
                 found[row] = found.get(row, 0) + many
-    return [f"lines {table.lines[row]:,}–{table.lines[row] + many:,}" for row, many in sorted(found.items())]
+    return [span(int(table.lines[row]), int(table.lines[row]) + many) for row, many in sorted(found.items())]
 
 
 def _unknown(truth: Ids, table: Table, column: str, rows: np.ndarray) -> Problem:
     ids = table.column(column)
     texts = [ids[int(row)].as_py() for row in rows[:EXAMPLES]]
-    names = [f"{shown(text)} (line {table.lines[row]:,})" for text, row in zip(texts, rows, strict=False)]
-    message = f"{counted(len(rows), 'id')} unknown: {listed(names, len(rows))}."
+    names = [on_line(text, table.lines[row]) for text, row in zip(texts, rows, strict=False)]
+    told = listed(names, len(rows))
+    message = counted(len(rows), "{count} id unknown: {ids}.", "{count} ids unknown: {ids}.", ids=told)
     why = hint(truth.texts, texts[0])
-    if len(rows) == len(ids) > 1 and not why:
-        why = " No id of the file is known: are these the rows of another data set?"
-    message += why
+    if len(rows) == len(ids) > 1 and why is None:
+        why = said("No id of the file is known: are these the rows of another data set?")
+    message = joined([message, why]) if why is not None else message
     line = int(table.lines[rows[0]])
     return Problem("unknown_ids", message, column=column, line=line, id=texts[0], count=len(rows))
 
@@ -184,30 +204,37 @@ def _repeated(table: Table, column: str, found: np.ndarray, counts: np.ndarray) 
     again = np.flatnonzero(~is_first & (found >= 0))
     names = []
     for row in again[:EXAMPLES]:
-        first = int(np.flatnonzero(found == found[row])[0])
-        names.append(f"{shown(ids[int(row)].as_py())} (line {table.lines[row]:,}, first on {table.lines[first]:,})")
-    many = int((counts > 1).sum())
-    message = f"{counted(many, 'id')} repeated: {listed(names, len(again))}."
+        first = int(table.lines[int(np.flatnonzero(found == found[row])[0])])
+        name, line = shown(ids[int(row)].as_py()), int(table.lines[row])
+        names.append(said("{id} (line {line}, first on {first})", id=name, line=line, first=first))
+    times = int((counts > 1).sum())
+    told = listed(names, len(again))
+    message = counted(times, "{count} id repeated: {ids}.", "{count} ids repeated: {ids}.", ids=told)
     row = int(again[0])
-    return Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), many)
+    return Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), times)
 
 
-def hint(known: list[str], text: str) -> str:
-    """Why an id that looks right is none of the known ones; empty if nothing comes to mind."""
+def on_line(text: str, line: int) -> Sentence:
+    """An id, and where it is."""
+    return said("{id} (line {line})", id=shown(text), line=int(line))
+
+
+def hint(known: list[str], text: str) -> Sentence | None:
+    """Why an id that looks right is none of the known ones, if anything comes to mind."""
     if len(known) > _MOST_COMPARED:
-        return ""
+        return None
     for says, same in _TWINS:
         wanted = same(text)
         if wanted is None:
             continue
         twin = next((other for other in known if same(other) == wanted), None)
         if twin is not None:
-            return f" {says}: the file has {shown(text)}, expected is {shown(twin)}."
+            return said(says, found=shown(text), expected=shown(twin))
     if (first := first_cell(text)) != text and first in known:
         return other_separator(text)
     if any(_is_odd(character) for character in text):
-        return f" The id {shown(text)} holds invisible or unusual characters."
-    return ""
+        return said("The id {id} holds invisible or unusual characters.", id=shown(text))
+    return None
 
 
 def _is_odd(character: str) -> bool:
@@ -256,13 +283,43 @@ _LOOKALIKES = str.maketrans("АВЕКМНОРСТХаеорсухіΑΒΕΖΗΙ�
 _MOST_COMPARED = 200_000
 
 _TWINS = (
-    ("Leading zeros differ", lambda text: re.sub(r"(?<![0-9])0+(?=[0-9])", "", text)),
-    ("Upper and lower case differ", str.casefold),
-    ("Digits of a long number are lost (read the ids as text)", _long_number),
-    ("Ids are compared as text, not as numbers", _number),
-    ("Ids are written as true and false", _one_or_nought),
-    ("Dates are written in another way, and ids are compared as text", _moment),
-    ("Invisible characters differ", _visible),
-    ("The same letters are written with other code points", lambda text: unicodedata.normalize("NFKC", text)),
-    ("Letters of another alphabet look alike", lambda text: text.translate(_LOOKALIKES)),
+    (
+        later("Leading zeros differ: the file has {found}, expected is {expected}."),
+        lambda text: re.sub(r"(?<![0-9])0+(?=[0-9])", "", text),
+    ),
+    (
+        later("Upper and lower case differ: the file has {found}, expected is {expected}."),
+        str.casefold,
+    ),
+    (
+        later("Digits of a long number are lost (read the ids as text): the file has {found}, expected is {expected}."),
+        _long_number,
+    ),
+    (
+        later("Ids are compared as text, not as numbers: the file has {found}, expected is {expected}."),
+        _number,
+    ),
+    (
+        later("Ids are written as true and false: the file has {found}, expected is {expected}."),
+        _one_or_nought,
+    ),
+    (
+        later(
+            "Dates are written in another way, and ids are compared as text: the file has {found}, expected is "
+            "{expected}."
+        ),
+        _moment,
+    ),
+    (
+        later("Invisible characters differ: the file has {found}, expected is {expected}."),
+        _visible,
+    ),
+    (
+        later("The same letters are written with other code points: the file has {found}, expected is {expected}."),
+        lambda text: unicodedata.normalize("NFKC", text),
+    ),
+    (
+        later("Letters of another alphabet look alike: the file has {found}, expected is {expected}."),
+        lambda text: text.translate(_LOOKALIKES),
+    ),
 )

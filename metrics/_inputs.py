@@ -25,6 +25,31 @@ from metrics._arrays import Coded, Ranked
 from metrics._cells import WORDS, Cells, Kind
 from metrics._gather import picked
 from metrics._numbers import read_numbers, to_decimal
+from metrics._sentences import forms
+
+BELOW = forms(
+    "{count} value of {column} is below {bound}: {examples}.",
+    "{count} values of {column} are below {bound}: {examples}.",
+)
+NOT_ABOVE = forms(
+    "{count} value of {column} is not above {bound}: {examples}.",
+    "{count} values of {column} are not above {bound}: {examples}.",
+)
+ABOVE = forms(
+    "{count} value of {column} is above {bound}: {examples}.",
+    "{count} values of {column} are above {bound}: {examples}.",
+)
+NOT_WITHIN_0_TO_1 = forms(
+    "{count} value of {column} is outside 0 to 1: {examples}.",
+    "{count} values of {column} are outside 0 to 1: {examples}.",
+)
+_NOT_BINARY = forms(
+    "{count} value of {column} is neither 0 nor 1: {examples}.",
+    "{count} values of {column} are neither 0 nor 1: {examples}.",
+)
+_NOT_ONE_WORD = forms(
+    "{count} value of {column} is not one word: {examples}.", "{count} values of {column} are not one word: {examples}."
+)
 
 
 class Plain(Kind):
@@ -66,13 +91,13 @@ class Number(Plain):
     def one(self, cells: Cells) -> np.ndarray:
         values = read_numbers(cells)
         checks = (
-            (self.minimum, "too_small", "below", np.less),
-            (self.above, "too_small", "not above", np.less_equal),
-            (self.maximum, "too_large", "above", np.greater),
+            (self.minimum, "too_small", BELOW, np.less),
+            (self.above, "too_small", NOT_ABOVE, np.less_equal),
+            (self.maximum, "too_large", ABOVE, np.greater),
         )
         for bound, code, words, is_out in checks:
             if bound is not None and len(places := np.flatnonzero(is_out(values, bound))):
-                cells.refuse(code, f"{words} {bound:g}", places)
+                cells.refuse(code, words, places, {"bound": f"{bound:g}"})
         return values
 
     def sample(self, truth: Any) -> str:
@@ -97,7 +122,7 @@ class Probability(Plain):
         values = read_numbers(cells)
         places = np.flatnonzero((values < 0) | (values > 1))
         if len(places):
-            cells.refuse("not_a_probability", "outside 0 to 1", places)
+            cells.refuse("not_a_probability", NOT_WITHIN_0_TO_1, places)
         return values
 
     def sample(self, truth: Any) -> str:
@@ -131,7 +156,7 @@ class Binary(Plain):
         values = read_numbers(cells)
         places = np.flatnonzero((values != 0) & (values != 1) & ~np.isnan(values))
         if len(places):
-            cells.refuse("not_binary", "neither 0 nor 1", places)
+            cells.refuse("not_binary", _NOT_BINARY, places)
         return values
 
     def sample(self, truth: Any) -> str:
@@ -243,7 +268,7 @@ class LabelOrNone(Kind):
         coded = cells.coded()
         spaced = [code for code, text in enumerate(coded.values) if len(text.split()) > 1]
         if spaced:
-            cells.refuse("label_with_space", "not one word", np.flatnonzero(np.isin(coded.codes, spaced)))
+            cells.refuse("label_with_space", _NOT_ONE_WORD, np.flatnonzero(np.isin(coded.codes, spaced)))
         return coded
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:

@@ -9,8 +9,14 @@ import numpy as np
 
 from metrics._cells import Cells
 from metrics._parameters import Range
+from metrics._sentences import forms, said
 
 Offset = Annotated[float, Range(0, 1e9), "Added to both numbers before the logarithm; 0 allows no answer of 0."]
+
+_NO_LOGARITHM = forms(
+    "{count} value of {column} is 0 and has no logarithm: {examples}.",
+    "{count} values of {column} are 0 and have no logarithm: {examples}.",
+)
 
 
 def squared_log_error(truth: np.ndarray, prediction: np.ndarray, offset: float) -> np.ndarray:
@@ -29,11 +35,11 @@ def verify(columns: Sequence[Cells], prediction: np.ndarray, *, offset: Offset =
     if offset == 0:
         for cells, values in zip(columns, np.atleast_2d(prediction.T), strict=True):
             if len(places := np.flatnonzero(values == 0)):
-                cells.refuse("too_small", "0 and has no logarithm", places)
+                cells.refuse("too_small", _NO_LOGARITHM, places)
 
 
 def unscorable(truth: np.ndarray, *, offset: Offset = 1.0) -> str:
     """The same of the truth."""
     if offset == 0 and (truth == 0).any():
-        return "it holds an answer of 0, which has no logarithm; choose an offset above 0."
+        return said("it holds an answer of 0, which has no logarithm; choose an offset above 0.")
     return ""

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metrics._arrays import Coded
+from metrics._cells import MISSING, NOT_FINITE
 from metrics._gather import picked
+from metrics._sentences import Forms, forms
 from metrics._tables import pick, plain, raw_cells
 
 if TYPE_CHECKING:
@@ -24,20 +26,84 @@ _LOOSE_POINT = re.compile(r"[+-]?(\.[0-9]+|[0-9]+\.)([eE][+-]?[0-9]+)?")
 _FOREIGN = re.compile(r"[+＋−–—‐‑－﹣-]?\d+([.٫]\d+)?")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(([\s_'’]\d{3})+|([.,]\d{3})+[.,]\d+|,\d{3}(,\d{3})+)([.,]\d+)?")
 _REASONS = (
-    ("missing_value", "missing", lambda text: text.lower() in _MISSING),
-    ("not_finite", "not finite", _INFINITE.fullmatch),
+    ("missing_value", MISSING, lambda text: text.lower() in _MISSING),
+    ("not_finite", NOT_FINITE, _INFINITE.fullmatch),
     (
         "decimal_comma",
-        "written with a comma that divides thousands or stands for a point (write 1000 or 0.5)",
+        forms(
+            "{count} value of {column} is written with a comma that divides thousands or stands for a point "
+            "(write 1000 or 0.5): {examples}.",
+            "{count} values of {column} are written with a comma that divides thousands or stands for a point "
+            "(write 1000 or 0.5): {examples}.",
+        ),
         re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch,
     ),
-    ("decimal_comma", "written with a decimal comma (write 0.5, not 0,5)", re.compile(r"[+-]?\d+,\d+").fullmatch),
-    ("not_a_number", "written with marks between thousands (write 1000)", _GROUPED.fullmatch),
-    ("not_a_number", "written with a percent sign (write 0.5, not 50%)", re.compile(r"[+-]?[\d.,]+\s*%").fullmatch),
-    ("not_a_number", "true or false, not a number (write 1 and 0)", re.compile("(?i)true|false").fullmatch),
-    ("not_a_number", "without a digit on each side of the point (write 0.5)", _LOOSE_POINT.fullmatch),
-    ("not_a_number", "written with another minus sign or other digits than - and 0 to 9", _FOREIGN.fullmatch),
-    ("not_a_number", "no plain number", lambda text: True),
+    (
+        "decimal_comma",
+        forms(
+            "{count} value of {column} is written with a decimal comma (write 0.5, not 0,5): {examples}.",
+            "{count} values of {column} are written with a decimal comma (write 0.5, not 0,5): {examples}.",
+        ),
+        re.compile(r"[+-]?\d+,\d+").fullmatch,
+    ),
+    (
+        "not_a_number",
+        forms(
+            "{count} value of {column} is written with marks between thousands (write 1000): {examples}.",
+            "{count} values of {column} are written with marks between thousands (write 1000): {examples}.",
+        ),
+        _GROUPED.fullmatch,
+    ),
+    (
+        "not_a_number",
+        forms(
+            "{count} value of {column} is written with a percent sign (write 0.5, not 50%): {examples}.",
+            "{count} values of {column} are written with a percent sign (write 0.5, not 50%): {examples}.",
+        ),
+        re.compile(r"[+-]?[\d.,]+\s*%").fullmatch,
+    ),
+    (
+        "not_a_number",
+        forms(
+            "{count} value of {column} is true or false, not a number (write 1 and 0): {examples}.",
+            "{count} values of {column} are true or false, not a number (write 1 and 0): {examples}.",
+        ),
+        re.compile("(?i)true|false").fullmatch,
+    ),
+    (
+        "not_a_number",
+        forms(
+            "{count} value of {column} is without a digit on each side of the point (write 0.5): {examples}.",
+            "{count} values of {column} are without a digit on each side of the point (write 0.5): {examples}.",
+        ),
+        _LOOSE_POINT.fullmatch,
+    ),
+    (
+        "not_a_number",
+        forms(
+            "{count} value of {column} is written with another minus sign or other digits than - and 0 to 9: "
+            "{examples}.",
+            "{count} values of {column} are written with another minus sign or other digits than - and 0 to 9: "
+            "{examples}.",
+        ),
+        _FOREIGN.fullmatch,
+    ),
+    (
+        "not_a_number",
+        forms(
+            "{count} value of {column} is no plain number: {examples}.",
+            "{count} values of {column} are no plain number: {examples}.",
+        ),
+        lambda text: True,
+    ),
+)
+_NO_PAIR = forms(
+    '{count} value of {column} is not "label confidence": {examples}.',
+    '{count} values of {column} are not "label confidence": {examples}.',
+)
+_NO_CONFIDENCE = forms(
+    "{count} value of {column} is given a confidence that is no finite number: {examples}.",
+    "{count} values of {column} are given a confidence that is no finite number: {examples}.",
 )
 
 
@@ -89,21 +155,21 @@ def _slow(cells: Cells) -> np.ndarray:
     cells.refuse_line_breaks()
     coded = cells.coded()
     numbers = np.full(max(1, len(coded.values)), np.nan)
-    bad: dict[tuple[str, str], list[int]] = {}
+    bad: dict[tuple[str, Forms], list[int]] = {}
     for code, text in enumerate(coded.values):
         if _NUMBER.fullmatch(text):
             numbers[code] = float(text)
             if not np.isfinite(numbers[code]):
-                bad.setdefault(("not_finite", "not finite"), []).append(code)
+                bad.setdefault(("not_finite", NOT_FINITE), []).append(code)
         elif "\n" not in text:
             bad.setdefault(reason(text), []).append(code)
-    for (kind, what), codes in bad.items():
+    for (kind, words), codes in bad.items():
         numbers[codes] = np.nan
-        cells.refuse(kind, what, np.flatnonzero(np.isin(coded.codes, codes)), quote=kind != "missing_value")
+        cells.refuse(kind, words, np.flatnonzero(np.isin(coded.codes, codes)), quote=kind != "missing_value")
     return picked(numbers, coded.codes)
 
 
-def reason(text: str) -> tuple[str, str]:
+def reason(text: str) -> tuple[str, Forms]:
     """Code and words for a text that is no number."""
     return next((code, words) for code, words, fits in _REASONS if fits(text))
 
@@ -150,7 +216,7 @@ def _words(cells: Cells, filled: np.ndarray) -> tuple[np.ndarray, Any]:
     widths = plain(pc.list_value_length(parts), np.int32)
     wrong = np.flatnonzero(filled & (widths != 2))
     if len(wrong):
-        cells.refuse("not_label_and_confidence", 'not "label confidence"', wrong)
+        cells.refuse("not_label_and_confidence", _NO_PAIR, wrong)
     fine = np.flatnonzero(filled & (widths == 2))
     return fine, pick(parts, fine).flatten()
 
@@ -163,5 +229,5 @@ def _confidences(cells: Cells, fine: np.ndarray, texts: Any) -> np.ndarray:
     values = np.array(numbers)
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
-        cells.refuse("not_a_number", "given a confidence that is no finite number", fine[bad])
+        cells.refuse("not_a_number", _NO_CONFIDENCE, fine[bad])
     return values

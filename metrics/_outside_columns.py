@@ -10,11 +10,16 @@ from typing import Any
 import numpy as np
 
 from metrics._arrays import take
-from metrics._cells import Cells, Kind
+from metrics._cells import NOT_FINITE, Cells, Kind
 from metrics._scan import LONGEST_MASK_LINE
+from metrics._sentences import forms
 from metrics._tables import pick
 
 _NO_NUMBERS = {"nan", "na", "n/a", "#n/a", "null", "none", "<na>", "inf", "+inf", "-inf", "infinity", "-infinity"}
+_NO_FINITE_NUMBER = forms(
+    "{count} value of {column} is no finite number: {examples}.",
+    "{count} values of {column} are no finite number: {examples}.",
+)
 
 
 class Columns:
@@ -76,7 +81,7 @@ def _check_truth(cells: Cells) -> None:
         return
     cells.refuse_blank()
     if len(places := np.flatnonzero(~np.isfinite(numbers))):
-        cells.refuse("not_finite", "not finite", places)
+        cells.refuse("not_finite", NOT_FINITE, places)
 
 
 def _check(cells: Cells, true: Any) -> None:
@@ -93,7 +98,7 @@ def _check(cells: Cells, true: Any) -> None:
     else:
         return
     if len(places):
-        cells.refuse("not_finite", "no finite number", places)
+        cells.refuse("not_finite", _NO_FINITE_NUMBER, places)
 
 
 def _numbers(array: Any) -> np.ndarray | None:

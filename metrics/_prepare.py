@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from metrics._contract import Metric
-from metrics._errors import EXAMPLES, GroundTruthError, Problem, Refused, counted, listed, shown
+from metrics._errors import GroundTruthError, Problem, Refused, counted, listed, shown
 from metrics._evaluate import Result
 from metrics._ids import blank_ids
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
@@ -16,6 +16,7 @@ from metrics._memory import keep_memory, release_memory
 from metrics._parameters import complete
 from metrics._registry import get
 from metrics._secondary import Asked, aside_of, table_for
+from metrics._sentences import EXAMPLES
 from metrics._tables import Source, Table, plain, read_bytes, read_table
 from metrics._truth import Truth, unscorable_parts
 

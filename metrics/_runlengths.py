@@ -12,12 +12,12 @@ from typing import Annotated, Any
 import numpy as np
 
 from metrics._arrays import Coded
-from metrics._cells import Cells, Kind
+from metrics._cells import NOTHING, Cells, Kind
 from metrics._contract import distinct_pairs
-from metrics._errors import counted
 from metrics._flat import blocks, starts_of
 from metrics._parameters import Range
 from metrics._scan import LONGEST_MASK_LINE
+from metrics._sentences import counted, forms
 from metrics._tables import pick, plain
 from metrics._tokens import expand
 
@@ -36,11 +36,29 @@ _PICTURE = (6, 5)
 """Height and width of invented pictures."""
 
 FAULTS = {
-    "not_run_lengths": 'not "start length start length …" in whole numbers from 1 on (no mask is an empty cell)',
-    "not_in_order": "made of runs that overlap or do not ascend",
-    "too_large": f"naming a pixel beyond {LARGEST:,}",
-    "objects_overlap": "made of objects that share pixels",
+    "not_run_lengths": forms(
+        '{count} value of {column} is not "start length start length …" in whole numbers from 1 on '
+        "(no mask is an empty cell): {examples}.",
+        '{count} values of {column} are not "start length start length …" in whole numbers from 1 on '
+        "(no mask is an empty cell): {examples}.",
+    ),
+    "not_in_order": forms(
+        "{count} value of {column} is made of runs that overlap or do not ascend: {examples}.",
+        "{count} values of {column} are made of runs that overlap or do not ascend: {examples}.",
+    ),
+    "too_large": forms(
+        "{count} value of {column} is naming a pixel beyond {bound}: {examples}.",
+        "{count} values of {column} are naming a pixel beyond {bound}: {examples}.",
+    ),
+    "objects_overlap": forms(
+        "{count} value of {column} is made of objects that share pixels: {examples}.",
+        "{count} values of {column} are made of objects that share pixels: {examples}.",
+    ),
 }
+_OUTSIDE = forms(
+    "{count} value of {column} is naming a pixel beyond the {bound} of a picture: {examples}.",
+    "{count} values of {column} are naming a pixel beyond the {bound} of a picture: {examples}.",
+)
 
 
 class RunLengths(Kind):
@@ -60,7 +78,8 @@ class RunLengths(Kind):
         masks = coded.once(masks_of, self.several)
         for code, wrong in masks.faults.items():
             if len(places := np.flatnonzero(wrong[coded.codes])):
-                cells.refuse(code, FAULTS[code], places)
+                facts = {"bound": LARGEST} if code == "too_large" else NOTHING
+                cells.refuse(code, FAULTS[code], places, facts)
         return coded
 
     def sample(self, truth: Any) -> str:
@@ -267,13 +286,20 @@ def beyond(several: bool) -> tuple[Callable[..., None], Callable[..., str]]:
     def verify(columns: Sequence[Cells], prediction: Coded, *, pixels: Pixels = None) -> None:
         """Complain about masks that leave the picture."""
         outside = _outside(prediction, several, pixels)
-        if len(outside):
-            columns[0].refuse("outside_picture", f"naming a pixel beyond the {pixels:,} of a picture", outside)
+        if len(outside) and pixels is not None:
+            columns[0].refuse("outside_picture", _OUTSIDE, outside, {"bound": pixels})
 
     def unscorable(truth: Coded, *, pixels: Pixels = None) -> str:
         """Nobody could answer such a mask."""
         count = len(_outside(truth, several, pixels))
-        return f"{counted(count, 'mask')} with a pixel beyond the {pixels:,} of a picture." if count else ""
+        if not count or pixels is None:
+            return ""
+        return counted(
+            count,
+            "{count} mask with a pixel beyond the {bound} of a picture.",
+            "{count} masks with a pixel beyond the {bound} of a picture.",
+            bound=pixels,
+        )
 
     return verify, unscorable
 

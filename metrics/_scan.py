@@ -14,6 +14,7 @@ import numpy as np
 
 from metrics._containers import container_of, refuse_container
 from metrics._errors import Problem, Refused
+from metrics._sentences import Sentence, said
 
 LONGEST_LINE = 65_536
 LONGEST_MASK_LINE = 8_388_608
@@ -68,11 +69,11 @@ def places_of(byte: int, data: bytes, start: int = 0) -> np.ndarray:
 def scan(data: bytes, longest_line: int = LONGEST_LINE) -> Text:
     """Check a whole file's bytes and normalise its line ends. Raises ``Refused``."""
     if not data:
-        raise Refused(Problem("empty_file", "The file is empty (0 bytes)."))
+        raise Refused(empty_file())
     check_encoding(data)
     clean = plain_lines(data)
     if not clean or clean.isspace():
-        raise Refused(Problem("no_rows", "The file has no rows: it holds only blank lines."))
+        raise Refused(only_blanks())
     line_ends = check_characters(clean)
     check_line_lengths(clean, longest_line)
     return Text(clean, b'"' in clean, line_ends)
@@ -86,13 +87,30 @@ def plain_lines(data: bytes) -> bytes:
     return data
 
 
+def empty_file() -> Problem:
+    """Of no bytes."""
+    return Problem("empty_file", said("The file is empty (0 bytes)."))
+
+
+def only_blanks() -> Problem:
+    """Of bytes that nobody sees."""
+    return Problem("no_rows", said("The file has no rows: it holds only blank lines."))
+
+
+def no_rows(expected: int | None) -> Sentence:
+    """Of a file that ends with its header."""
+    if expected:
+        return said("The file has a header but no rows; {expected} expected.", expected=expected)
+    return said("The file has a header but no rows.")
+
+
 def check_encoding(data: bytes, *, is_cut: bool = False) -> None:
     """Refuse other containers, UTF-16 and broken UTF-8; ``is_cut`` forgives a character cut off at the end."""
     name = container_of(data[:4096])
     if name is not None:
         raise Refused(refuse_container(name))
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        message = 'The file is UTF-16 text (Excel\'s "Unicode text"). Save it as "CSV UTF-8".'
+        message = said('The file is UTF-16 text (Excel\'s "Unicode text"). Save it as "CSV UTF-8".')
         raise Refused(Problem("encoding", message, line=1))
     if data.isascii():
         return
@@ -107,13 +125,20 @@ def _not_utf8(data: bytes, error: UnicodeDecodeError) -> Problem:
     line = plain_lines(data[: error.start]).count(b"\n") + 1
     where = error.start - max(data.rfind(b"\n", 0, error.start), data.rfind(b"\r", 0, error.start))
     if b"\x00" in data[:4096]:
-        message = 'The file holds NUL bytes, probably because it is UTF-16. Save it as "CSV UTF-8".'
-        return Problem("encoding", message, line=line)
-    if 0xD8 <= data[error.start] == 0xED and error.reason == "invalid continuation byte":
-        what = "half of a surrogate pair"
+        message = said('The file holds NUL bytes, probably because it is UTF-16. Save it as "CSV UTF-8".')
+    elif 0xD8 <= data[error.start] == 0xED and error.reason == "invalid continuation byte":
+        message = said(
+            'Line {line}, byte {place}: half of a surrogate pair is not UTF-8. Save the file as "CSV UTF-8".',
+            line=line,
+            place=f"{where}",
+        )
     else:
-        what = f"byte 0x{data[error.start]:02X}"
-    message = f'Line {line:,}, byte {where}: {what} is not UTF-8. Save the file as "CSV UTF-8".'
+        message = said(
+            'Line {line}, byte {place}: byte {byte} is not UTF-8. Save the file as "CSV UTF-8".',
+            line=line,
+            place=f"{where}",
+            byte=f"0x{data[error.start]:02X}",
+        )
     return Problem("encoding", message, line=line)
 
 
@@ -128,11 +153,20 @@ def check_characters(data: bytes) -> int:
     line, place = data.count(b"\n", 0, first) + 1, first - data.rfind(b"\n", 0, first)
     number = data[first] if data[first] < 128 else data[first + 1]
     if number == 0:
-        message = f"Line {line:,}, byte {place}: NUL byte. Is the file UTF-16 or damaged? Save it as CSV UTF-8."
+        message = said(
+            "Line {line}, byte {place}: NUL byte. Is the file UTF-16 or damaged? Save it as CSV UTF-8.",
+            line=line,
+            place=f"{place}",
+        )
     elif number == 0x1A and not data[first + 1 :].strip():
-        message = f"Line {line:,}: the file ends with Ctrl-Z (0x1A), an old end-of-file mark. Remove it."
+        message = said("Line {line}: the file ends with Ctrl-Z (0x1A), an old end-of-file mark. Remove it.", line=line)
     else:
-        message = f"Line {line:,}, byte {place}: control character 0x{number:02X}. Remove it."
+        message = said(
+            "Line {line}, byte {place}: control character {character}. Remove it.",
+            line=line,
+            place=f"{place}",
+            character=f"0x{number:02X}",
+        )
     raise Refused(Problem("control_character", message, line=line, count=len(found)))
 
 
@@ -156,7 +190,7 @@ def check_line_lengths(data: bytes, longest: int = LONGEST_LINE) -> None:
         end = data.rfind(b"\n", start, start + longest + 1)
         if end < 0:
             line = data.count(b"\n", 0, start) + 1
-            message = f"Line {line:,} is longer than {longest:,} bytes."
+            message = said("Line {line} is longer than {most} bytes.", line=line, most=longest)
             raise Refused(Problem("long_line", message, line=line))
         start = end + 1
 

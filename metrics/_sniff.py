@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from metrics._containers import check_zip, container_of, peek, refuse_container
 from metrics._errors import Problem, Refused
 from metrics._headers import check_header, check_separator, header_of
-from metrics._scan import LONGEST_LINE, check_characters, check_encoding, check_line_lengths, plain_lines
+from metrics._scan import (
+    LONGEST_LINE,
+    check_characters,
+    check_encoding,
+    check_line_lengths,
+    empty_file,
+    no_rows,
+    only_blanks,
+    plain_lines,
+)
 
 
 def sniff(
@@ -26,14 +35,13 @@ def sniff(
     it allows. Gzip and zip are peeked into within limits; every other container is named and left closed.
     """
     if not size or not head:
-        return [Problem("empty_file", "The file is empty (0 bytes).")]
+        return [empty_file()]
     try:
         problems, line = _look(head, size, columns, longest_line)
     except Refused as refused:
         return refused.problems
     if line and not problems and not may_be_empty:
-        wanted = f"; {expected_rows:,} expected" if expected_rows else ""
-        problems.append(Problem("no_rows", f"The file has a header but no rows{wanted}.", line=line))
+        problems.append(Problem("no_rows", no_rows(expected_rows), line=line))
     return problems
 
 
@@ -68,7 +76,7 @@ def _look(head: bytes, size: int, columns: Sequence[str] | None, longest_line: i
     check_encoding(data, is_cut=is_cut)
     clean = plain_lines(data)
     if not clean.strip():
-        return [] if is_cut else [Problem("no_rows", "The file has no rows: it holds only blank lines.")], 0
+        return [] if is_cut else [only_blanks()], 0
     check_characters(clean)
     check_line_lengths(clean, longest_line)
     names, line, body = header_of(clean)

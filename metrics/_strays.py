@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrics._cells import Cells
-from metrics._errors import EXAMPLES, counted, listed, shown
+from metrics._errors import counted, listed, shown
 from metrics._numbers import read_numbers
+from metrics._sentences import EXAMPLES
 from metrics._tables import Table
 
 MOST_COLUMNS = 50

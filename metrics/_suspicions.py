@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from metrics._cells import Cells
-from metrics._errors import EXAMPLES, counted, listed, shown
+from metrics._errors import counted, listed, shown
 from metrics._findings import Finding
 from metrics._id_suspicions import (
     MOST_COMPARED,
@@ -21,6 +21,7 @@ from metrics._id_suspicions import (
     twins,
 )
 from metrics._numbers import read_numbers
+from metrics._sentences import EXAMPLES
 from metrics._tables import pick
 from metrics._truth import Truth
 

@@ -18,7 +18,8 @@ from metrics._containers import LIMIT, unpack
 from metrics._errors import Problem, Refused
 from metrics._headers import TRIMMED, header_of
 from metrics._pieces import MARK, ends_of_pieces
-from metrics._scan import LONGEST_LINE, Text, quotes_are_regular, scan
+from metrics._scan import LONGEST_LINE, Text, no_rows, quotes_are_regular, scan
+from metrics._sentences import said
 from metrics._walk import walk
 
 if TYPE_CHECKING:
@@ -143,8 +144,7 @@ def read_table(
     if not _INK.search(text.data, body):
         if may_be_empty:
             return Table(names, _empty(len(names)), text, body)
-        wanted = f"; {expected_rows:,} expected" if expected_rows else ""
-        raise Refused(Problem("no_rows", f"The file has a header but no rows{wanted}.", line=line))
+        raise Refused(Problem("no_rows", no_rows(expected_rows), line=line))
     if expected_rows is not None:
         _stop_early(text, body, expected_rows)
     return _read_body(text, names, body)
@@ -156,7 +156,11 @@ def _stop_early(text: Text, body: int, expected: int) -> None:
     if rows > most and text.has_quotes:
         rows = len(text.record_starts(body))
     if rows > most:
-        message = f"The file has about {rows:,} rows; {expected:,} are expected. It was not read further."
+        message = said(
+            "The file has about {rows} rows; {expected} are expected. It was not read further.",
+            rows=rows,
+            expected=expected,
+        )
         raise Refused(Problem("too_many_rows", message, count=rows))
 
 
@@ -168,7 +172,7 @@ def _read_body(text: Text, names: Sequence[str], body: int) -> Table:
     good = Text(walked.good, text.has_quotes, walked.good.count(b"\n"))
     arrays = _columns(good, 0, len(names)) if good.data.strip() else _empty(len(names))
     if arrays is None or len(arrays[0]) != len(walked.lines):
-        message = "The file cannot be read as CSV. Write it again with a CSV library."
+        message = said("The file cannot be read as CSV. Write it again with a CSV library.")
         raise Refused(*walked.problems, *([] if walked.problems else [Problem("unreadable", message)]))
     table = Table(names, arrays, text, body)
     table.lines = walked.lines

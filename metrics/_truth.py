@@ -16,12 +16,10 @@ from metrics._cells import Cells, Kind
 from metrics._containers import LIMIT
 from metrics._contract import Metric, answer_columns
 from metrics._errors import (
-    EXAMPLES,
     Problem,
     Refused,
     SubmissionError,
     TooLarge,
-    listed,
     shown,
 )
 from metrics._evaluate import Result, SecondaryValue, measure
@@ -31,12 +29,27 @@ from metrics._layout import SPLITS, USAGE, Layout
 from metrics._memory import release_memory
 from metrics._parameters import chosen
 from metrics._secondary import Aside, Beside, Readings
+from metrics._sentences import EXAMPLES, forms, later, listed, said
 from metrics._stream import measure_in_pieces
 from metrics._tables import Source, Table, pick, read_bytes, read_table
 from metrics._uncertainty import Buckets, buckets_of, hashes_of
 
 SMALL = 110_000_000
 """Bytes that any submission may have: what a site takes as an upload."""
+
+_UNKNOWN_USAGE = forms(
+    "{count} value of {column} is none of Public, Private, Ignored: {examples}.",
+    "{count} values of {column} are none of Public, Private, Ignored: {examples}.",
+)
+_NO_ROWS_OF = {
+    "public": later("No row is public: the column Usage needs both Public and Private."),
+    "private": later("No row is private: the column Usage needs both Public and Private."),
+}
+_UNSCORABLE = {
+    "": later("The file cannot be scored: {reason}"),
+    "public": later("The public part cannot be scored: {reason}"),
+    "private": later("The private part cannot be scored: {reason}"),
+}
 
 GROWTH = 20
 """A submission may be longer than the truth by this factor: a class is one digit, a probability has twenty."""
@@ -94,7 +107,7 @@ class Truth:
         codes = np.array([SPLITS.index(word) if word in SPLITS else 3 for word in words], np.int8)
         usage: np.ndarray = codes[coded.codes]
         if (usage == 3).any():
-            cells.refuse("unknown_usage", "none of Public, Private, Ignored", np.flatnonzero(usage == 3))
+            cells.refuse("unknown_usage", _UNKNOWN_USAGE, np.flatnonzero(usage == 3))
             self._note([cells])
         return usage
 
@@ -107,7 +120,7 @@ class Truth:
         }
         for name, rows in parts.items():
             if not len(rows) and not self.problems:
-                message = f"No row is {name}: the column Usage needs both Public and Private."
+                message = said(_NO_ROWS_OF[name])
                 self.problems.append(Problem("empty_split", message, column=USAGE))
         return parts
 
@@ -284,14 +297,19 @@ class Truth:
 
 
 def _too_large(table: Table, id_column: str, rows: np.ndarray) -> Problem:
-    code, message = "too_large_values", "The values are too large: the score is not a finite number"
+    code = "too_large_values"
     if not len(rows):
-        return Problem(code, f"{message}.")
+        return Problem(code, said("The values are too large: the score is not a finite number."))
     names = table.column(id_column)
-    examples = [f"line {table.lines[row]:,} (id {shown(names[int(row)].as_py())})" for row in rows[:EXAMPLES]]
+    examples = [
+        said("line {line} (id {id})", line=int(table.lines[row]), id=shown(names[int(row)].as_py()))
+        for row in rows[:EXAMPLES]
+    ]
+    told = listed(examples, len(rows))
+    message = said("The values are too large: the score is not a finite number: {examples}.", examples=told)
     column = next(name for name in table.names if name != id_column)
     line, name = int(table.lines[rows[0]]), names[int(rows[0])].as_py()
-    return Problem(code, f"{message}: {listed(examples, len(rows))}.", column, line, name, len(rows))
+    return Problem(code, message, column, line, name, len(rows))
 
 
 def csv_bytes(header: Sequence[str], rows: Any) -> bytes:
@@ -311,6 +329,6 @@ def unscorable_parts(truth: Truth) -> list[Problem]:
     problems = []
     for name, target in (truth.part_answers or {"": truth.answers}).items():
         if reason := check(target, **chosen(check, truth.params)):
-            where = f"The {name} part" if name else "The file"
-            problems.append(Problem("unscorable", f"{where} cannot be scored: {reason}", truth.target_columns[0]))
+            message = said(_UNSCORABLE[name], reason=reason)
+            problems.append(Problem("unscorable", message, truth.target_columns[0]))
     return problems

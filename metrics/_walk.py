@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from metrics._errors import EXAMPLES, Problem, counted, listed
+from metrics._errors import Problem
 from metrics._headers import other_separator
+from metrics._sentences import EXAMPLES, Sentence, counted, joined, listed, said
 
 _CELL = rb'(?:"(?:[^"]|"")*"|[^",\n]*)'
 _RECORD = re.compile(_CELL + rb"(?:," + _CELL + rb")*")
@@ -93,7 +94,7 @@ def _records(data: bytes, body: int) -> list[_Record]:
 
 
 def _never_closed(record: _Record) -> Problem:
-    message = f"A quote that was opened on or after line {record.line:,} is never closed."
+    message = said("A quote that was opened on or after line {line} is never closed.", line=record.line)
     return Problem("quote_open", message, line=record.line)
 
 
@@ -101,43 +102,69 @@ def _broken_quotes(records: list[_Record]) -> list[Problem]:
     if not records:
         return []
     places = [_span(record) for record in records[:EXAMPLES]]
-    message = (
-        f"{counted(len(records), 'row')} with a quote in the wrong place (text before or after the quotes of a cell, "
-        f"or a quote missing): {listed(places, len(records))}. Put the whole cell in quotes and double the inner ones."
+    message = counted(
+        len(records),
+        "{count} row with a quote in the wrong place (text before or after the quotes of a cell, or a quote missing): "
+        "{lines}. Put the whole cell in quotes and double the inner ones.",
+        "{count} rows with a quote in the wrong place (text before or after the quotes of a cell, or a quote missing): "
+        "{lines}. Put the whole cell in quotes and double the inner ones.",
+        lines=listed(places, len(records)),
     )
     return [Problem("quote", message, line=records[0].line, count=len(records))]
 
 
-def _span(record: _Record) -> str:
+def _span(record: _Record) -> Sentence:
     if record.last_line > record.line:
-        return f"lines {record.line:,}–{record.last_line:,}"
-    return f"line {record.line:,}"
+        return said("lines {first}–{last}", first=record.line, last=record.last_line)
+    return said("line {line}", line=record.line)
 
 
 def _ragged(ragged: list[tuple[_Record, int]], width: int) -> list[Problem]:
     if not ragged:
         return []
     record, found = ragged[0]
-    if len(ragged) == 1:
-        verb = "have" if record.last_line > record.line else "has"
-        message = f"{_span(record).capitalize()} {verb} {counted(found, 'value')}; the header names {width}."
-    else:
-        places = [f"{_span(one)} has {many}" for one, many in ragged[:EXAMPLES]]
-        message = (
-            f"{counted(len(ragged), 'row')} have another number of values than the header ({width}): "
-            f"{listed(places, len(ragged))}."
-        )
-    message += _hint(record, found, width)
+    message = _one_ragged(record, found, width) if len(ragged) == 1 else _all_ragged(ragged, width)
+    if (why := _hint(record, found, width)) is not None:
+        message = joined([message, why])
     return [Problem("row_width", message, line=record.line, count=len(ragged))]
 
 
-def _hint(record: _Record, found: int, width: int) -> str:
+def _one_ragged(record: _Record, found: int, width: int) -> Sentence:
     if record.last_line > record.line:
-        return " These lines are read as one row: a quote is missing."
+        return counted(
+            found,
+            "Lines {first}–{last} have {count} value; the header names {width}.",
+            "Lines {first}–{last} have {count} values; the header names {width}.",
+            first=record.line,
+            last=record.last_line,
+            width=width,
+        )
+    return counted(
+        found,
+        "Line {line} has {count} value; the header names {width}.",
+        "Line {line} has {count} values; the header names {width}.",
+        line=record.line,
+        width=width,
+    )
+
+
+def _all_ragged(ragged: list[tuple[_Record, int]], width: int) -> Sentence:
+    places = [said("{line} has {values}", line=_span(one), values=many) for one, many in ragged[:EXAMPLES]]
+    return said(
+        "{rows} rows have another number of values than the header ({width}): {lines}.",
+        rows=len(ragged),
+        width=width,
+        lines=listed(places, len(ragged)),
+    )
+
+
+def _hint(record: _Record, found: int, width: int) -> Sentence | None:
+    if record.last_line > record.line:
+        return said("These lines are read as one row: a quote is missing.")
     if found == width + 1 and record.text.rstrip().endswith(b","):
-        return " The row ends with a comma."
-    if found == 1 and (why := other_separator(record.text.decode(errors="replace"))):
+        return said("The row ends with a comma.")
+    if found == 1 and (why := other_separator(record.text.decode(errors="replace"))) is not None:
         return why
     if found > width and _DECIMAL_COMMA.search(record.text):
-        return " If the comma is a decimal sign, write 0.5 instead of 0,5."
-    return ""
+        return said("If the comma is a decimal sign, write 0.5 instead of 0,5.")
+    return None

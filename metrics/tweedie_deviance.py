@@ -25,8 +25,9 @@ from metrics._cells import Cells
 from metrics._contract import Example, Metric, ratio
 from metrics._deviances import deviance
 from metrics._fields import Amount
-from metrics._inputs import Number
+from metrics._inputs import NOT_ABOVE, Number
 from metrics._parameters import Range
+from metrics._sentences import said
 
 Power = Annotated[float, Range(1, 3), "From 1 (Poisson) over 2 (gamma) to 3 (inverse Gaussian)."]
 
@@ -44,12 +45,14 @@ def total(sums: np.ndarray) -> float:
 def verify(columns: Sequence[Cells], prediction: np.ndarray, *, power: Power = 1.5) -> None:
     """From 2 on nothing can be 0."""
     if power >= 2 and len(places := np.flatnonzero(prediction == 0)):
-        columns[0].refuse("too_small", "not above 0", places)
+        columns[0].refuse("too_small", NOT_ABOVE, places, {"bound": "0"})
 
 
 def unscorable(truth: np.ndarray, *, power: Power = 1.5) -> str:
     """The same of the truth."""
-    return "it holds an answer of 0, which needs a power below 2." if power >= 2 and (truth == 0).any() else ""
+    if power >= 2 and (truth == 0).any():
+        return said("it holds an answer of 0, which needs a power below 2.")
+    return ""
 
 
 tweedie_deviance = Metric(

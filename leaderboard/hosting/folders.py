@@ -18,6 +18,7 @@ import metrics
 
 from ..child import ChildFailed
 from ..models import Competition, GroundTruth, User
+from ..sentences import in_words
 from ..storage import TooLarge, path_of
 from . import boards, data_files, drafts, launches, rulers, setting_up
 from .setting_up import CannotHost
@@ -159,7 +160,7 @@ def _said_clearly(name: str) -> Iterator[None]:
     except metrics.UnknownMetric as error:
         raise CannotHost(f"competition.toml: {error}") from error
     except metrics.ParameterError as error:
-        lines = [f"{parameter}: {sentence}" for parameter, sentence in error.errors.items()]
+        lines = [f"{parameter}: {in_words(sentence)}" for parameter, sentence in error.errors.items()]
         raise CannotHost(_("competition.toml: [metric.params] cannot be used."), lines) from error
     except (TooLarge, ChildFailed, OSError) as error:
         raise CannotHost(f"{name}: {error}") from error

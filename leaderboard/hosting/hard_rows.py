@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from .. import child, ranking
 from ..models import Competition, GroundTruth, RowReport, Submission, TruthDraft
+from ..sentences import told
 from ..storage import path_of
 from .drafts import draft_truth
 from .secondary import asked_of
@@ -69,7 +70,7 @@ def correct_truth(
             target=str(target),
         )
         if answer["problems"]:
-            raise CannotHost(_("The ground truth cannot be corrected."), [one["message"] for one in answer["problems"]])
+            raise CannotHost(_("The ground truth cannot be corrected."), [told(one) for one in answer["problems"]])
         data = target.read_bytes()
     return draft_truth(
         competition=competition,

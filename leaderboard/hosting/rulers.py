@@ -23,6 +23,7 @@ from ..models import (
     TruthDraft,
     User,
 )
+from ..sentences import told
 from ..storage import StoredFile, keep_as, path_of, store
 from ..storage import remove as remove_file
 from .drafts import check_draft, final_file
@@ -48,7 +49,7 @@ def publish(*, competition: Competition, user: User | None, note: str = "", is_c
     with tempfile.TemporaryDirectory() as folder:
         report = check_draft(draft)
         if not report["ok"]:
-            blocking = [finding["message"] for finding in report["findings"] if finding["blocking"]]
+            blocking = [told(finding) for finding in report["findings"] if finding["blocking"]]
             raise CannotHost(_("The ground truth cannot be published."), blocking)
         data = final_file(draft, Path(folder)).read_bytes()
     if competition.candidate_id is not None:

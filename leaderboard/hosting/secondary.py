@@ -11,6 +11,7 @@ import metrics
 
 from .. import outside
 from ..models import MOST_SECONDARY
+from ..sentences import in_words
 from .setting_up import CannotHost
 
 Asked = tuple[str, Mapping[str, Any]]
@@ -28,7 +29,7 @@ def clean_secondary(asked: Iterable[Asked]) -> list[dict[str, Any]]:
         except metrics.UnknownMetric as error:
             faults.append(str(error))
         except metrics.ParameterError as error:
-            faults += [f"{key}, {name}: {sentence}" for name, sentence in error.errors.items()]
+            faults += [f"{key}, {name}: {in_words(sentence)}" for name, sentence in error.errors.items()]
     if not faults and len(found) > MOST_SECONDARY:
         faults.append(_("At most %(number)s are shown beside the score.") % {"number": MOST_SECONDARY})
     if faults:

@@ -34,8 +34,11 @@ class Answer:
 
 def too_much_memory(megabytes: int) -> dict[str, Any]:
     """The problem of a file that cannot be read within the limit; its host can ask the operator for more."""
-    message = f"Reading this file takes more than the {megabytes:,} MB of memory that this site gives to a file."
-    return metrics.Problem("too_large", message).as_dict()
+    message = metrics.said(
+        "Reading this file takes more than the {megabytes} MB of memory that this site gives to a file.",
+        megabytes=megabytes,
+    )
+    return metrics.Problem("too_large", message).as_kept()
 
 
 # --- in the child -----------------------------------------------------------------------------------------------
@@ -46,7 +49,7 @@ def answer_of(truth: metrics.Truth, file: Path, memory_mb: int) -> tuple[dict[st
     try:
         return _sent(truth.evaluate(file, uncertainty=True, with_parts=True))
     except metrics.SubmissionError as error:
-        return {"problems": [problem.as_dict() for problem in error.problems], "told": error.told}, []
+        return {"problems": [problem.as_kept() for problem in error.problems], "told": error.told}, []
     except MemoryError:
         return {"problems": [too_much_memory(memory_mb)]}, []
     except Exception as error:
@@ -135,7 +138,9 @@ def _problem(told: Mapping[str, Any]) -> dict[str, Any]:
             value is None and name in _MAY_BE_NONE
         ):
             raise TypeError(name)
-    return {name: told[name] for name in _KINDS}
+    found = {name: told[name] for name in _KINDS}
+    message = metrics.restored(found["message"], told.get("forms", {}).get("message"))
+    return metrics.Problem(**found | {"message": message}).as_kept()
 
 
 def _number(value: Any) -> Any:

@@ -247,7 +247,7 @@ def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[
         may_be_empty=metric is not None and metric.may_miss_ids,
         longest_line=metric.longest_line if metric else HEAD_BYTES,
     )
-    return [problem.as_dict() for problem in problems]
+    return [problem.as_kept() for problem in problems]
 
 
 def _metric_of(ruler: GroundTruth | None) -> metrics.Metric | None:

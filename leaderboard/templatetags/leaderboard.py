@@ -22,7 +22,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 
-from .. import grading, ranking, telling
+from .. import grading, ranking, sentences, telling
 from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty, User
 from ..models.zones import day_and_time
 from ..web import charts, navigation, parameter_words, prose
@@ -47,6 +47,9 @@ ICONS = {
     "bell": '<path d="M6 16.5V11a6 6 0 0 1 12 0v5.5l1.5 2h-15zM10 21h4"/>',
     "lock": '<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
 }
+
+
+register.filter("told", sentences.told)
 
 
 @register.simple_tag

@@ -11,6 +11,8 @@ from django.utils.translation import gettext as _
 
 import metrics
 
+from ..sentences import in_words
+
 
 class ParameterForm(forms.Form):
     """A metric's parameters, made from the metric's file, which also judges what was filled in."""
@@ -37,7 +39,7 @@ class ParameterForm(forms.Form):
             return metrics.clean_params(self.key, self.cleaned_data)
         except metrics.ParameterError as error:
             for name, sentence in error.errors.items():
-                self.add_error(name if name in self.fields else None, sentence)
+                self.add_error(name if name in self.fields else None, in_words(sentence))
             return {}
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from tests.web.marking import has_words
 
 MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "pgettext", "format_lazy"}
+MARKS |= {"said", "counted", "forms", "later"}  # of the library of metrics
 LOGS = {"debug", "info", "warning", "error", "exception", "critical"}
 # Which argument of a call is read by people.
 SPEAKS = {"Http404": 0, "PermissionDenied": 0, "ValidationError": 0, "add_error": 1}

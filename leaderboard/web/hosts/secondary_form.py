@@ -14,6 +14,7 @@ import metrics
 
 from ... import outside
 from ...models import MOST_SECONDARY
+from ...sentences import in_words
 
 EXAMPLE = "quantile=0.9; weight=w"
 
@@ -62,7 +63,7 @@ class SecondaryForm(forms.Form):
                     raise ValidationError(_("Choose the metric that these are for."))
             except metrics.ParameterError as error:
                 for name, sentence in error.errors.items():
-                    self.add_error(f"params_{number}", f"{name}: {sentence}")
+                    self.add_error(f"params_{number}", f"{name}: {in_words(sentence)}")
             except ValidationError as error:
                 self.add_error(f"params_{number}", error)
         return {"asked": asked}

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...exports import safe_cell
+from ...sentences import told
 
 COLUMNS = ("code", "message", "column", "line", "id", "count")
 
@@ -18,7 +19,7 @@ def as_csv(problems: Iterable[Mapping[str, Any]]) -> str:
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
     for problem in problems:
-        writer.writerow([_cell(problem.get(column)) for column in COLUMNS])
+        writer.writerow([_cell({**problem, "message": told(problem)}.get(column)) for column in COLUMNS])
     return text.getvalue()
 
 

@@ -1,0 +1,33 @@
+"""What the library of metrics says, in the language of whoever reads it.
+
+The library speaks English and knows no site. Its sentences know the form that they were made of; forms are kept beside
+the English text and go through Django's translation when somebody reads them. What has no form (a metric that an
+operator added, or a row from before there were forms) is shown as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext, ngettext
+
+import metrics
+
+KEYWORDS = ("said:1", "later:1", "counted:2,3", "forms:1,2")
+"""Which arguments of which functions of the library are forms, as xgettext is told."""
+
+
+def in_words(sentence: str) -> str:
+    """A sentence of the library, or any other text, which is left as it is."""
+    return sentence.said_by(_say) if isinstance(sentence, metrics.Sentence) else sentence
+
+
+def told(kept: Mapping[str, Any], name: str = "message") -> str:
+    """One text of a problem or a finding as `as_kept` of the library wrote it."""
+    text: str = kept.get(name) or ""
+    return in_words(metrics.restored(text, kept["forms"].get(name))) if "forms" in kept else text
+
+
+def _say(form: str, many: str, number: int | None) -> str:
+    return gettext(form) if number is None else ngettext(form, many, number)

@@ -1,0 +1,127 @@
+"""Sentences know what they were made of, and nothing in a file becomes a form."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import pytest
+
+import metrics
+from metrics._errors import shown
+from metrics._sentences import Sentence, counted, joined, listed, restored, said
+
+NASTY = ("{0}", "{column}", "{column.__class__.__mro__}", "{", "}", "{{column}}", "%(column)s", "{count}", "\\1")
+
+
+def bracketed(form: str, many: str, number: int | None) -> str:
+    return f"⟦{form if number is None or number == 1 else many}⟧"
+
+
+def example(column: str = "y") -> Sentence:
+    places = [said("line {line} (id {id})", line=line, id=shown(line)) for line in (2, 1200, 3, 4, 5, 6)]
+    told = listed(places, len(places))
+    message = counted(
+        6, "{count} value of {column} is odd: {places}.", "{count} values of {column} are odd: {places}.",
+        column=shown(column), places=told,
+    )  # fmt: skip
+    return joined([message, said("Write them again.")])
+
+
+def test_a_sentence_is_its_english_text() -> None:
+    sentence = example()
+    assert sentence == (
+        '6 values of "y" are odd: line 2 (id "2"), line 1,200 (id "1200"), line 3 (id "3"), line 4 (id "4"), '
+        'line 5 (id "5") and 1 more. Write them again.'
+    )
+    assert counted(1, "{count} row", "{count} rows") == "1 row"
+    assert counted(2000, "{count} row", "{count} rows") == "2,000 rows"
+    assert json.loads(json.dumps(sentence)) == sentence
+
+
+def test_a_sentence_survives_json_and_pickling_with_its_form() -> None:
+    sentence = example()
+    for again in (
+        pickle.loads(pickle.dumps(sentence)),
+        restored(str(sentence), json.loads(json.dumps(sentence.as_json()))),
+    ):
+        assert again == sentence
+        assert isinstance(again, Sentence)
+        assert again.said_by(bracketed) == sentence.said_by(bracketed)
+    error = pickle.loads(pickle.dumps(metrics.SubmissionError([metrics.Problem("odd", sentence)])))
+    assert error.problems[0].message.said_by(bracketed) == sentence.said_by(bracketed)
+
+
+def test_each_sentence_within_a_sentence_is_said_in_the_other_language() -> None:
+    assert joined([listed([said("line {line}", line=2)], 1), said("Odd.")]).said_by(bracketed) == "⟦line 2⟧ ⟦Odd.⟧"
+    assert counted(2, "{count} row", "{count} rows").said_by(bracketed) == "⟦2 rows⟧"
+    assert example().said_by(bracketed).startswith('⟦6 values of "y" are odd: ⟦⟦line 2 (id "2")⟧, ⟦line 1,200')
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_what_stands_in_a_file_is_never_a_form(name: str) -> None:
+    sentence = example(name)
+    assert f"of {shown(name)} are odd" in sentence
+    assert f"of {shown(name)} are odd" in sentence.said_by(bracketed)
+    assert restored(str(sentence), sentence.as_json()) == sentence
+    truth = f'id,"{name}",Usage\n1,a,Public\n2,b,Private\n'.encode()
+    with pytest.raises(metrics.SubmissionError) as refused:
+        metrics.evaluate("accuracy", truth, f'id,"{name}"\n1,a\n'.encode())
+    said_so = [problem.message for problem in refused.value.problems]
+    assert said_so == ['1 id of 2 missing: "2".']
+
+
+@pytest.mark.parametrize("form", ["{rows.__class__}", "{0}", "no place at all", "{rows} {more}", "{rows!r}"])
+def test_a_form_that_a_translator_broke_is_said_in_english(form: str) -> None:
+    sentence = said("All {rows} are odd.", rows=3)
+    assert sentence.said_by(lambda *_: form) == "All 3 are odd."
+    assert sentence.said_by(lambda *_: "Alle {rows}, {rows}!") == "Alle 3, 3!"
+
+
+def test_the_number_of_things_may_go_without_saying() -> None:
+    assert counted(1, "{count} row", "{count} rows").said_by(lambda *_: "eine Zeile") == "eine Zeile"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        None, 7, "text", [], {}, {"form": ""}, {"form": "Odd", "facts": 3}, {"form": "Odd", "facts": {"more": 1}},
+        {"form": "{a}", "facts": {}}, {"form": ["Odd"], "facts": {}}, {"form": "Even", "facts": {}},
+        {"form": "{a}", "facts": {"a": True}}, {"form": "{a}", "facts": {"a": [1]}},
+        {"parts": ["Odd"], "between": "<b>"},
+        {"parts": [3], "between": " "}, {"form": "Odd", "many": "{x}", "count": 1, "facts": {"count": 1}},
+        {"form": "Odd", "many": "Odd", "count": 2, "facts": {"count": 1}},
+        {"form": "Odd", "many": "Odd", "count": 1, "facts": {}},
+    ],
+)  # fmt: skip
+def test_what_was_told_in_another_form_is_the_message_alone(told: Any) -> None:
+    assert not isinstance(restored("Odd", told), Sentence)
+    assert restored("Odd", told) == "Odd"
+
+
+def test_a_hostile_form_is_not_even_made() -> None:
+    told: dict[str, Any] = {"form": "{a}" * 1000, "facts": {"a": "x" * 1000}}
+    for _ in range(5):
+        told = {"form": "{a}" * 1000, "facts": {"a": told}}
+    assert restored("short", told) == "short"
+    deep: dict[str, Any] = {"form": "x", "facts": {}}
+    for _ in range(500):
+        deep = {"form": "{a}", "facts": {"a": deep}}
+    assert not isinstance(restored("x", deep), Sentence)
+
+
+def test_programs_read_the_documented_keys_and_plain_text() -> None:
+    problem = metrics.Problem("odd", example(), "y")
+    assert list(problem.as_dict()) == ["code", "message", "column", "line", "id", "count"]
+    assert type(problem.as_dict()["message"]) is str
+    kept = problem.as_kept()
+    assert kept == {**problem.as_dict(), "forms": {"message": example().as_json()}}
+    assert (
+        metrics.Problem("metric", "As somebody wrote it.").as_kept()
+        == metrics.Problem("metric", "As somebody wrote it.").as_dict()
+    )
+
+
+def test_in_short_a_sentence_has_one_example() -> None:
+    assert example().in_short() == '6 values of "y" are odd: line 2 (id "2"). Write them again.'

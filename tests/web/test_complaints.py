@@ -1,0 +1,112 @@
+"""What the library of metrics says of a file is read in each reader's own language."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from django.utils import translation
+
+import metrics
+from leaderboard.models import ApiToken, Competition, Submission, User
+from leaderboard.scorer import _answers
+from leaderboard.scorer._wire import Garbled
+from leaderboard.sentences import in_words, told
+from tests.conftest import answers, enter, hand_in, make_competition
+from tests.web.languages import CODE, second_language
+from tests.web.reading import unbracketed
+from tests.web.test_join import signed_in
+
+FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
+REFUSED = b"id,label\n1,cat\n1,dog\nx,\n"
+
+
+@pytest.fixture(autouse=True)
+def _two_languages() -> Iterator[None]:
+    with second_language():
+        yield
+
+
+@pytest.fixture
+def pets(ada: User) -> Competition:
+    return make_competition(ada)
+
+
+def test_bo_reads_what_is_wrong_with_a_file_in_his_language(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, REFUSED)
+    assert submission.status == Submission.Status.INVALID
+    path = f"/c/pets/submissions/{submission.pk}/"
+    english = signed_in(bo).get(path).content.decode()
+    foreign = signed_in(bo).get(path, headers=FOREIGN).content.decode()
+    for problem in submission.problems:
+        assert problem["message"].replace('"', "&quot;") in english
+        assert problem["message"].replace('"', "&quot;") not in foreign
+    assert "⟦1 id unknown: ⟦&quot;x&quot; (line 4)⟧.⟧" in foreign
+    assert unbracketed(foreign, own=["label", "bo", "mine.csv", "Cats or dogs", "Accuracy"]) == []
+
+
+def test_the_problems_of_a_download_and_of_a_check_are_in_bos_language(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, REFUSED)
+    client = signed_in(bo)
+    table = client.get(f"/c/pets/submissions/{submission.pk}/problems.csv", headers=FOREIGN).content.decode()
+    assert "⟦1 id unknown" in table
+    assert table.startswith("code,message,column,line,id,count")
+
+
+def test_a_file_that_is_refused_at_once_is_refused_in_bos_language(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, b"id;label\n1;cat\n")
+    page = signed_in(bo).get(f"/c/pets/submissions/{submission.pk}/", headers=FOREIGN).content.decode()
+    assert "⟦The columns are separated by ⟦semicolons⟧: line 1 is &quot;id;label&quot;." in page
+
+
+def test_the_host_reads_the_problems_of_a_file_in_her_language(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, REFUSED)
+    page = signed_in(ada).get("/host/pets/submissions/", headers=FOREIGN).content.decode()
+    assert "⟦1 id unknown" in page
+
+
+def test_programs_read_english_and_the_documented_keys(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, REFUSED)
+    headers = {**FOREIGN, "Authorization": f"Bearer {ApiToken.issue(bo, 'laptop')[1]}"}
+    found = Client().get(f"/api/v1/submissions/{submission.pk}", headers=headers).json()["errors"]
+    assert [list(one) for one in found] == [["code", "message", "column", "line", "id", "count"]] * len(found)
+    assert [one["message"] for one in found] == [one["message"] for one in submission.problems]
+    assert "⟦" not in json.dumps(found)
+
+
+def test_a_problem_from_before_there_were_forms_is_shown_as_it_was_stored(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, REFUSED)
+    old = [{name: value for name, value in one.items() if name != "forms"} for one in submission.problems]
+    Submission.objects.filter(pk=submission.pk).update(problems=old)
+    page = signed_in(bo).get(f"/c/pets/submissions/{submission.pk}/", headers=FOREIGN).content.decode()
+    assert "1 id unknown: &quot;x&quot; (line 4)." in page
+
+
+def test_what_a_metric_from_outside_says_is_shown_as_it_is() -> None:
+    with translation.override(CODE):
+        assert told(metrics.Problem("metric", "Too many cats.").as_kept()) == "Too many cats."
+        assert in_words("Too many cats.") == "Too many cats."
+
+
+def test_a_scorer_that_tells_another_form_than_its_message_is_believed_the_message_alone() -> None:
+    lie = {**metrics.Problem("odd", "Odd.").as_dict(), "forms": {"message": {"form": "Even.", "facts": {}}}}
+    assert _answers.read({"problems": [lie]}, b"").problems == (metrics.Problem("odd", "Odd.").as_dict(),)
+    honest = metrics.Problem("odd", metrics.said("Odd {what}.", what='"1"')).as_kept()
+    assert _answers.read({"problems": [json.loads(json.dumps(honest))]}, b"").problems == (honest,)
+    kept = _answers.read({"problems": [{**lie, "forms": {"message": 3}}]}, b"").problems
+    assert kept == (metrics.Problem("odd", "Odd.").as_dict(),)
+    with pytest.raises(Garbled):
+        _answers.read({"problems": [{**lie, "forms": ["Even."]}]}, b"")
+
+
+def test_a_good_file_has_nothing_to_say(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    assert hand_in(pets, bo, answers()).problems == []
