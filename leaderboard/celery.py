@@ -70,6 +70,23 @@ def _drop_broken_connections(**_: object) -> None:
 
 
 @worker_init.connect
+def _hear_on_without_a_receipt(**_: object) -> None:
+    """A worker takes one bell at a time, and kombu counts one as in its hands until the broker has noted its receipt.
+    Where the broker dies or freezes in that moment Celery notes the error and goes on: it would never listen again."""
+    from kombu.transport import redis, virtual
+
+    class QoS(redis.QoS):
+        def ack(self, delivery_tag: str) -> None:
+            try:
+                super().ack(delivery_tag)
+            except Exception:
+                virtual.QoS.ack(self, delivery_tag)
+                raise
+
+    redis.Channel.QoS = QoS
+
+
+@worker_init.connect
 def _share_what_is_loaded(**_: object) -> None:
     """The collector writes into every object that it looks at; what was there before the first fork it leaves alone,
     so that worker and pool go on sharing those pages: 25 MB for each of them."""

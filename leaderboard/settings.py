@@ -257,6 +257,8 @@ CACHES = {
 
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# A worker to which a full broker says no asks again; otherwise Celery would end it, with all that it has in hand.
+CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 # A frozen or full broker must not hold up an upload: the bell is rung within this time or not at all.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 2.0,

@@ -208,6 +208,32 @@ def test_06_a_killed_broker_that_keeps_nothing_loses_no_file(site: Site, tokens:
     scored(site, *files)
 
 
+def test_06_a_broker_that_dies_while_a_worker_takes_a_bell_does_not_make_it_deaf(site: Site, tokens: list[str]) -> None:
+    """The worker's process wakes up to its bell when the broker that would note the receipt is gone."""
+    (server,) = children_of(site.process.pid, "valkey-server")
+    with asleep(scorer(site)):
+        upload(site, "pets", tokens[0])
+        until(lambda: broker(site).hlen("unacked"), what="a bell in the worker's hands")
+        os.kill(server, signal.SIGKILL)
+    leader = worker(site)
+    scored(site, upload(site, "pets", tokens[1]))
+    assert worker(site) == leader, "it was not started again"
+
+
+def test_10_a_worker_to_which_a_full_broker_says_no_asks_again(site: Site, tokens: list[str]) -> None:
+    leader, server = worker(site), broker(site)
+    log = site.folder / "log" / "worker.log"
+    said = log.read_text().count("'maxmemory'")
+    server.config_set("maxmemory", "1")
+    try:
+        server.client_kill_filter(_type="normal", skipme=True)
+        until(lambda: log.read_text().count("'maxmemory'") > said, what="a worker that is not let in")
+    finally:
+        server.config_set("maxmemory", "0")
+    scored(site, upload(site, "pets", tokens[0]))
+    assert worker(site) == leader, "it was not started again"
+
+
 def test_09_33_an_emptied_broker_and_a_dead_beat_lose_no_file(site: Site, tokens: list[str]) -> None:
     """The worker's own sweep finds the files: the beat sleeps for the whole test."""
     (beat,) = children_of(site.process.pid, "app.Beat")

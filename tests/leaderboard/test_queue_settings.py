@@ -5,8 +5,11 @@ from __future__ import annotations
 import gc
 from pathlib import Path
 
+import pytest
 from celery.signals import worker_init
 from django.conf import LazySettings
+from kombu.transport import redis as broker
+from kombu.transport import virtual
 
 from leaderboard import scoring, tasks
 from leaderboard.celery import app
@@ -22,6 +25,30 @@ def test_messages_are_ids_in_json_and_nothing_else_is_read(settings: LazySetting
 
 def test_a_worker_takes_one_message_at_a_time() -> None:
     assert app.conf.worker_prefetch_multiplier == 1
+
+
+def test_a_bell_whose_receipt_the_broker_does_not_note_is_in_nobodys_hands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a worker that takes one at a time would take none any more."""
+    monkeypatch.setattr(broker.Channel, "QoS", broker.QoS)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    worker_init.send(None)
+
+    class Gone:
+        do_restore = False
+
+        def conn_or_acquire(self, client: object) -> None:
+            raise ConnectionError
+
+    hands = broker.Channel.QoS(Gone(), prefetch_count=1)
+    virtual.QoS.append(hands, object(), "bell")
+    assert not hands.can_consume()
+    with pytest.raises(ConnectionError):
+        hands.ack("bell")
+    assert hands.can_consume()
+
+
+def test_a_full_broker_ends_no_worker() -> None:
+    assert app.conf.broker_channel_error_retry
 
 
 def test_whoever_rings_waits_for_a_broker_three_seconds_at_most() -> None:
