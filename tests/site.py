@@ -19,6 +19,7 @@ from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
 PASSWORD = "a-long-one-for-tests-4711"
+SILENCE = 5.0
 Found = TypeVar("Found")
 _own = threading.local()
 
@@ -85,7 +86,12 @@ class Site:
         return status, json.loads(answer)
 
     def _ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
-        """One request over this thread's connection, which stays open as a browser's does."""
+        """One request over this thread's connection, which stays open as a browser's does. After a silence it is a new
+        one: by then the server may have closed the old."""
+        now, last = time.monotonic(), f"{self.address} last"
+        if now - getattr(_own, last, now) > SILENCE:
+            self.hang_up()
+        setattr(_own, last, now)
         connection = getattr(_own, self.address, None)
         if connection is None:
             connection = HTTPConnection(self.address.removeprefix("http://"), timeout=60)

@@ -79,10 +79,7 @@ def row(site: Site, submission: dict[str, object]) -> dict[str, Any]:
 
 
 def upload(site: Site, slug: str, token: str, data: bytes = b"") -> dict[str, object]:
-    try:
-        status, submission = site.upload(slug, token, data or answers())
-    except OSError:  # the server closed a connection that had been silent for long
-        status, submission = site.upload(slug, token, data or answers())
+    status, submission = site.upload(slug, token, data or answers())
     assert status == 201, submission
     return submission
 

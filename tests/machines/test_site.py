@@ -148,7 +148,6 @@ def test_20_a_worker_that_finishes_while_the_database_is_down_keeps_its_result(p
 
 
 def test_39_everything_is_killed_at_once_and_started_again(parts: Parts) -> None:
-    parts.site.hang_up()  # the server may have closed what was silent since the last upload
     parts.upload("big", BIG)
     parts.upload()
     os.kill(parts.site.process.pid, signal.SIGKILL)
