@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from .. import rosters
 from ..models import AuditEntry, Competition, Deed, Membership, RosterDraft, RosterEntry, RosterList, User
@@ -20,6 +21,14 @@ from .setting_up import CannotHost
 
 # In this order a line finds its entry; whoever has none of them is found by name and section.
 KEYS = ("student_id", "sis_user_id", "email", "login")
+IN_WORDS = {
+    "name": gettext_lazy("Name"),
+    "email": gettext_lazy("E-mail address"),
+    "student_id": gettext_lazy("Student ID"),
+    "sis_user_id": gettext_lazy("SIS user ID"),
+    "login": gettext_lazy("Login"),
+    "section": gettext_lazy("Section"),
+}
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,11 @@ class Change:
     line: rosters.Line
     entry: RosterEntry | None = None
     differences: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def named_differences(self) -> list[tuple[str, str, str]]:
+        """The differences as a host reads them."""
+        return [(str(IN_WORDS[name]), before, after) for name, before, after in self.differences]
 
     @property
     def name(self) -> str:

@@ -37,7 +37,7 @@ def by_code(*, user: User, code: str) -> Membership:
     """Join the competition of a code, as a team of one."""
     competition = competition_of(code)
     if competition is None:
-        raise CannotJoin(_("No competition has this code. Check it with your teacher."))
+        raise CannotJoin(_("No competition has this code, or it is not launched yet. Check it with your teacher."))
     return enter(user=user, competition=competition)
 
 

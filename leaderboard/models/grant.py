@@ -66,7 +66,7 @@ class Grant(models.Model):
         if self.day is not None and not self.extra_attempts:
             raise ValidationError({"day": _("The day is for extra attempts; say how many.")})
         if self.closes_at is not None and self.closes_at <= self.team.competition.closes_at:
-            raise ValidationError({"closes_at": _("The deadline of everybody is not earlier than this.")})
+            raise ValidationError({"closes_at": _("That is not later than the deadline of everybody.")})
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncer
 from ..models.zones import day_and_time
 from ..web import charts, navigation, parameter_words, prose
 from ..web.access import Visit
+from ..web.problem_words import in_words
 
 register = template.Library()
 
@@ -169,8 +170,7 @@ register.filter("allowed", parameter_words.allowed)
 
 @register.filter
 def in_plain(code: str) -> str:
-    """The code of a problem as words."""
-    return code.replace("_", " ").capitalize()
+    return in_words(code)
 
 
 @register.filter

@@ -58,12 +58,14 @@ def lines_of(
     split: Split,
     ladder: ranking.Ladder | None = None,
     zones: ranking.MedalZones | None = None,
+    *,
+    sign: float,
 ) -> list[Line]:
     """`ladder` is that of a public board that does not show exact scores; without `zones` the first three ranks have
-    their dots."""
+    their dots; `sign` is +1 where a lower score is better, −1 where a higher one is."""
     shown = list(rows)
     scale = _scale(shown)
-    return [_line(row, split, ladder, scale, zones) for row in shown]
+    return [_line(row, split, ladder, scale, zones, sign) for row in shown]
 
 
 def zones_of(competition: Competition, total: int) -> ranking.MedalZones | None:
@@ -92,6 +94,7 @@ def _line(
     ladder: ranking.Ladder | None,
     scale: tuple[float, float],
     zones: ranking.MedalZones | None,
+    sign: float,
 ) -> Line:
     won = (zones or FIRST_THREE).medal_of(row.rank)
     medal, words = MEDALS[won] if won else ("", "")
@@ -108,7 +111,7 @@ def _line(
         arrow_kind=kind,
         arrow_words=arrow_words,
         members="" if [row.real_name or row.name] == list(row.members) else ", ".join(row.members),
-        trend=sparkline(row.trend, is_rounded=ladder is not None),
+        trend=sparkline(row.trend, is_rounded=ladder is not None, sign=sign),
         beside=tuple(map(_cell, row.secondary)),
         band=_band(row, scale),
         tie=str(row.doubt.tied_from) if row.doubt and row.doubt.tied_from else "",

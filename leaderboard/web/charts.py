@@ -49,8 +49,10 @@ def polyline(values: Sequence[float], width: float, height: float, margin: float
     return " ".join(points)
 
 
-def sparkline(values: Sequence[float], *, is_rounded: bool = False) -> SafeString:
-    """A team's scores in order of receipt, exact ones or as a board rounded them; one score is a dot."""
+def sparkline(values: Sequence[float], *, is_rounded: bool = False, sign: float = -1.0) -> SafeString:
+    """A team's scores in order of receipt, exact ones or as a board rounded them; one score is a dot.
+
+    Up is better: a `sign` of +1 says that a lower score is."""
     text = rounded_text if is_rounded else number_text
     if not values:
         return format_html("<span>{}</span>", "–")
@@ -66,7 +68,7 @@ def sparkline(values: Sequence[float], *, is_rounded: bool = False) -> SafeStrin
         shape = format_html(
             '<polyline points="{}" fill="none" stroke="currentColor" stroke-width="1.5"'
             ' stroke-linejoin="round" stroke-linecap="round"/>',
-            polyline(values, WIDTH, HEIGHT, MARGIN),
+            polyline([-sign * value for value in values], WIDTH, HEIGHT, MARGIN),
         )
     return format_html(
         '<svg class="spark" viewBox="0 0 {} {}" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',

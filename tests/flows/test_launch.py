@@ -88,7 +88,7 @@ def plan(browser: Browser, slug: str) -> None:
 def test_the_worker_measures_the_walk_and_the_beat_launches_at_the_planned_time(site: Site, olga: Browser) -> None:
     prepare(olga, "pond")
     olga.send("/host/pond/walk/", {})
-    until(lambda: "public score, as a student reads it" in olga.get("/host/pond/walk/"), what="the sample's score")
+    until(lambda: "Private, for you alone" in olga.get("/host/pond/walk/"), what="the sample's score")
     plan(olga, "pond")
     assert site.get("/c/pond/")[0] == 404
     until(lambda: site.get("/c/pond/")[0] == 200, seconds=40, what="the launch by the beat")

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from leaderboard import hosting, ranking, scoring, submitting
 from leaderboard.models import Competition, Submission, Team, User, Worker
+from leaderboard.web.problem_words import in_words
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_host import signed_in, text_of
 
@@ -42,7 +43,7 @@ def test_the_dashboard_counts_who_needs_help_and_why_files_were_invalid(
     assert {code for code, _ in found.reasons} == {"unknown_ids", "missing_ids"}
     page = text_of(client.get("/host/pets/"))
     assert "Below “Guess”" in page
-    assert "Missing ids" in page
+    assert "Ids are missing" in page
     assert "The oldest file has waited for" in page
 
 
@@ -116,3 +117,8 @@ def test_the_numbers_of_a_hidden_or_disqualified_team_do_not_call_for_help(
     assert hosting.pulse(pets, timezone.now()).without_valid == 2
     hosting.disqualify(team=team, user=ada, reason="Copied")
     assert hosting.pulse(pets, timezone.now()).without_valid == 1
+
+
+def test_reasons_are_said_in_words_also_those_that_few_metrics_know() -> None:
+    assert in_words("container").startswith("No CSV file")
+    assert in_words("not_boxes") == "Not boxes"

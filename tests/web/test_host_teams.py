@@ -78,7 +78,7 @@ def test_ada_gives_more_attempts_and_time_and_takes_them_back(pets: Competition,
     [
         ({"extra_attempts": "3"}, "Give a reason"),
         ({"reason": "why"}, "Give more attempts, a later deadline, or both"),
-        ({"reason": "why", "closes_at": "2020-01-01T00:00"}, "not earlier"),
+        ({"reason": "why", "closes_at": "2020-01-01T00:00"}, "not later than the deadline"),
         ({"reason": "why", "extra_attempts": "-1"}, "greater than or equal to 0"),
         ({"reason": "why", "closes_at": "soon"}, "Write a date with a time"),
     ],

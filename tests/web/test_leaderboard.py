@@ -225,6 +225,7 @@ def test_baselines_stand_among_the_teams_without_a_rank(
 def test_an_empty_board_invites(client: Client, ada: User) -> None:
     make_competition(ada, is_listed=True)
     assert "Be the first" in page(client)
+    assert "<table" not in page(client), "a head without a line says nothing"
 
 
 def test_a_draft_without_a_ruler_has_no_board_yet(client: Client, ada: User) -> None:
@@ -297,6 +298,15 @@ def test_small_words_and_pictures() -> None:
     for values in ([], [1.0], [1.0, 1.0], [-1e308, 1e308], [0.1, 0.5, 0.3]):
         assert "nan" not in sparkline(values)
         assert "inf" not in sparkline(values)
+
+
+def test_a_trend_rises_where_scores_become_better() -> None:
+    def heights(sign: float) -> list[float]:
+        points = sparkline([3.0, 1.0], sign=sign).partition('points="')[2].partition('"')[0]
+        return [float(point.partition(",")[2]) for point in points.split()]
+
+    assert heights(1.0)[0] > heights(1.0)[1], "an error that falls is drawn upwards"
+    assert heights(-1.0)[0] < heights(-1.0)[1]
 
 
 def test_neighbours_within_chance_are_said_to_be_in_words_and_drawn(client: Client, board: Competition) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from datetime import UTC, timedelta
 
@@ -27,7 +28,8 @@ def test_it_says_what_when_and_how_it_is_measured(client: Client, ada: User) -> 
     for words in ("Which is it?", "Deadline", "higher is better", "macro", "mailto:ada@example.org"):
         assert words in text
     assert 'aria-label="' in text
-    assert "http://testserver/api/v1/competitions/pets/submissions" in text
+    assert "curl -O http://testserver/cli.py" in text
+    assert "competitions submit pets -f submission.csv" in text
 
 
 def test_a_private_competition_is_not_there_for_a_stranger(client: Client, pets: Competition, dee: User) -> None:
@@ -54,6 +56,19 @@ def test_a_team_with_more_time_reads_its_own_deadline_beside_that_of_all(
     assert page(client).count("For your team") == 1
     client.force_login(cy)
     assert "For your team" not in page(client)
+
+
+def test_while_a_team_has_more_time_all_read_when_the_private_board_can_open(
+    client: Client, pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    team = enter(pets, bo).team
+    enter(pets, cy)
+    hosting.grant(team=team, user=ada, reason="Ill", closes_at=timezone.now() + timedelta(days=200))
+    close(pets)
+    client.force_login(cy)
+    assert "after a team's extension has ended" in html.unescape(page(client))
+    hosting.revoke_grant(grant=team.grants.get(), user=ada)
+    assert "extension has ended" not in page(client)
 
 
 def test_a_team_with_more_attempts_reads_them_wherever_attempts_stand(

@@ -76,6 +76,9 @@ def test_reading_a_list_twice_changes_nothing(hers: Client, pets: Competition) -
 
 def test_who_moved_is_changed_and_who_is_missing_stays(hers: Client, pets: Competition) -> None:
     read(hers)
+    preview = text_of(hers.post("/host/pets/people/roster/", {"text": "Student ID,Section\n7,Lab 9\n"}, follow=True))
+    assert "Section: " in preview
+    assert "section:" not in preview
     read(hers, "Student ID,Section\n7,Lab 9\n")
     assert dict(RosterEntry.objects.values_list("student_id", "section")) == {"7": "Lab 9", "8": "Lab 2"}
     assert RosterEntry.objects.get(student_id="7").email == "bo@example.org"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv as csv_module
 import io
-from datetime import timedelta
+import re
+from datetime import UTC, datetime, timedelta
 
 from django.test import Client
 from django.utils import timezone
 
 from leaderboard import ranking
 from leaderboard.models import Competition, Score, Submission, User
+from leaderboard.web.students._chart import score_chart
 from tests.conftest import answers, close, enter, hand_in
 from tests.web.test_join import signed_in
 
@@ -254,3 +256,36 @@ def test_too_many_picks_change_nothing_and_keep_their_ticks(pets: Competition, b
     assert "at most 2" in page
     assert page.count('name="final"') == page.count(" checked") == 3
     assert not Submission.objects.filter(is_selected=True).exists()
+
+
+def test_nothing_is_saved_where_nothing_can_be_picked(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, b"id,label\n1,cat\n", file_name="bad.csv")
+    assert "Save the final picks" not in page_of(signed_in(bo), LIST)
+    hand_in(pets, bo, answers(), file_name="good.csv")
+    assert "Save the final picks" in page_of(signed_in(bo), LIST)
+
+
+def test_in_the_chart_up_is_better_and_times_are_bos_own(pets: Competition, bo: User) -> None:
+    """Whatever the metric; 23:30 UTC is the next day in Tokyo."""
+    first = datetime(2026, 11, 21, 23, 10, tzinfo=UTC)
+    points = [(first, 0.2), (first + timedelta(minutes=20), 0.8)]
+
+    def heights(sign: float) -> list[float]:
+        return [float(y) for y in re.findall(r"M[\d.]+,([\d.]+)h0", score_chart(points, sign=sign))]
+
+    assert heights(-1.0)[0] > heights(-1.0)[1], "a higher score is better, so the second dot stands above the first"
+    assert heights(1.0)[0] < heights(1.0)[1]
+    with timezone.override("Asia/Tokyo"):
+        chart = score_chart(points, sign=1.0)
+    assert "2026-11-22 08:10 JST" in chart
+    assert ">08:10<" in chart
+    assert ">08:30<" in chart
+
+
+def test_days_stand_below_a_chart_of_some() -> None:
+    first = datetime(2026, 11, 21, 23, 10, tzinfo=UTC)
+    with timezone.override("Asia/Tokyo"):
+        chart = score_chart([(first, 0.2), (first + timedelta(days=3), 0.8)], sign=-1.0)
+    assert ">22 Nov<" in chart
+    assert ">25 Nov<" in chart

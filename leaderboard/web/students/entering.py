@@ -52,7 +52,9 @@ def join_code(request: HttpRequest, code: str) -> HttpResponse:
     if competition is None:
         _count_guess(request)
         form = CodeForm({"code": code})
-        form.add_error("code", _("No competition has this code. Check it with your teacher."))
+        form.add_error(
+            "code", _("No competition has this code, or it is not launched yet. Check it with your teacher.")
+        )
         return render(request, "students/join.html", {"form": form}, status=404)
     if request.user.is_anonymous:
         remember_way_in(request, code=code)

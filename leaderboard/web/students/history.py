@@ -12,6 +12,7 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -66,7 +67,8 @@ def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
         "can_pick": visit.membership is not None and visit.at < visit.closes_at,
         "sees_private": visit.sees_private,
         "is_told_at_once": visit.sees_exact,
-        "chart": score_chart(_history(visit), is_rounded=visit.ladder is not None and not visit.sees_exact),
+        "offers_picks": any(row.status == "scored" and not row.is_late and not row.hidden_at for row in rows),
+        "chart": _chart(visit),
     }
     return render(request, "students/submissions.html", context)
 
@@ -210,6 +212,14 @@ def _shown(mine: QuerySet[Submission], show: str, picks: dict[str, bool]) -> Que
     if show == "finals":
         return mine.filter(pk__in=list(picks))
     return mine
+
+
+def _chart(visit: Visit) -> SafeString | str:
+    ruler = visit.competition.ground_truth
+    if ruler is None:
+        return ""
+    is_rounded = visit.ladder is not None and not visit.sees_exact
+    return score_chart(_history(visit), sign=ranking.sign_of(ruler), is_rounded=is_rounded)
 
 
 def _history(visit: Visit) -> list[tuple[datetime, float]]:

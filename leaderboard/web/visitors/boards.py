@@ -134,7 +134,10 @@ class Wish:
         ladder = self.visit.ladder if self.split == Split.PUBLIC else None
         is_hidden = ladder is not None and ladder.is_hidden
         zones = zones_of(self.visit.competition, 0 if is_hidden else total)
-        lines = lines_of(rows, self.split, ladder, zones)
+        ruler = self.visit.competition.ground_truth
+        lines = lines_of(rows, self.split, ladder, zones, sign=ranking.sign_of(ruler) if ruler else -1.0)
+        if not lines:
+            return ""
         context = {
             "lines": lines,
             "has_bands": any(line.band for line in lines),

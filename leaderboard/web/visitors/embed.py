@@ -54,7 +54,13 @@ def _page(request: HttpRequest, competition: Competition, split: Split, theme: s
     board = ranking.board(competition, split, at=at)
     is_hidden = board.ladder is not None and board.ladder.is_hidden
     zones = zones_of(competition, 0 if is_hidden else board.total)
-    lines = lines_of([replace(row, members=()) for row in board.rows], split, board.ladder, zones)
+    lines = lines_of(
+        [replace(row, members=()) for row in board.rows],
+        split,
+        board.ladder,
+        zones,
+        sign=ranking.sign_of(board.ground_truth),
+    )
     context = {
         "competition": competition,
         "address": request.build_absolute_uri(f"/c/{competition.slug}/leaderboard/") if competition.is_listed else "",
