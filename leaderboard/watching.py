@@ -11,6 +11,7 @@ import time
 import uuid
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -230,7 +231,6 @@ def disks() -> list[Disk]:
 def versions() -> list[tuple[str, str]]:
     """What runs here; of libraries those that scores depend on, read without loading them."""
     import platform
-    from importlib.metadata import version
 
     libraries = ("Django", "celery", "numpy", "pandas", "pyarrow", "scipy", "scikit-learn")
     database = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}.get(connection.vendor, connection.vendor)
@@ -238,8 +238,16 @@ def versions() -> list[tuple[str, str]]:
         ("Leaderboard", __version__),
         ("Python", platform.python_version()),
         (database, _database_version()),
-        *((name, version(name)) for name in libraries),
+        *((name, _version_of(name)) for name in libraries),
     ]
+
+
+@cache
+def _version_of(library: str) -> str:
+    """As the process began with it: reading what the package says of itself takes as long as the page around it."""
+    from importlib.metadata import version
+
+    return version(library)
 
 
 def _database_version() -> str:

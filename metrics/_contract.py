@@ -186,7 +186,7 @@ class Metric:
         found = _FORMULA.search(self.description)
         return " ".join(found[1].split()) if found else ""
 
-    @property
+    @cached_property
     def columns(self) -> str:
         """Which kinds of column the metric reads, in words."""
         further = "".join(f" and {name}" for name in self.roles)

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from functools import cache
 
 from django.core.exceptions import ValidationError
-from django.utils.dateformat import format as date_format
+from django.utils.dates import MONTHS_3
 from django.utils.translation import gettext as _
 
 
@@ -25,11 +25,12 @@ def zones() -> tuple[str, ...]:
 
 def day_and_time(when: datetime) -> str:
     """By the clocks of its own zone, as every page and every letter writes it."""
-    return date_format(when, "j M Y, H:i")
+    return f"{day_in_words(when)}, {when.hour:02}:{when.minute:02}"
 
 
 def day_in_words(day: date) -> str:
-    return date_format(day, "j M Y")
+    """Django's `j M Y`, whose reading of the format takes longer than the rest of a row of a table."""
+    return f"{day.day} {MONTHS_3[day.month].title()} {day.year:04}"
 
 
 def in_words(moment: datetime, zone: str) -> str:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Subquery
+from django.db.models import BigIntegerField, Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone, translation
 
 from ..models import Competition, Delivery, Kind, Notice, NoticeChoice, User
 from ..models.clock import database_now
 from ..models.notice import mail_moment
+from ..models.prepared import Given, Prepared
 
 log = logging.getLogger(__name__)
 
@@ -118,16 +119,23 @@ class Header:
     """Whether the person hosts or assists anywhere, also without the right to open competitions."""
 
 
-def header_of(user: User) -> Header:
-    """One query."""
+def _header(user: Given) -> QuerySet[User, tuple[int, bool, bool]]:
     waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None).order_by().values("user")
-    found = User.objects.filter(pk=user.pk).values_list(
+    return User.objects.filter(pk=user).values_list(
         Coalesce(Subquery(waiting.annotate(number=Count("pk")).values("number")), 0),
         Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk"))),
         Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk"))),
     )
-    number, hosts, assists = found.first() or (0, False, False)
-    return Header(unread=number, runs_any=hosts or assists)
+
+
+# Asked for by every page that a signed-in person sees.
+_HEADER = Prepared(lambda: _header(Given("user", BigIntegerField())))
+
+
+def header_of(user: User) -> Header:
+    """One query."""
+    number, hosts, assists = _HEADER.first(user=user.pk) or (0, False, False)
+    return Header(unread=number, runs_any=bool(hosts or assists))
 
 
 def mark_read(*, user: User, number: int | None = None) -> int:

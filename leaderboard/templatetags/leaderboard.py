@@ -41,6 +41,12 @@ STATES = {
     "closed": ("ended", gettext_lazy("Closed")),
     "revealed": ("ended", gettext_lazy("Ended")),
 }
+OUTCOMES = {
+    "scored": ("success", gettext_lazy("Scored")),
+    "pending": ("", gettext_lazy("Waiting")),
+    "failed": ("danger", gettext_lazy("Failed")),
+    "invalid": ("warning", gettext_lazy("Invalid")),
+}
 BOARDS = {"plain": gettext_lazy("plain"), "steady": gettext_lazy("steady"), "hidden": gettext_lazy("hidden")}
 ICONS = {
     "sun": '<circle cx="12" cy="12" r="4"/><path d="M12 2v2m0 16v2M4.9 4.9l1.4 1.4m11.4 11.4 1.4 1.4M2 12h2m16 0h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4"/>',  # noqa: E501
@@ -58,10 +64,9 @@ def moment(when: datetime | None, style: str = "") -> SafeString:
     """A moment in the viewer's zone, as far as it is known here; the script knows the browser's. Styles: `ago`, `left`
     (a countdown)."""
     if when is None:
-        return format_html("{}", "–")
-    utc = when.astimezone(UTC)
-    text = f"{day_and_time(utc)} UTC"
-    local, title = when.astimezone(get_current_timezone()), text
+        return mark_safe("–")
+    utc, local = when.astimezone(UTC), when.astimezone(get_current_timezone())
+    text = title = f"{day_and_time(utc)} UTC"
     if local.utcoffset():
         text = f"{day_and_time(local)} {local.tzname()}"
         title = f"{text} ({get_current_timezone_name()}; {title})"
@@ -219,6 +224,13 @@ def header_of(user: User) -> telling.Header:
 @register.simple_tag
 def state_badge(state: str) -> SafeString:
     kind, text = STATES[state]
+    return format_html('<span class="badge {}">{}</span>', kind, text)
+
+
+@register.simple_tag
+def status_badge(status: str) -> SafeString:
+    """What became of a file, as hosts are told."""
+    kind, text = OUTCOMES[status]
     return format_html('<span class="badge {}">{}</span>', kind, text)
 
 

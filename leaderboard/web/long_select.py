@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Set
 from typing import Any
 
 from django import forms
@@ -11,16 +12,26 @@ from django.utils.safestring import SafeString, mark_safe
 
 
 class LongSelect(forms.Select):
-    """Written at once, and without groups: Django renders a template for each option, which makes a list of all time
-    zones dearer than the page around it."""
+    """Written at once: Django renders a template for each option, which makes a list of all time zones, or a few lists
+    of all metrics, dearer than the page around them."""
 
     def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
         chosen = set(self.format_value(value))
-        selected = mark_safe(" selected")
-        options = format_html_join(
-            "\n",
-            '<option value="{}"{}>{}</option>',
-            ((key, selected if str(key) in chosen else "", label) for key, label in self.choices),
-        )
-        own = self.build_attrs(self.attrs, {"name": name, **(attrs or {})})
-        return format_html("<select{}>\n{}\n</select>", flatatt(own), options)
+        parts: list[SafeString] = []
+        for key, label in self.choices:
+            if isinstance(label, (list, tuple)):
+                group = format_html('<optgroup label="{}">', key), _options(label, chosen), mark_safe("</optgroup>")
+                parts.extend(group)
+            else:
+                parts.append(_options([(key, label)], chosen))
+        own = flatatt(self.build_attrs(self.attrs, attrs))
+        return format_html('<select name="{}"{}>\n{}\n</select>', name, own, mark_safe("\n".join(parts)))  # noqa: S308
+
+
+def _options(choices: Iterable[tuple[Any, Any]], chosen: Set[str]) -> SafeString:
+    selected = mark_safe(" selected")
+    return format_html_join(
+        "\n",
+        '<option value="{}"{}>{}</option>',
+        ((key, selected if str(key) in chosen else "", label) for key, label in choices),
+    )

@@ -11,11 +11,13 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.test import Client
 from django.test.html import parse_html
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.dateformat import format as date_format
 from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.models import Competition, User
+from leaderboard.models.zones import day_and_time
 from leaderboard.templatetags.leaderboard import moment
 from leaderboard.web.hosts.forms import moment_in, wall_text
 from leaderboard.web.long_select import LongSelect
@@ -173,3 +175,17 @@ def test_a_long_choice_is_the_same_as_a_short_one(labels: list[str], value: obje
     attrs = {"id": "id_zone", "required": True, "aria-describedby": 'a"b'}
     long, short = (kind(choices=choices).render("zone", value, attrs) for kind in (LongSelect, forms.Select))
     assert parse_html(long) == parse_html(short)
+
+
+def test_a_long_select_keeps_its_groups_as_djangos_own_does() -> None:
+    choices = [("", "None"), ("Cats & dogs", [("a", "<A>"), ("b", "B")]), ("Fish", [("c", "C")])]
+    long, short = (kind(choices=choices).render("metric", "b", {"id": "x"}) for kind in (LongSelect, forms.Select))
+    assert parse_html(long) == parse_html(short)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_days_are_written_as_django_writes_them(language: str) -> None:
+    with translation.override(language):
+        for month in range(1, 13):
+            day = datetime(2026, month, month, 7, month, tzinfo=UTC)
+            assert day_and_time(day) == date_format(day, "j M Y, H:i")

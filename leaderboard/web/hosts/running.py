@@ -169,7 +169,7 @@ def _row(submission: Submission, asides: Sequence[ranking.Aside]) -> dict[str, A
     parts = [(name, value, other.get(name)) for name, value in its.items()]
     told = [ranking.told(asides, score.secondary, None) if score else () for score in (public, private)]
     return {
-        "beside": list(zip_longest(asides, *told)),
+        "beside": list(zip_longest(asides, *told)) if public else [],
         "submission": submission,
         "public": public.value if public else None,
         "private": private.value if private else None,

@@ -15,6 +15,7 @@ import metrics
 from ... import outside
 from ...models import MOST_SECONDARY
 from ...sentences import in_words
+from ..long_select import LongSelect
 
 EXAMPLE = "quantile=0.9; weight=w"
 
@@ -32,7 +33,11 @@ class SecondaryForm(forms.Form):
         for number, one in enumerate(rows[:MOST_SECONDARY], start=1):
             key = one.get("key", "")
             self.fields[f"metric_{number}"] = forms.ChoiceField(
-                label=_("Secondary metric %(number)s") % {"number": number}, choices=known, required=False, initial=key
+                label=_("Secondary metric %(number)s") % {"number": number},
+                choices=known,
+                required=False,
+                initial=key,
+                widget=LongSelect,
             )
             self.fields[f"params_{number}"] = forms.CharField(
                 label=_("Its parameters, %(number)s") % {"number": number},
