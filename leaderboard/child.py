@@ -86,6 +86,13 @@ def drop_column(truth: str, column: str, target: str) -> dict[str, Any]:
     return {}
 
 
+def as_meant(truth: str, target: str) -> dict[str, Any]:
+    """Write what a spreadsheet's file says to `target` as plain CSV; gives what was changed, nothing where unclear."""
+    found = metrics.as_meant(Path(truth).read_bytes())
+    Path(target).write_bytes(found.text if found else b"")
+    return {"changes": found.as_kept() if found else []}
+
+
 def add_split(
     truth: str,
     share: float,
@@ -244,6 +251,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         suggest,
         add_split,
         drop_column,
+        as_meant,
         check_submission,
         sample_submission,
         simulate,

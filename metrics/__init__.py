@@ -48,6 +48,7 @@ from metrics._registry import catalogue, clean_params, get
 from metrics._sentences import Sentence, restored, said
 from metrics._sniff import header, sniff
 from metrics._splits import add_split, drop_column
+from metrics._spreadsheet import AsMeant, as_meant
 from metrics._truth import Truth
 from metrics._uncertainty import Comparison, Uncertainty, chance_better, compare, indistinguishable
 from metrics._wheel import wheel
@@ -55,6 +56,7 @@ from metrics._wheel import wheel
 __all__ = [
     "OUTSIDE_HELP",
     "Agreement",
+    "AsMeant",
     "Baseline",
     "Comparison",
     "Contributions",
@@ -93,6 +95,7 @@ __all__ = [
     "add_outside_file",
     "add_split",
     "agreement",
+    "as_meant",
     "cage_missing",
     "cage_test",
     "catalogue",

@@ -18,7 +18,7 @@ TRIMMED = (
 
 _INVISIBLE = TRIMMED + "\u200b\u200c\u200d\u2060\ufeff"
 _MOST_COLUMNS = 2_000
-_SEPARATORS = {";": later("semicolons"), "\t": later("tabs"), "|": later("vertical bars")}
+SEPARATORS = {";": later("semicolons"), "\t": later("tabs"), "|": later("vertical bars")}
 NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
 
 
@@ -55,7 +55,7 @@ def check_separator(names: Sequence[str], line: int) -> list[Problem]:
     """A header in one piece that another separator would cut."""
     if len(names) > 1 or not names:
         return []
-    for separator in _SEPARATORS:
+    for separator in SEPARATORS:
         if separator in names[0]:
             return [_separated(names[0], separator, line)]
     return []
@@ -75,18 +75,18 @@ _SAVE_WITH_COMMAS_AND_POINTS = later(
 def _separated(header: str, separator: str, line: int) -> Problem:
     """Who cuts by semicolons often has decimal commas too, and would meet them at the next try."""
     form = _SAVE_WITH_COMMAS_AND_POINTS if separator == ";" else _SAVE_WITH_COMMAS
-    message = said(form, separators=said(_SEPARATORS[separator]), line=line, header=shown(header))
+    message = said(form, separators=said(SEPARATORS[separator]), line=line, header=shown(header))
     return Problem("separator", message, line=line)
 
 
 def first_cell(text: str) -> str:
     """What stands before the first separator other than a comma."""
-    return re.split(f"[{re.escape(''.join(_SEPARATORS))}]", text, maxsplit=1)[0]
+    return re.split(f"[{re.escape(''.join(SEPARATORS))}]", text, maxsplit=1)[0]
 
 
 def other_separator(text: str) -> Sentence | None:
     """Which separator rows like this have in place of the header's commas, if any."""
-    for separator, word in _SEPARATORS.items():
+    for separator, word in SEPARATORS.items():
         if separator in text:
             return said(
                 "The rows are separated by {separators} and the header by commas: save the whole file with commas.",

@@ -11,7 +11,17 @@ from .checks import check_again
 from .copies import begin, clone
 from .data_files import add_data_file, remove_data_file
 from .deciding import Keep
-from .drafts import HEAD_BYTES, check_draft, columns_at_hand, discard_draft, draft_truth, proposed
+from .drafts import (
+    HEAD_BYTES,
+    blocks_by_files_alone,
+    check_draft,
+    columns_at_hand,
+    discard_draft,
+    draft_truth,
+    look_again,
+    proposed,
+    take_as_meant,
+)
 from .folders import export_folder, import_folder
 from .grades import (
     Filling,
@@ -118,6 +128,7 @@ __all__ = [
     "begin",
     "below_baselines",
     "best_public",
+    "blocks_by_files_alone",
     "board_csv",
     "cancel_launch",
     "change",
@@ -158,6 +169,7 @@ __all__ = [
     "label_of",
     "launch",
     "letters_left",
+    "look_again",
     "make_board_plain",
     "make_slips",
     "mark_left",
@@ -197,6 +209,7 @@ __all__ = [
     "shared_facts",
     "show_submission",
     "submissions_zip",
+    "take_as_meant",
     "take_back_roster",
     "take_over_roster",
     "take_role",

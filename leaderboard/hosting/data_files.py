@@ -30,6 +30,7 @@ LONGEST_LINE = 1_000_000
 LEAK = 0.9
 # A column of another name is a copy of the answers if all are the same, with this many that are not the commonest.
 FEWEST_TELLING = 3
+ANSWERS_IN_DATA = "answers_in_data"
 # Archives that cannot be read hold nothing for students either.
 UNREADABLE = (OSError, *BROKEN)
 
@@ -113,7 +114,7 @@ def leaks_of(competition: Competition, truth: bytes, id_column: str) -> list[dic
                 "leak": leak,
             }
             why = _("Remove the file, or upload it again without the answers of the ids that are scored.")
-            found.append(asdict(metrics.Finding("answers_in_data", message, blocking=True, why=why)))
+            found.append(asdict(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why)))
     return found
 
 

@@ -17,13 +17,15 @@ from .. import child
 from ..models import Competition, GroundTruth, TruthDraft
 from ..storage import clean_name, path_of, store
 from ..storage import remove as remove_file
-from .data_files import leaks_of
+from .data_files import ANSWERS_IN_DATA, leaks_of
 from .secondary import Asked, asked_of, clean_secondary
 from .setting_up import CannotHost
 
 log = logging.getLogger(__name__)
 
 HEAD_BYTES = 65_536
+READ_OTHERWISE = frozenset({"separator", "column_unnamed", "usage_name", "encoding", "row_width", "quote"})
+"""Findings that a file gets which a spreadsheet saved in its own way."""
 LARGEST_TEST_FILE = 50_000_000
 MOST_TEST_FILES = 10
 DEFAULT_METRIC = "accuracy"
@@ -120,7 +122,67 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     report["is_split_by_system"] = truth != path_of(draft.file_key)
     kept = _split_to_keep(draft.competition) if report["is_split_by_system"] else None
     report["split_kept_from"] = kept.number if kept else None
+    report["as_meant"] = _changes_as_meant(draft) if READ_OTHERWISE & {one["code"] for one in _blocking(report)} else []
     return report
+
+
+def take_as_meant(*, competition: Competition) -> TruthDraft:
+    """Read the draft's file as its spreadsheet meant it, as its report offers, and check what comes of it.
+
+    Raises `CannotHost` where nothing is known that would help, and what `draft_truth` raises.
+    """
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "as_meant.csv"
+        if draft is None or not _changes_as_meant(draft, target):
+            raise CannotHost(_("There is no file that could be read in another way. Choose one."))
+        # What a file that could not be read was checked with is nobody's choice, unless a metric counts already.
+        is_kept = competition.launched_at is not None
+        return draft_truth(
+            competition=competition,
+            metric=draft.metric if is_kept else "",
+            params=draft.params if is_kept else {},
+            file_name=draft.file_name,
+            chunks=[target.read_bytes()],
+            id_column=draft.id_column,
+            public_share=draft.public_share,
+            seed=draft.seed,
+            is_stratified=draft.is_stratified,
+            group_column=draft.group_column,
+            secondary=asked_of(draft.secondary) if is_kept else (),
+            wants_fits=True,
+        )
+
+
+def look_again(*, competition: Competition) -> None:
+    """Check a draft once more that a file for students blocked: it may be gone."""
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    if draft is not None and blocks_by_files_alone(draft.report):
+        draft.report = {**check_draft(draft), "fits": draft.report.get("fits", [])}
+        draft.save(update_fields=["report"])
+
+
+def blocks_by_files_alone(report: dict[str, Any]) -> bool:
+    """Whether nothing is wrong with the answers but that a file for students tells them."""
+    blocking = _blocking(report)
+    return bool(blocking) and all(finding["code"] == ANSWERS_IN_DATA for finding in blocking)
+
+
+def _blocking(report: dict[str, Any]) -> list[dict[str, Any]]:
+    return [finding for finding in report["findings"] if finding["blocking"]]
+
+
+def _changes_as_meant(draft: TruthDraft, target: Path | None = None) -> list[dict[str, Any]]:
+    """What reading the file as a spreadsheet's would change; the CSV goes to `target`."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = target or Path(folder) / "as_meant.csv"
+        try:
+            answer = child.run("as_meant", truth=str(path_of(draft.file_key)), target=str(place))
+        except child.ChildFailed:
+            log.exception("%s could not be read as a spreadsheet's", draft.file_key)
+            return []
+    changes: list[dict[str, Any]] = answer["changes"]
+    return changes
 
 
 def final_file(draft: TruthDraft, folder: Path) -> Path:

@@ -94,7 +94,7 @@ def test_one_answer_file_is_enough_for_a_launch(hers: Client) -> None:
     review = hers.get("/host/pond/setup/launch/").content.decode()
     assert "Launch now" not in review
     assert 'href="/host/pond/walk/"' in review
-    assert "public score, as a student reads it" in text_of(walk(hers))
+    assert "on the steady board students read it in steps of" in text_of(walk(hers))
     assert "Launch now" in hers.get("/host/pond/setup/launch/").content.decode()
     assert hers.post("/host/pond/launch/")["Location"] == "/host/pond/"
     launched = Competition.objects.get()
@@ -641,3 +641,63 @@ def test_students_and_other_hosts_see_nothing_of_a_draft(pond: Competition, bo: 
     for user in (bo, hal):
         for step in STEPS:
             assert signed_in(user).get(f"/host/pond/setup/{step}/").status_code == 404
+
+
+# --- files as a spreadsheet saves them ----------------------------------------------------------------------------
+
+SPREADSHEET = "\ufeff;id;label;USAGE\r\n" + "".join(
+    f"{i};{i + 1};{'cat' if i % 3 else 'dog'};{'Public' if i % 4 == 0 else 'private'}\r\n" for i in range(60)
+)
+
+
+def test_a_spreadsheets_file_is_offered_to_be_read_as_it_was_meant_and_read_so_once_ada_agrees(
+    hers: Client, pond: Competition
+) -> None:
+    look(hers, SPREADSHEET)
+    page = text_of(hers.get("/host/pond/setup/data/"))
+    assert "Columns are cut at semicolons." in page
+    assert "The first column, which only counts the rows, is left out." in page
+    assert not TruthDraft.objects.get().report["ok"], "nothing is read so before she agrees"
+    assert hers.post("/host/pond/setup/data/", {"action": "as_meant"})["Location"] == "/host/pond/setup/data/#check"
+    draft = TruthDraft.objects.get()
+    assert draft.report["ok"]
+    assert draft.report["as_meant"] == []
+    assert (draft.report["id_column"], draft.report["target_columns"]) == ("id", ["label"])
+    assert (draft.report["public_rows"], draft.report["private_rows"]) == (15, 45)
+    assert draft.metric == "accuracy"
+    page = text_of(hers.get("/host/pond/setup/data/"))
+    assert "Can be used" in page
+    assert "Read it like this" not in page
+
+
+def test_nothing_is_offered_where_nothing_would_help(hers: Client, pond: Competition) -> None:
+    look(hers, "id,label\n1,cat\n1,dog\n")
+    assert "Read it like this" not in text_of(hers.get("/host/pond/setup/data/"))
+    answer = hers.post("/host/pond/setup/data/", {"action": "as_meant"})
+    assert answer.status_code == 422
+    assert "no file that could be read in another way" in text_of(answer)
+
+
+def test_a_correction_from_a_spreadsheet_keeps_the_metric_that_counts(ada: User, hers: Client) -> None:
+    pets = make_competition(ada)
+    text = "id;label;usage\n" + TRUTH.partition("\n")[2].replace(",", ";")
+    sent = {"metric": "accuracy", "parameters_of": "accuracy", "file": upload(text), "action": "check"}
+    hers.post(f"/host/{pets.slug}/truth/", {**SPLIT, **sent})
+    assert "Read it like this" in text_of(hers.get(f"/host/{pets.slug}/truth/"))
+    hers.post(f"/host/{pets.slug}/truth/", {"action": "as_meant"})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.metric) == (True, "accuracy")
+
+
+def test_a_file_that_tells_the_answers_is_removed_on_the_page_that_says_so(hers: Client, pond: Competition) -> None:
+    told = {"file": upload(ANSWERS, "told.csv"), "description": "", "action": "add"}
+    hers.post("/host/pond/setup/data/", told)
+    look(hers)
+    page = text_of(hers.get("/host/pond/setup/data/"))
+    assert "Nothing is wrong with your answers, but a file for students tells them." in page
+    assert "Correct the file" not in page
+    assert page.index("told.csv” ") < page.index("What a file scores that knows nothing"), "what blocks stands first"
+    hers.post("/host/pond/setup/data/", {"action": "remove", "name": "told.csv"})
+    assert not DataFile.objects.exists()
+    assert TruthDraft.objects.get().report["ok"], "and is looked at once more by itself"
+    assert hers.post("/host/pond/setup/data/", {"action": "remove", "name": "told.csv"}).status_code == 404

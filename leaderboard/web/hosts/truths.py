@@ -47,7 +47,13 @@ def host_truth(request: HttpRequest, visit: Visit) -> HttpResponse:
     A POST also finds the metrics that fit and, without a script, fetches the parameters of another metric.
     """
     if request.method == "POST":
-        actions = {"publish": _publish, "discard": _discard, "parameters": _choose, "fit": _fit}
+        actions = {
+            "publish": _publish,
+            "discard": _discard,
+            "parameters": _choose,
+            "fit": _fit,
+            "as_meant": _take_as_meant,
+        }
         return actions.get(request.POST.get("action", ""), _check)(request, visit)
     draft = draft_of(visit.competition)
     key = chosen_metric(request, visit.competition, draft)
@@ -99,6 +105,17 @@ def _check(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _fit(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Take the file and check it with the metric that fits best."""
     return _look(request, visit, is_metric_chosen=False)
+
+
+def _take_as_meant(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """A spreadsheet's file, read as the page offered to."""
+    try:
+        hosting.take_as_meant(competition=visit.competition)
+    except hosting.CannotHost as error:
+        messages.error(request, str(error))
+    except ChildFailed:
+        messages.error(request, _("The check did not work, through no fault of your file. Try it again in a moment."))
+    return see_other("host_truth", fragment="#check", slug=visit.competition.slug)
 
 
 def _look(request: HttpRequest, visit: Visit, *, is_metric_chosen: bool) -> HttpResponse:

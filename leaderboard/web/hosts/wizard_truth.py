@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -47,9 +48,11 @@ BROKEN = gettext_lazy("The check did not work, through no fault of your file. Tr
 @open_to(Audience.HOSTS)
 @step("data")
 def host_setup_data(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """GET shows; POST checks an answer file with its split, or adds a file for students (`action=add`)."""
+    """GET shows; POST checks an answer file with its split or takes it as its spreadsheet meant it (`action=as_meant`),
+    and adds or removes a file for students (`add`, `remove`)."""
     if request.method == "POST":
-        return _add_file(request, visit) if request.POST.get("action") == "add" else _answers(request, visit)
+        actions = {"add": _add_file, "remove": _remove_file, "as_meant": _take_as_meant}
+        return actions.get(request.POST.get("action", ""), _answers)(request, visit)
     return _data_page(request, visit, _answers_form(visit.competition), data_file_form())
 
 
@@ -96,6 +99,20 @@ def _answers(request: HttpRequest, visit: Visit) -> HttpResponse:
     return _data_page(request, visit, form, data_file_form(), status=status)
 
 
+def _take_as_meant(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """A spreadsheet's file, read as the page offered to."""
+    form, status = _answers_form(visit.competition), 422
+    try:
+        hosting.take_as_meant(competition=visit.competition)
+        return see_other("host_setup_data", query=kept_origin(request), fragment="#check", slug=visit.competition.slug)
+    except hosting.CannotHost as error:
+        words: object = error
+    except ChildFailed:
+        words, status = BROKEN, 503
+    messages.error(request, str(words))
+    return _data_page(request, visit, form, data_file_form(), status=status)
+
+
 def _draft(competition: Competition, form: AnswersForm) -> None:
     filled, file = form.cleaned_data, form.cleaned_data["file"]
     held = None if file else draft_of(competition) or competition.ground_truth
@@ -135,6 +152,16 @@ def _add_file(request: HttpRequest, visit: Visit) -> HttpResponse:
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
     return _data_page(request, visit, _answers_form(competition), form, status=status)
+
+
+def _remove_file(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """No student has seen a file of a draft, so nobody is asked twice."""
+    wanted = get_object_or_404(visit.competition.data_files, name=request.POST.get("name", ""))
+    hosting.remove_data_file(data_file=wanted, user=person(visit.user))
+    messages.success(request, _("“%(name)s” is removed.") % {"name": wanted})
+    with suppress(ChildFailed):  # the button to look at the file is still there
+        hosting.look_again(competition=visit.competition)
+    return see_other("host_setup_data", query=kept_origin(request), fragment="#files", slug=visit.competition.slug)
 
 
 def _data_page(
@@ -250,6 +277,7 @@ def _report(competition: Competition) -> dict[str, Any]:
             "drafted": metric_or_none(draft.metric),
             "checked": draft,
             "needs_other_file": needs_other_file(draft),
+            "files_alone_block": hosting.blocks_by_files_alone(draft.report),
         }
     check = TruthCheck.objects.filter(ground_truth=ruler).first() if ruler else None
     found = check.report if check else None

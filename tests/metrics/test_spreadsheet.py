@@ -1,0 +1,102 @@
+"""What a teacher's spreadsheet saves, and what is read from it once the teacher has agreed."""
+
+from __future__ import annotations
+
+import pytest
+
+import metrics
+
+CLEAN = b"id,price,Usage\nH1,179.27,public\nH2,81,PRIVATE\n"
+AS_EXCEL_SAVES_IT = ";id;price;USAGE\r\n0;H1;179,27;public\r\n1;H2;81;PRIVATE\r\n"
+
+
+def changes(data: bytes) -> list[str]:
+    found = metrics.as_meant(data)
+    return [] if found is None else [str(change) for change in found.changes]
+
+
+def test_everything_that_a_spreadsheet_does_at_once_is_read_in_one_go() -> None:
+    found = metrics.as_meant(AS_EXCEL_SAVES_IT.encode("utf-8-sig"))
+    assert found is not None
+    assert found.text == CLEAN
+    assert [str(change) for change in found.changes] == [
+        "Columns are cut at semicolons.",
+        'Decimal commas become points in "price", such as 179,27 → 179.27.',
+        "The first column, which only counts the rows, is left out.",
+        '"USAGE" becomes "Usage", which holds the split.',
+    ]
+    assert metrics.check_truth("rmse", found.text).ok
+
+
+def test_what_is_in_order_is_left_as_it_is() -> None:
+    assert metrics.as_meant(CLEAN) is None
+    assert metrics.as_meant(metrics.as_meant(AS_EXCEL_SAVES_IT.encode()).text) is None  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "words"),
+    [
+        ("id\ty\n1\t0,5\n".encode("utf-16"), b"id,y\n1,0.5\n", "UTF-16"),
+        ("id;y\n1;größer\n".encode("cp1252"), "id,y\n1,größer\n".encode(), 'such as "größer"'),
+        (b"sep=;\nid;y\n1;2\n", b"id,y\n1,2\n", "semicolons"),
+        (b"id|y\n1|a,b\n", b'id,y\n1,"a,b"\n', "vertical bars"),
+        (b"id,y,,\n1,2,,\n", b"id,y\n1,2\n", "Empty columns"),
+        (b"id;y\n1;2\n;\n;\n", b"id,y\n1,2\n", "Empty rows"),
+        (b"Unnamed: 0,id,y\n1,a,2\n2,b,3\n", b"id,y\na,2\nb,3\n", "counts the rows"),
+        (b'id;y\n1;"a;b"\n', b"id,y\n1,a;b\n", "semicolons"),
+    ],
+)
+def test_each_habit_is_known_and_said(data: bytes, text: bytes, words: str) -> None:
+    found = metrics.as_meant(data)
+    assert found is not None
+    assert found.text == text
+    assert words in " ".join(found.changes)
+
+
+def test_commas_stay_where_anything_but_numbers_stands() -> None:
+    found = metrics.as_meant(b"id;tags;y\n1;3,4;0,5\n2;cat,dog;1\n")
+    assert found is not None
+    assert found.text == b'id,tags,y\n1,"3,4",0.5\n2,"cat,dog",1\n'
+
+
+def test_thousands_are_no_decimals() -> None:
+    """Whether 1.234 is more than a thousand or a little more than one is not for us to say."""
+    found = metrics.as_meant(b"id;y\n1;1.234,5\n2;7,5\n")
+    assert found is not None
+    assert b'"7,5"' in found.text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x00\x01",
+        b"PK\x03\x04 a zip",
+        b"Dear professor, here is my file.\n",
+        b"id;y\n1;2;3\n",
+        b'id;y\n1;"open\n',
+        b"only one column\n1\n2\n",
+        b"id,y\n1,2\n",
+        b"\xff\xfeo",
+        b"a,b\n\x81,2\n",
+    ],
+)
+def test_what_is_no_table_or_needs_nothing_is_left_to_the_check(data: bytes) -> None:
+    assert changes(data) == []
+
+
+def test_a_column_that_does_not_count_the_rows_stays() -> None:
+    assert changes(b",id,y\n7,a,1\n3,b,2\n") == []
+    assert changes(b",y\n0,1\n1,2\n") == [], "one column would be left, and no ids"
+
+
+def test_a_column_called_usage_that_holds_something_else_stays() -> None:
+    assert changes(b"id,USAGE\n1,often\n2,seldom\n") == []
+    assert changes(b"id,y,usage,Usage\n1,2,public,Public\n") == []
+
+
+def test_the_words_can_be_said_in_other_languages() -> None:
+    found = metrics.as_meant(AS_EXCEL_SAVES_IT.encode())
+    assert found is not None
+    for kept, change in zip(found.as_kept(), found.changes, strict=True):
+        assert metrics.restored(kept["message"], kept["forms"]["message"]) == change
