@@ -28,6 +28,8 @@ from metrics._truth import Truth
 CANDIDATES = 2000
 """Rows whose cells are compared: enough for ties, and few enough for any memory."""
 MOST_ANSWERS = 6
+NEAR = 0.25
+"""How far a number may be from the median of all, as a part of the median's way to the truth, to say the same."""
 LONGEST = 200
 
 
@@ -38,7 +40,8 @@ class HardRow:
     ``truth`` are its answers and ``answers`` what the files say, with how many say so, most first. ``lost`` is how much
     the score would be better on average over the files. ``other`` is what the files would put in the truth's place
     (the commonest other answer, of numbers their median; ``""`` where theirs is no answer of the truth's kind),
-    and ``agree`` how many of them.
+    and ``agree`` how many of them. Numbers agree where they are much nearer to each other than to the truth: files
+    that know nothing are as often on one side of it as on the other, and that is no answer.
     """
 
     id: str
@@ -199,5 +202,5 @@ def _other(truth: Truth, answer: tuple[str, ...], theirs: list[tuple[str, ...]])
 
 def _median_of(theirs: list[float], answer: float) -> tuple[str, int]:
     middle = median(theirs)
-    agree = sum(abs(value - middle) < abs(value - answer) for value in theirs)
+    agree = sum(abs(value - middle) <= NEAR * abs(middle - answer) for value in theirs) if middle != answer else 0
     return f"{middle:.6g}", agree

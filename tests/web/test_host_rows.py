@@ -170,3 +170,19 @@ def test_only_the_best_file_of_the_first_ten_teams_is_read(doubted: Competition,
     assert found["files"] == before == 2
     assert {row["id"] for row in found["rows"]} == {"4", "6"}
     assert Submission.objects.count() == 3
+
+
+def test_files_that_know_nothing_agree_on_no_other_number(
+    hers: Client, ada: User, bo: User, cy: User, dee: User
+) -> None:
+    """Two of any three numbers are nearer to their median than to the truth; only those close together tell."""
+    truth = "id,y,Usage\n1,10,Public\n2,50,Private\n3,30,Public\n4,40,Private\n"
+    competition = make_competition(ada, truth=truth, metric="mae")
+    for user, first, second in ((bo, "15", "149"), (cy, "22", "150"), (dee, "41", "152")):
+        enter(competition, user)
+        hand_in(competition, user, f"id,y\n1,{first}\n2,{second}\n3,30\n4,40\n".encode())
+    find(hers)
+    page = text_of(hers.get(PAGE))
+    assert "On 1 row most of them agree" in page
+    assert "3 of 3 are near 150" in page
+    assert "1 of 3 say 22" in page

@@ -320,6 +320,26 @@ def test_a_metric_changed_after_publication_becomes_the_next_ground_truth(hers: 
     assert (pond.ground_truth.number, pond.ground_truth.metric) == (2, "error_rate")  # type: ignore[union-attr]
 
 
+def test_ada_reads_how_many_steps_a_steady_board_would_have(hers: Client, pond: Competition) -> None:
+    look(hers)
+    choose(hers)
+    ruler = GroundTruth.objects.get()
+    page = text_of(hers.get("/host/pond/setup/limits/"))
+    found = re.search(r"From the best file that knows nothing \(([\d.]+)\) to a perfect one it is (\d+) step", page)
+    assert found
+    assert ruler.step
+    assert int(found[2]) == int((1 - float(found[1])) / ruler.step)
+    assert "A class sees little progress then" in page
+    GroundTruth.objects.update(step=0.001)
+    assert "A class sees little progress then" not in text_of(hers.get("/host/pond/setup/limits/"))
+
+
+def test_a_planned_launch_stands_in_the_list_of_competitions(hers: Client, pond: Competition) -> None:
+    assert "launches" not in text_of(hers.get("/host/"))
+    Competition.objects.update(launches_at=timezone.now() + timedelta(days=1))
+    assert "launches" in text_of(hers.get("/host/"))
+
+
 def test_a_proposed_steady_board_becomes_plain_where_no_step_follows(hers: Client, pond: Competition) -> None:
     """One row in each part: no doubt can be worked out, and the next step must not be blocked by that."""
     look(hers, "id,label,Usage\n1,cat,Public\n2,dog,Private\n")

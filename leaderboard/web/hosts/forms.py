@@ -12,14 +12,17 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.html import escape
 from django.utils.text import slugify
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from ...models import Competition
+from ...models import Competition, GroundTruth, Split, TruthCheck
 from ...models.zones import zones
+from ..charts import number_text
 from ..long_select import LongSelect
 
 MEGABYTE = 1024 * 1024
+FEW_STEPS = 10
+"""With fewer between knowing nothing and perfection most teams of a class stand on the same one or two."""
 MOMENT_FORMATS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
 
 
@@ -239,11 +242,32 @@ def board_hints(competition: Competition) -> tuple[str, str]:
     if ruler.step is None:
         return f"{why} {proposal}", gettext("Write a number: nobody can work one out for this ground truth.")
     found = f"{ruler.step:.12g}"
-    return (
-        f"{why} {proposal}",
-        _("A number, or empty for %(step)s: so far apart, two good files differ by more than chance.")
-        % {"step": found},
-    )
+    step = _("A number, or empty for %(step)s: so far apart, two good files differ by more than chance.") % {
+        "step": found
+    }
+    return f"{why} {proposal}", f"{step} {_steps_there_are(ruler, ruler.step)}".strip()
+
+
+def _steps_there_are(ruler: GroundTruth, step: float) -> str:
+    """How many steps lie between a file that knows nothing and a perfect one: with few of them a class sees no
+    progress."""
+    check = TruthCheck.objects.filter(ground_truth=ruler).first()
+    measured = check.report.get("baselines", []) if check else []
+    known = [one["values"].get(Split.PUBLIC, {}).get("value") for one in measured]
+    scores = [score for score in known if score is not None]
+    if len(scores) < 2:
+        return ""
+    # The perfect file is the last; the one nearest to it knows nothing and is the best of those.
+    nearest = min(scores[:-1], key=lambda score: abs(score - scores[-1]))
+    steps = int(abs(nearest - scores[-1]) / step)
+    words = ngettext(
+        "From the best file that knows nothing (%(score)s) to a perfect one it is %(steps)s step.",
+        "From the best file that knows nothing (%(score)s) to a perfect one it is %(steps)s steps.",
+        steps,
+    ) % {"score": number_text(nearest), "steps": steps}
+    if steps >= FEW_STEPS:
+        return words
+    return f"{words} {gettext('A class sees little progress then: a smaller step or a plain board shows more.')}"
 
 
 class DataFileForm(forms.Form):

@@ -34,6 +34,12 @@ class Line:
         """Whether most of the best teams agree on another answer."""
         return bool(self.row["agree"] > 1 and 2 * self.row["agree"] > self.files)
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether those who agree say the same to the last digit; numbers are often near each other alone."""
+        other, agree = self.row["other"], self.row["agree"]
+        return any(text == other and times >= agree for text, times in self.row["answers"])
+
 
 @open_to(Audience.HOSTS)
 def host_rows(request: HttpRequest, visit: Visit) -> HttpResponse:
