@@ -56,8 +56,10 @@ def check_truth(
     sample: str | None = None,
     tests: dict[str, str] | None = None,
     secondary: Asked = (),
+    earlier: str | None = None,
+    earlier_id_column: str | None = None,
 ) -> dict[str, Any]:
-    """The truth report as a dictionary: findings, rows per split, columns, self-test, files that know nothing."""
+    """The truth report as a dictionary; for a truth that can be used also how it differs from an `earlier` one."""
     report = metrics.check_truth(
         metric,
         Path(truth),
@@ -68,7 +70,10 @@ def check_truth(
         tests={name: Path(path) for name, path in (tests or {}).items()},
         secondary=[(key, values) for key, values in secondary],
     )
-    return {**asdict(report), "findings": [finding.as_kept() for finding in report.findings], "ok": report.ok}
+    found = {**asdict(report), "findings": [finding.as_kept() for finding in report.findings], "ok": report.ok}
+    if earlier and report.ok:
+        found["differs"] = asdict(metrics.differences(Path(truth), Path(earlier), report.id_column, earlier_id_column))
+    return found
 
 
 def suggest(truth: str, id_column: str | None, group: str | None = None, sample: str | None = None) -> dict[str, Any]:
@@ -227,7 +232,7 @@ def explain(metric: str, truth: str, submission: str, params: dict[str, Any]) ->
         **{name: getattr(found, name) for name in names},
         "figures": [drawing for figure in found.figures if (drawing := _figure(figure))],
     }
-    simple: dict[str, Any] = json.loads(json.dumps(answer, default=_simple))
+    simple: dict[str, Any] = json.loads(json.dumps(answer, default=lambda of_numpy: of_numpy.item()))
     return simple
 
 
@@ -237,11 +242,6 @@ def _figure(figure: metrics.Grid | metrics.Curve) -> dict[str, Any] | None:
         return None
     drawing = {**vars(figure), "kind": kind}
     return {**drawing, "marked": sorted(figure.marked)} if isinstance(figure, metrics.Grid) else drawing
-
-
-def _simple(number: Any) -> Any:
-    """A number of numpy as one of Python's."""
-    return number.item()
 
 
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {

@@ -19,6 +19,7 @@ from metrics._choose import Fit, suggest
 from metrics._containers import read_container
 from metrics._contract import Contributions, Example, Metric, Role
 from metrics._corrections import correct_rows
+from metrics._differences import Difference, Differences, differences
 from metrics._errors import (
     GroundTruthError,
     MetricError,
@@ -61,6 +62,8 @@ __all__ = [
     "Comparison",
     "Contributions",
     "Curve",
+    "Difference",
+    "Differences",
     "Example",
     "Explanation",
     "Finding",
@@ -104,6 +107,7 @@ __all__ = [
     "clean_params",
     "compare",
     "correct_rows",
+    "differences",
     "drop_column",
     "evaluate",
     "explain",

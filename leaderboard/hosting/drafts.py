@@ -207,6 +207,7 @@ def columns_at_hand(competition: Competition) -> list[str]:
 
 def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
     sample, tests = files_of(draft.competition)
+    counts = _split_to_keep(draft.competition)
     return child.run(
         "check_truth",
         metric=draft.metric,
@@ -217,6 +218,8 @@ def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
         sample=sample,
         tests=tests,
         secondary=asked_of(draft.secondary),
+        earlier=str(path_of(counts.file_key)) if counts else None,
+        earlier_id_column=counts.id_column if counts else None,
     )
 
 

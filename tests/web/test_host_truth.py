@@ -312,3 +312,30 @@ def test_a_metric_that_cannot_score_a_perfect_file_is_told(draft: Competition, a
     answer = client.get("/host/pets/truth/")
     assert answer.status_code == 200
     assert "It took longer than 45 s." in text_of(answer)
+
+
+def test_a_correction_says_which_answers_it_changes_before_and_after_it_is_published(ada: User, bo: User) -> None:
+    """A wrong file is seen before anything is measured with it, and once more before it counts."""
+    pets = make_competition(ada)
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    client = signed_in(ada)
+    check(client, TRUTH.replace("4,cat,", "4,bird,").replace("6,dog,", "6,bird,"))
+    page = text_of(client.get("/host/pets/truth/"))
+    assert "Against ground truth 1" in page
+    assert "Rows with another answer 2 private" in page
+    assert "4 label cat bird" in page
+    client.post("/host/pets/truth/", {"action": "publish"})
+    page = text_of(client.get("/host/pets/candidate/"))
+    assert "Rows with another answer 2 private" in page
+    hosting.discard_candidate(competition=pets, user=ada)
+    check(client)
+    assert "The same answers in the same parts." in text_of(client.get("/host/pets/truth/"))
+
+
+def test_before_the_launch_there_is_nothing_to_differ_from(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    check(client)
+    client.post("/host/pets/truth/", {"action": "publish"})
+    check(client, TRUTH.replace("4,cat,", "4,bird,"))
+    assert "Against ground truth" not in text_of(client.get("/host/pets/truth/"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -12,7 +14,7 @@ import metrics
 
 from ... import hosting, outside
 from ...child import ChildFailed
-from ...models import Competition
+from ...models import Competition, GroundTruth, TruthCheck
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
 from ..answers import STOP_POLLING, as_download, person, see_other
@@ -87,6 +89,7 @@ def host_candidate(request: HttpRequest, visit: Visit) -> HttpResponse:
         "visit": visit,
         "preview": preview,
         "current": current,
+        "differs": _differences(preview.ground_truth),
         "page": Paginator(preview.moves, MOVES_PER_PAGE).get_page(request.GET.get("page")),
         "form": ApplyForm(),
         "metric_now": metric_or_none(current.metric),
@@ -96,6 +99,12 @@ def host_candidate(request: HttpRequest, visit: Visit) -> HttpResponse:
         status = STOP_POLLING if preview.is_complete else 200
         return render(request, "hosts/preview.html", context, status=status)
     return render(request, "hosts/host_candidate.html", context)
+
+
+def _differences(candidate: GroundTruth) -> dict[str, Any] | None:
+    """Which answers are others than those that count, as the check of the candidate found them."""
+    check = TruthCheck.objects.filter(ground_truth=candidate).first()
+    return check.report.get("differs") if check else None
 
 
 def _check(request: HttpRequest, visit: Visit) -> HttpResponse:
