@@ -12,8 +12,9 @@ import logging
 import time
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
+from django.core.cache import caches
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
@@ -111,3 +112,21 @@ class SharedCache(_Counting):
                 _away_until = time.monotonic() + LEFT_ALONE_FOR
                 log.warning("the broker does not count (%s); this process counts alone", type(error).__name__)
         return getattr(self._alone, what)(*args, **kwargs)
+
+
+# --- tries of a person or an address ---------------------------------------------------------------------------
+
+
+def tries(what: str, who: object) -> int:
+    """How often somebody did something lately, in all processes together."""
+    return int(caches["default"].get(_key(what, who), 0))
+
+
+def count_try(what: str, who: object, *, seconds: int) -> int:
+    """One more: how many there are with it. The count is forgotten `seconds` after the first."""
+    shared = cast(SharedCache, caches["default"])
+    return shared.count(_key(what, who), seconds)
+
+
+def _key(what: str, who: object) -> str:
+    return f"tries:{what}:{who}"

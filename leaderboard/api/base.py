@@ -10,7 +10,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.security import HttpBearer
 
 from ..models import ApiToken, User
-from ..web.answers import count_try
+from ..shared_cache import count_try
 from .errors import ApiError, refuse
 from .schemas import Errors
 

@@ -49,6 +49,7 @@ HOW_REFUSED = {
     "rules": 403,
     "disqualified": 403,
     "gone": 404,
+    "checks": 429,
     "busy": 503,
 }
 BoardName = Annotated[Literal["public", "private"], Query(description="Public unless asked otherwise.")]

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import logging
-import threading
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-import metrics
-
-from .. import child, claims, counting, tasks
-from ..models import Competition, DailyAttempts, GroundTruth, Membership, Submission, User, terms_of
+from .. import claims, counting, tasks
+from ..models import Competition, DailyAttempts, Membership, Submission, User, terms_of
 from ..models.clock import database_now
-from ..storage import StoredFile, clean_name, path_of, remove, store
+from ..storage import StoredFile, clean_name, remove, store
 from . import _now
+from ._checking import check_beginning, check_only
 from ._conditions import (
     FAILED_FILES_PER_DAY,
     Allowance,
@@ -49,10 +46,6 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 REFUSED_FILES_PER_DAY = 20
-HEAD_BYTES = 1_048_576
-CHECKS_AT_ONCE = 16
-"""Checked and waiting for it, in one web process; each holds a thread."""
-_checks = threading.BoundedSemaphore(CHECKS_AT_ONCE)
 
 
 def submit(
@@ -160,48 +153,9 @@ def _receive(membership: Membership, stored: StoredFile, key: str, file_name: st
     return submission
 
 
-def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
-    """All problems of a file, spending and keeping nothing; the conditions of handing in, attempts apart.
-
-    Raises `Refused` with the code `busy` where too many files are being checked already.
-    """
-    refusal = reason_not_to(competition, _membership(competition, user), database_now())
-    if refusal and refusal.code != "attempts":
-        raise refusal
-    ruler = competition.ground_truth
-    assert ruler is not None
-    if not _checks.acquire(blocking=False):
-        raise Refused("busy", _("Many files are being checked at this moment. Try again in half a minute."))
-    try:
-        return _check(competition, ruler, chunks)
-    finally:
-        _checks.release()
-
-
-def _check(competition: Competition, ruler: GroundTruth, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
-    stored = store(chunks, "checks", limit=competition.max_bytes)
-    try:
-        problems = check_beginning(stored, ruler)
-        if problems:
-            return problems
-        answer = child.run(
-            "check_submission",
-            metric=ruler.metric_key,
-            truth=str(path_of(ruler.file_key)),
-            params=ruler.params,
-            id_column=ruler.id_column,
-            secondary=ruler.secondary_asked,
-            submission=str(path_of(stored.key)),
-        )
-        found: list[dict[str, Any]] = answer["problems"]
-        return found
-    finally:
-        remove(stored.key)
-
-
 def select_finals(*, competition: Competition, user: User, submission_ids: Sequence[str], at: datetime) -> None:
     """Pick the submissions that decide; raises `Refused` after the deadline or for more than allowed."""
-    membership = _membership(competition, user)
+    membership = _now.membership_with_ruler(competition, user)
     if membership is None:
         raise Refused("not_joined", _("Join the competition first."))
     with transaction.atomic():
@@ -231,36 +185,6 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
 def annotate(*, submission: Submission, note: str) -> None:
     """Write what a team remembers of a file; nothing that counts rests on it, so it may change at any time."""
     Submission.objects.filter(pk=submission.pk).update(note=note.strip()[:300])
-
-
-def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[str, Any]]:
-    """What the first megabyte already tells: container, encoding, header."""
-    with path_of(stored.key).open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    columns, rows = (ruler.submission_columns, ruler.rows) if ruler else (None, None)
-    metric = _metric_of(ruler)
-    problems = metrics.sniff(
-        head,
-        stored.size,
-        columns,
-        expected_rows=rows,
-        may_be_empty=metric is not None and metric.may_miss_ids,
-        longest_line=metric.longest_line if metric else HEAD_BYTES,
-    )
-    return [problem.as_kept() for problem in problems]
-
-
-def _metric_of(ruler: GroundTruth | None) -> metrics.Metric | None:
-    """What will measure the file; a metric whose file is gone is the scorer's affair."""
-    try:
-        return metrics.get(ruler.metric_key) if ruler else None
-    except metrics.UnknownMetric:
-        return None
-
-
-def _membership(competition: Competition, user: User) -> Membership | None:
-    found = Membership.objects.select_related("competition__ground_truth", "team")
-    return found.filter(competition=competition, user=user).first()
 
 
 def _take_attempt(team_id: int, day: date, limit: int, *, is_refused: bool) -> None:

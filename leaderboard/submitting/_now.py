@@ -32,6 +32,12 @@ def membership_of(competition: Competition, user: User) -> Membership | None:
     return membership
 
 
+def membership_with_ruler(competition: Competition, user: User) -> Membership | None:
+    """The same with the competition as it is stored now."""
+    found = Membership.objects.select_related("competition__ground_truth", "team")
+    return found.filter(competition=competition, user=user).first()
+
+
 _TEAM_AND_RULER = Prepared(lambda: _of_member().values_list("team_id", "competition__ground_truth_id"))
 _RULER = Prepared(
     lambda: (

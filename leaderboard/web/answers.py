@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import cast
-
-from django.core.cache import cache, caches
-from django.http import FileResponse, Http404, HttpResponse, HttpResponseRedirect
+from allauth.account.adapter import get_adapter
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from ..models import User, Viewer
-from ..shared_cache import SharedCache
 from ..storage import path_of
 
 # htmx stops polling when it gets this status.
@@ -30,6 +27,11 @@ def person(user: Viewer) -> User:
     return user
 
 
+def address_of(request: HttpRequest) -> str:
+    """Where somebody comes from, as sign-in counts it: behind a proxy, what the proxy says."""
+    return str(get_adapter(request).get_client_ip(request))
+
+
 def as_download(key: str, name: str) -> FileResponse:
     """A stored file, whole and unread by the browser."""
     try:
@@ -39,18 +41,3 @@ def as_download(key: str, name: str) -> FileResponse:
     answer = FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
     answer["X-Content-Type-Options"] = "nosniff"
     return answer
-
-
-def tries(what: str, who: object) -> int:
-    """How often somebody did something lately, in all processes together."""
-    return int(cache.get(_key(what, who), 0))
-
-
-def count_try(what: str, who: object, *, seconds: int) -> int:
-    """One more: how many there are with it. The count is forgotten `seconds` after the first."""
-    shared = cast(SharedCache, caches["default"])
-    return shared.count(_key(what, who), seconds)
-
-
-def _key(what: str, who: object) -> str:
-    return f"tries:{what}:{who}"

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from django.conf import LazySettings
 from django.http import QueryDict
 from django.test import Client
 
@@ -312,6 +313,18 @@ def test_an_address_asks_for_few_computations(client: Client, monkeypatch: pytes
     # What is known costs nothing, and the metric's own example is for everybody.
     page(client, addresses[0])
     page(client, "/metrics/accuracy/")
+
+
+def test_behind_a_proxy_nobody_uses_up_the_computations_of_others(
+    client: Client, monkeypatch: pytest.MonkeyPatch, settings: LazySettings
+) -> None:
+    monkeypatch.setattr(measures, "CHANGES_PER_ADDRESS", 1)
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    address = "/metrics/accuracy/" + typed("id,label\n1,a1", "id,label\n1,a1")
+    for number, status in ((1, 200), (1, 429), (2, 200)):
+        query = f"{address}&again={number}{status}".replace("a1", f"a{number}{status}")
+        told = {"X-Forwarded-For": f"10.0.0.{number}"}
+        assert client.get(query, headers=told).status_code == status
 
 
 def test_an_example_is_computed_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

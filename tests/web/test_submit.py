@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv as csv_module
 import io
 import re
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -18,7 +17,8 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard import child, claims, joining, scoring, submitting
-from leaderboard.models import Competition, Membership, Submission, User
+from leaderboard.models import ApiToken, Competition, Membership, Submission, User
+from leaderboard.submitting import _checking
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
 
@@ -118,18 +118,55 @@ def test_the_problems_of_a_check_can_be_taken_along(as_bo: Client) -> None:
 
 
 def test_too_many_checks_at_once_are_asked_to_wait(as_bo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(submitting, "_checks", threading.BoundedSemaphore(1))
-    submitting._checks.acquire()
+    monkeypatch.setattr(_checking, "_checking", {-number for number in range(1, _checking.CHECKS_AT_ONCE + 1)})
     response = send(as_bo, check_only="on")
     assert response.status_code == 503
     assert "Many files are being checked at this moment" in response.content.decode()
-    submitting._checks.release()
+    _checking._checking.pop()
     assert send(as_bo, check_only="on").status_code == 200
     assert send(as_bo, check_only="on").status_code == 200, "a place is given back"
 
 
+def test_nobody_has_several_files_checked_at_once(
+    as_bo: Client, pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many programs somebody starts, the others of the class find places."""
+    enter(pets, cy)
+    _, token = ApiToken.issue(bo, "loop")
+    by_program = {"Authorization": f"Bearer {token}"}
+    path = f"/api/v1/competitions/{pets.slug}/check"
+    look, met = child.run, []
+
+    def meanwhile(job: str, **arguments: Any) -> dict[str, Any]:
+        monkeypatch.setattr(child, "run", look)
+        met.append(send(as_bo, check_only="on").status_code)
+        met.append(
+            Client().post(path, {"file": SimpleUploadedFile("a.csv", answers())}, headers=by_program).status_code
+        )
+        met.append(submitting.check_only(competition=pets, user=cy, chunks=[answers()]))
+        return look(job, **arguments)
+
+    monkeypatch.setattr(child, "run", meanwhile)
+    assert send(as_bo, check_only="on").status_code == 200
+    assert met == [429, 429, []]
+
+
+def test_programs_have_as_many_checks_as_the_page(
+    as_bo: Client, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_checking, "CHECKS_PER_TEN_MINUTES", 1)
+    _, token = ApiToken.issue(bo, "loop")
+    assert send(as_bo, check_only="on").status_code == 200
+    answer = Client().post(
+        f"/api/v1/competitions/{pets.slug}/check",
+        {"file": csv()},
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    assert (answer.status_code, answer.json()["errors"][0]["code"]) == (429, "checks")
+
+
 def test_checks_have_a_generous_limit(as_bo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaderboard.web.students.uploading.CHECKS_PER_TEN_MINUTES", 1)
+    monkeypatch.setattr(_checking, "CHECKS_PER_TEN_MINUTES", 1)
     assert send(as_bo, check_only="on").status_code == 200
     assert send(as_bo, check_only="on").status_code == 429
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from allauth.account.adapter import get_adapter
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -14,9 +13,10 @@ from django.utils.translation import gettext as _
 
 from ... import joining
 from ...models import Competition, Membership, RosterEntry, Team, obstacle_to_joining, slip_digest
+from ...shared_cache import count_try, tries
 from ..access import Audience, Visit, open_to
 from ..accounts import remember_way_in
-from ..answers import count_try, person, see_other, tries
+from ..answers import address_of, person, see_other
 from .forms import CodeForm, RulesForm
 
 WINDOW = 600
@@ -170,15 +170,10 @@ def _ask(
 
 def _guessed_too_often(request: HttpRequest) -> bool:
     person_tried = request.user.is_authenticated and tries("code", request.user.pk) >= WRONG_CODES_PER_PERSON
-    return person_tried or tries("code", _address(request)) >= WRONG_CODES_PER_ADDRESS
+    return person_tried or tries("code", address_of(request)) >= WRONG_CODES_PER_ADDRESS
 
 
 def _count_guess(request: HttpRequest) -> None:
-    for who in (request.user.pk, _address(request)):
+    for who in (request.user.pk, address_of(request)):
         if who is not None:
             count_try("code", who, seconds=WINDOW)
-
-
-def _address(request: HttpRequest) -> str:
-    """Where somebody comes from, as sign-in counts it: behind a proxy, what the proxy says."""
-    return str(get_adapter(request).get_client_ip(request))

@@ -14,9 +14,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from ... import keeping
+from ...shared_cache import count_try, tries
 from ...storage import scratch
 from ..access import Audience, open_to
-from ..answers import count_try, person, see_other, tries
+from ..answers import person, see_other
 from .forms import LeavingForm
 
 EXPORTS_PER_HOUR = 5

@@ -22,13 +22,13 @@ from ...child import ChildFailed
 from ...models import Submission
 from ...storage import TooLarge, clean_name, path_of
 from ..access import Audience, Visit, open_to
-from ..answers import STOP_POLLING, count_try, person, see_other, tries
+from ..answers import STOP_POLLING, person, see_other
 from ._answers import own_submission
 from ._problems import as_csv
 from .forms import AgainForm, UploadForm
 from .progress import Progress, Today
 
-CHECKS_PER_TEN_MINUTES = 30
+HOW_REFUSED = {"busy": 503, "checks": 429}
 PIECE = 1_048_576
 
 
@@ -109,7 +109,7 @@ def _why_not(error: TooLarge | submitting.Refused | NotTaken) -> tuple[str, int]
         return str(error), 413
     if isinstance(error, NotTaken):
         return str(error), error.status
-    return error.message, 503 if error.code == "busy" else 409
+    return error.message, HOW_REFUSED.get(error.code, 409)
 
 
 def _hand_in(visit: Visit, form: UploadForm) -> Submission:
@@ -161,15 +161,7 @@ def _hand_in_again(visit: Visit, form: AgainForm) -> Submission:
 
 
 def _check(visit: Visit, file: UploadedFile[Any]) -> Checked:
-    """Check without keeping. Each check costs the server a process, so there is a generous limit."""
     user = person(visit.user)
-    if tries("check", user.pk) >= CHECKS_PER_TEN_MINUTES:
-        raise NotTaken(
-            _("You had %(number)s files checked within ten minutes. Wait a little.")
-            % {"number": CHECKS_PER_TEN_MINUTES},
-            429,
-        )
-    count_try("check", user.pk, seconds=600)
     try:
         problems = submitting.check_only(competition=visit.competition, user=user, chunks=file.chunks())
     except ChildFailed as error:

@@ -20,8 +20,9 @@ from django.utils.translation import gettext_lazy
 import metrics as library
 
 from ... import child, outside
+from ...shared_cache import count_try, tries
 from ..access import Audience, open_to
-from ..answers import count_try, tries
+from ..answers import address_of
 from ._examples import Draft
 from ._home import command
 from ._search import matching
@@ -133,9 +134,9 @@ def _obstacle(request: HttpRequest, draft: Draft) -> str:
         return "" if draft.metric.example.truth else str(NO_EXAMPLE)
     if draft.too_much or draft.is_known:
         return draft.too_much
-    if tries("explain", request.META.get("REMOTE_ADDR")) >= CHANGES_PER_ADDRESS:
+    if tries("explain", address_of(request)) >= CHANGES_PER_ADDRESS:
         return str(TOO_OFTEN)
-    count_try("explain", request.META.get("REMOTE_ADDR"), seconds=WINDOW)
+    count_try("explain", address_of(request), seconds=WINDOW)
     return ""
 
 
