@@ -31,7 +31,11 @@ _PYTHON = (sys.executable, "-s", "-P", "-B", "-X", "utf8")
 _LARGE = {b"sklearn": "sklearn.metrics", b"scipy": "scipy.stats"}
 """Libraries that are worth being loaded before the fork, by the word in a metric's file."""
 
-TIMED_OUT = -1000
+TIMED_OUT, CROWDED = -1000, -1001
+MOST_THREADS = 500
+"""No limit of the kernel counts those of one process, and the system has no room for the tens of thousands that fit
+into the memory of one. So they are counted from outside, and who has more is ended."""
+_LOOK = 0.25
 _START = 60.0
 _FILE_MB = 16
 _MOST_ANSWER = 8_000_000
@@ -148,11 +152,28 @@ def _alone(folder: Path) -> int:
             start_new_session=True,
         )
         try:
-            return process.wait(seconds())
-        except subprocess.TimeoutExpired:
-            return TIMED_OUT
+            return _wait(process)
         finally:
             _end(process)
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    until = time.monotonic() + seconds()
+    while (left := until - time.monotonic()) > 0:
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(min(left, _LOOK))
+        if is_crowd(process.pid):
+            return CROWDED
+    return TIMED_OUT
+
+
+def is_crowd(process: int) -> bool:
+    """Whether a process has more threads than any metric needs; where nobody can count them it has not."""
+    try:
+        facts = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return int(facts.rpartition(")")[2].split()[17]) > MOST_THREADS
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -164,7 +185,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _answer(folder: Path, status: int) -> dict[str, Any]:
     try:
-        if status == TIMED_OUT:
+        if status in (TIMED_OUT, CROWDED):
             raise ValueError
         answer = json.loads(_plain_bytes(folder / "answer.json", _MOST_ANSWER))
         if not isinstance(answer, dict):
@@ -201,6 +222,8 @@ def _environment(folder: Path) -> dict[str, str]:
 def _end_in_words(status: int) -> str:
     if status == TIMED_OUT:
         return f"took longer than {seconds()} s"
+    if status == CROWDED:
+        return f"started more than {MOST_THREADS} threads"
     if status == -signal.SIGXCPU:
         return f"used more than {seconds()} s of processor time"
     if status < 0:
@@ -245,13 +268,16 @@ class _Server:
         except OSError:
             raise _Gone from None
         child = int(self._word(_START))
-        try:
-            return int(self._word(seconds()))
-        except TimeoutError:
-            with suppress(OSError):
-                os.killpg(child, signal.SIGKILL)
-            self._word(_START)
-            return TIMED_OUT
+        until = time.monotonic() + seconds()
+        while (left := until - time.monotonic()) > 0:
+            with suppress(TimeoutError):
+                return int(self._word(min(left, _LOOK)))
+            if is_crowd(child):
+                break
+        with suppress(OSError):
+            os.killpg(child, signal.SIGKILL)
+        self._word(_START)
+        return CROWDED if left > 0 else TIMED_OUT
 
     def _word(self, wait: float) -> str:
         """The next line, within some seconds. Raises ``TimeoutError``, ``_Gone`` at the end."""

@@ -61,6 +61,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         way = request.session.get(WAY_IN)
         return settings.OPEN_SIGN_UP or bool(way and joining.lets_in(**way))
 
+    def is_safe_url(self, url: str) -> bool:
+        """No address at all leads nowhere; allauth's own stumbles over it."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:
+            return False
+
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Names that look like another's are taken; what cannot be seen is no part of a name."""
         name: str = super().clean_username(tidy(username), shallow)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.core.files.uploadhandler import FileUploadHandler
+from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
@@ -35,10 +35,21 @@ class Tail:
 
 
 class WholeFormHandler(FileUploadHandler):
-    """Refuses a form whose last boundary has not come; stands first, and touches no file."""
+    """Refuses a form whose last boundary has not come, and stops at files that nobody sends; stands first, and touches
+    no file."""
 
     stream: Tail | None = None
     last_boundary = b""
+    is_stopped = False
+
+    def new_file(self, *arguments: Any, **options: Any) -> None:
+        """No form for strangers asks for a file, and what one has in it was written to the disk before anybody looked
+        who it is. The rest is read and forgotten."""
+        super().new_file(*arguments, **options)
+        user, owner = getattr(self.request, "user", None), getattr(self.request, "auth", None)
+        if owner is None and not getattr(user, "is_authenticated", False):
+            self.is_stopped = True
+            raise StopUpload(connection_reset=False)
 
     def handle_raw_input(
         self, input_data: Any, meta: dict[str, Any], content_length: int, boundary: Any, encoding: str | None = None
@@ -55,8 +66,12 @@ class WholeFormHandler(FileUploadHandler):
         return None
 
     def upload_complete(self) -> None:
-        is_stopped = self.request is not None and self.request.META.get("leaderboard.too_large")
-        if self.stream is not None and not is_stopped and self.last_boundary not in self.stream.end:
+        is_too_large = self.request is not None and self.request.META.get("leaderboard.too_large")
+        if (
+            self.stream is not None
+            and not (is_too_large or self.is_stopped)
+            and self.last_boundary not in self.stream.end
+        ):
             raise MultiPartParserError("The form ended before its last boundary.")
 
 

@@ -20,8 +20,7 @@ from leaderboard import settings as own
 from leaderboard import shared_cache
 from leaderboard.celery import app
 from leaderboard.models import User
-from leaderboard.shared_cache import JsonValues, SharedCache
-from leaderboard.web.answers import count_try, tries
+from leaderboard.shared_cache import JsonValues, SharedCache, count_try, tries
 from tests.site import running_site, until
 
 

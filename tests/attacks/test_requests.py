@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 from django.core import mail
+from django.core.files import uploadhandler
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 
@@ -22,6 +24,7 @@ ELSEWHERE = [
     "https://evil.example", "http:///evil.example", "/\t/evil.example", "\t//evil.example", "/%0d//evil.example",
     "/\r\nLocation: https://evil.example", " //evil.example", "javascript:alert(1)", "https://testserver@evil.example",
     "https://testserver.evil.example", "//evil.example/%2f..", "data:text/html,x", "/\x00/evil.example",
+    "https://[", "//[",
 ]  # fmt: skip
 
 
@@ -48,6 +51,26 @@ def test_nothing_is_changed_by_a_form_from_elsewhere(scene: Scene, role: str) ->
         if not wanted and response.status_code < 400 and address.name != "openapi":  # one text, whoever asks how
             let_through.append((address.route, response.status_code))
     assert let_through == []
+
+
+@pytest.mark.parametrize("path", ["/accounts/login/", "/c/pets/submit/", "/join/", "/api/v1/competitions/pets/check"])
+def test_what_strangers_send_as_files_fills_no_disk(
+    pets: Competition, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The token of a form comes in its body, so the body is read; a made-up cookie is enough for that."""
+    kept = []
+    monkeypatch.setattr(uploadhandler, "TemporaryUploadedFile", lambda *facts: kept.append(facts))
+    stranger = Client(enforce_csrf_checks=True)
+    stranger.cookies["csrftoken"] = "x" * 32
+    answer = stranger.post(path, {"file": SimpleUploadedFile("a.csv", b"x" * 3_000_000), "login": "bo"})
+    assert answer.status_code in (401, 403)
+    assert kept == []
+
+
+def test_who_was_signed_out_meanwhile_is_asked_to_sign_in(pets: Competition) -> None:
+    """Without a word about the file, of which nothing was kept."""
+    answer = Client().post("/c/pets/submit/", {"file": SimpleUploadedFile("a.csv", b"x" * 3_000_000)})
+    assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/?next=/c/pets/submit/")
 
 
 def test_a_session_is_no_key_for_the_api(scene: Scene) -> None:

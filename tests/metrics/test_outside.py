@@ -401,6 +401,26 @@ def test_an_endless_loop_is_ended(drop: Drop, monkeypatch: pytest.MonkeyPatch) -
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="nobody can count them elsewhere")
+@pytest.mark.parametrize("waits", [True, False], ids=["forked", "alone"])
+def test_nobody_takes_the_machines_room_for_threads(drop: Drop, waits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tens of thousands fit into the memory of one metric, and no system has room for more."""
+    if not waits:
+        monkeypatch.setattr(_outside_run, "_forked", lambda folder, load: None)
+    lock = "lock = threading.Lock()\nlock.acquire()"
+    crowd = "while lock.locked():\n    threading.Thread(target=lock.acquire).start()"
+    drop("crowd", body(crowd, f"import threading\nthreading.stack_size(32768)\n{lock}"))
+    assert failure("crowd").reason == "started more than 500 threads"
+    drop(
+        "few",
+        body(
+            crowd.replace("lock.locked()", "threading.active_count() < 100") + "\nos._exit(7)",
+            f"import os, threading\n{lock}",
+        ),
+    )
+    assert failure("few").reason == "ended without an answer (exit status 7)"
+
+
 def test_the_check_of_a_truth_does_not_wait_for_it_once_more(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
     drop("endless", body("while True: pass") + 'direction = "maximize"\n')
     monkeypatch.setenv("METRICS_SECONDS", "1")
