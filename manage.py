@@ -254,13 +254,15 @@ def run_tests(arguments: "list[str]") -> int:
     """The suite; with `--postgres` on a PostgreSQL server that is started for it."""
     # Files run side by side; tests of one file share what they started.
     command = [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadfile"]
+    # Hundreds of processes are started: what the first one compiled must be there for the others.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     if "--postgres" not in arguments:
-        return subprocess.call([*command, *arguments], cwd=str(BASE))
+        return subprocess.call([*command, *arguments], cwd=str(BASE), env=environment)
     from tests.servers import postgres
 
     rest = [argument for argument in arguments if argument != "--postgres"]
     with postgres() as server:
-        return subprocess.call([*command, *rest], cwd=str(BASE), env={**os.environ, "DATABASE_URL": server.url()})
+        return subprocess.call([*command, *rest], cwd=str(BASE), env={**environment, "DATABASE_URL": server.url()})
 
 
 def say(text: str) -> None:

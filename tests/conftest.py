@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +12,7 @@ from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.conf import LazySettings
@@ -33,6 +35,7 @@ TRUTH = "id,label,Usage\n" + "".join(
 )
 ANSWERS = {i: "cat" if i % 3 else "dog" for i in range(1, 13)}
 _folders = count(1)
+_reports: dict[str, str] = {}
 
 # How busy the machine is says nothing of a law.
 hypothesis_settings.register_profile(
@@ -50,13 +53,32 @@ def answers(**wrong: int) -> bytes:
     return ("id,label\n" + "".join(f"{i},{label}\n" for i, label in given.items())).encode()
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more than there are processors: where a test waits for a browser or a worker, another one computes."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What is for another database is left to the run that has it (`tests/machines/test_on_postgres.py` starts one)."""
+    """What is for another database is left to the run that has it (`tests/machines/test_on_postgres.py` starts one).
+
+    Files with browsers and processes come first, then those with most tests: at the end of a run the workers get short
+    ones, and none waits long for the last.
+    """
     other = "sqlite" if connection.vendor == "postgresql" else "postgres"
     left = [item for item in items if item.get_closest_marker(other)]
     config.hook.pytest_deselected(items=left)
     gone = set(left)
-    items[:] = [item for item in items if item not in gone]
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        if item not in gone:
+            files.setdefault(item.path, []).append(item)
+    items[:] = [item for tests in sorted(files.values(), key=_weight, reverse=True) for item in tests]
+
+
+def _weight(tests: list[pytest.Item]) -> tuple[int, int]:
+    waits = sum(1 for item in tests if item.get_closest_marker("slow") or item.get_closest_marker("browser"))
+    return waits, len(tests)
 
 
 def pytest_collection_finish() -> None:
@@ -125,9 +147,10 @@ def own_folder(settings: LazySettings, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests not marked `slow` do a child's work at home and ring no bell."""
+    """Tests not marked `slow` do a child's work at home, ring no bell and fear no power cut."""
     if request.node.get_closest_marker("slow"):
         return
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     monkeypatch.setattr(child, "run", lambda job, **arguments: child.JOBS[job](**arguments))
     monkeypatch.setattr(scorer, "measure", scorer.measure_here)
     monkeypatch.setattr(scorer, "start", lambda: None)
@@ -163,6 +186,17 @@ def olga(db: None) -> User:
     return person("olga", is_staff=True, is_superuser=True, can_host=True)
 
 
+def _checked_once(truth: str, **others: Any) -> dict[str, Any]:
+    """The report on a truth with nothing beside it, which thousands of tests begin with, is made once."""
+    if others["sample"] or others["tests"] or metrics.get(others["metric"]).is_outside:
+        return child.check_truth(truth=truth, **others)
+    asked = json.dumps([Path(truth).read_text(), others], sort_keys=True)
+    if asked not in _reports:
+        _reports[asked] = json.dumps(child.check_truth(truth=truth, **others))
+    report: dict[str, Any] = json.loads(_reports[asked])
+    return report
+
+
 def make_competition(host: User, *, launched: bool = True, truth: str = TRUTH, **fields: Any) -> Competition:
     """Ada's competition: accuracy on twelve rows, six public and six private."""
     metric = fields.pop("metric", "accuracy")
@@ -181,15 +215,16 @@ def make_competition(host: User, *, launched: bool = True, truth: str = TRUTH, *
             **fields,
         },
     )
-    hosting.draft_truth(
-        competition=competition,
-        metric=metric,
-        params=params,
-        file_name="truth.csv",
-        chunks=[truth.encode()],
-        secondary=secondary,
-    )
-    hosting.publish(competition=competition, user=host)
+    with patch.dict(child.JOBS, check_truth=_checked_once):
+        hosting.draft_truth(
+            competition=competition,
+            metric=metric,
+            params=params,
+            file_name="truth.csv",
+            chunks=[truth.encode()],
+            secondary=secondary,
+        )
+        hosting.publish(competition=competition, user=host)
     if launched:
         hosting.launch(competition=competition)
     return competition

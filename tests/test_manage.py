@@ -282,15 +282,16 @@ def test_test_installs_the_tools_and_hands_the_rest_to_pytest(monkeypatch: pytes
     seen: list[object] = []
     monkeypatch.setattr(manage, "set_up", lambda venv, lock, arguments: seen.append(lock))
 
-    def call(command: list[str], cwd: str) -> int:
-        seen.extend([command[1:], cwd])
+    def call(command: list[str], cwd: str, env: dict[str, str]) -> int:
+        seen.extend([command[1:], cwd, "PYTHONDONTWRITEBYTECODE" in env])
         return 5
 
     monkeypatch.setattr(subprocess, "call", call)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     assert manage.main(["test", "-k", "board"]) == 5
     assert seen[0] == "requirements-dev.txt"
     assert seen[1] == ["-m", "pytest", "-n", "auto", "--dist", "loadfile", "-k", "board"]
-    assert seen[2] == str(manage.BASE)
+    assert seen[2:] == [str(manage.BASE), False]
 
 
 def test_test_runs_on_a_postgresql_server_that_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:

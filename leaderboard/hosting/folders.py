@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
@@ -18,6 +18,7 @@ import metrics
 
 from ..child import ChildFailed
 from ..models import Competition, GroundTruth, User
+from ..models.zones import known_zones
 from ..sentences import in_words
 from ..storage import TooLarge, path_of
 from . import boards, data_files, drafts, launches, rulers, setting_up
@@ -200,7 +201,7 @@ def _read_spec(folder: Path) -> dict[str, Any]:
             _("competition.toml: nothing is called %(list)s.") % {"list": ", ".join(unknown)},
             [_("Known: %(list)s") % {"list": sorted(known)}],
         )
-    if str(spec.get("zone", "UTC")) not in available_timezones():
+    if str(spec.get("zone", "UTC")) not in known_zones():
         raise CannotHost(_("competition.toml: zone is not a time zone; write for example Europe/Vienna."))
     return spec
 

@@ -12,15 +12,21 @@ from django.utils.dates import MONTHS_3
 from django.utils.translation import gettext as _
 
 
+@cache
+def known_zones() -> frozenset[str]:
+    """Every name that a clock can be set by: to look them up takes a walk through the folders of the system."""
+    return frozenset(zoneinfo.available_timezones())
+
+
 def check_zone(name: str) -> None:
-    if name not in zoneinfo.available_timezones():
+    if name not in known_zones():
         raise ValidationError(_("“%(name)s” is not a time zone; write for example Europe/Vienna.") % {"name": name})
 
 
 @cache
 def zones() -> tuple[str, ...]:
     """The zones of places, and UTC; the old names of the database are left out."""
-    return ("UTC", *sorted(zone for zone in zoneinfo.available_timezones() if re.match(r"(?!Etc/|SystemV/)\w+/", zone)))
+    return ("UTC", *sorted(zone for zone in known_zones() if re.match(r"(?!Etc/|SystemV/)\w+/", zone)))
 
 
 def day_and_time(when: datetime) -> str:

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from ..models.zones import known_zones
+
 COOKIE = "zone"
-
-
-@cache
-def _known() -> frozenset[str]:
-    return frozenset(available_timezones())
 
 
 def chosen_zone(request: HttpRequest) -> str:
     """What a person chose in their preferences, else what their browser said; empty where neither is known."""
     own = getattr(request.user, "zone", "")
     name = own or request.COOKIES.get(COOKIE, "")
-    return name if name in _known() else ""
+    return name if name in known_zones() else ""
 
 
 def show_in(request: HttpRequest, zone: str) -> None:
