@@ -23,7 +23,7 @@ from .ladder import Ladder, ladder_of, sign_of
 from .page_facts import histories, members, with_facts
 from .rows import Board, Row
 from .secondary import asides_of, told
-from .standings import Best, shown_bests
+from .standings import Best, stood
 
 PAGE_SIZE = 100
 LEADERS = 10
@@ -141,7 +141,7 @@ def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
     midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     key = (ground_truth.pk, ladder_of(ground_truth), midnight)
     if key not in _earlier:
-        ranks = ranks_of(shown_bests(ground_truth, before=midnight))
+        ranks = ranks_of(stood(ground_truth, midnight))
         while len(_earlier) >= 64:
             _earlier.pop(next(iter(_earlier)))
         _earlier[key] = ranks

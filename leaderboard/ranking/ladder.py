@@ -11,9 +11,11 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from fractions import Fraction
+from decimal import Context, Decimal, Inexact, InvalidOperation
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -24,6 +26,9 @@ import metrics
 from ..models import Competition, GroundTruth, Score, Split, Standing, Submission, Team
 
 NO_RUNGS = math.inf
+# The largest number and the smallest are 632 digits apart: nothing is ever rounded on the way.
+EXACT = Context(prec=1400, Emin=-9999, Emax=9999, traps=[Inexact, InvalidOperation])
+IN_ONE_QUERY = 5000
 
 
 @dataclass(frozen=True)
@@ -53,25 +58,22 @@ class Ladder:
         a hidden board."""
         if self.is_hidden:
             return 0.0
-        rungs = Fraction(repr(score)) / self._rung
-        try:
-            return float((math.ceil(rungs) if self.sign > 0 else math.floor(rungs)) * self._rung)
-        except OverflowError:  # the largest numbers there are
-            return score
+        rungs, rest = EXACT.divmod(Decimal(repr(score)), self._rung)
+        if rest and (rest > 0) == (self.sign > 0):
+            rungs = EXACT.add(rungs, int(self.sign))
+        shown = float(EXACT.multiply(rungs, self._rung)) + 0.0  # never -0.0
+        return shown if math.isfinite(shown) else score  # the largest numbers there are
 
     def bar_above(self, shown: float) -> float:
         """What the next score must be better than. Exact to the last digit, so that 0.87 is 0.03 more than 0.84."""
         if self.is_hidden:
             return -self.sign * math.inf
-        try:
-            return float(Fraction(repr(shown)) - int(self.sign) * self._rung)
-        except OverflowError:
-            return -self.sign * math.inf
+        return float(EXACT.subtract(Decimal(repr(shown)), EXACT.multiply(self._rung, int(self.sign))))
 
-    @property
-    def _rung(self) -> Fraction:
+    @cached_property
+    def _rung(self) -> Decimal:
         # The decimal number that somebody wrote, not the binary one beside it.
-        return Fraction(repr(self.step))
+        return Decimal(repr(self.step))
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,15 @@ class Answer:
     received_at: datetime
     shown: float | None
     is_new: bool
+
+
+class Top(NamedTuple):
+    """The file with which a team's walk ended, and the score shown since; 0 on a hidden board."""
+
+    team_id: int
+    submission_id: UUID
+    received_at: datetime
+    shown: float
 
 
 def sign_of(ground_truth: GroundTruth) -> float:
@@ -118,31 +129,52 @@ def step_of(competition: Competition, ground_truth: GroundTruth) -> float:
     return competition.board_step or ground_truth.step or NO_RUNGS
 
 
-def answers(
+def tops(
     ground_truth: GroundTruth, ladder: Ladder, *, teams: Iterable[int] | None = None, before: datetime | None = None
-) -> Iterator[tuple[int, list[Answer]]]:
-    """Team → its answers in order of receipt. Follows from scores and receipts alone, whenever a file was scored."""
-    rows = ranked_scores(ground_truth, Split.PUBLIC, teams=teams)
-    if before is not None:
-        rows = rows.filter(submission__received_at__lt=before)
-    ordered = rows.order_by("submission__team_id", "submission__received_at", "submission_id")
-    found = ordered.values_list("submission__team_id", "submission_id", "submission__received_at", "value")
-    for team_id, files in groupby(found.iterator(chunk_size=5000), key=itemgetter(0)):
+) -> Iterator[Top]:
+    """Each team's last clear improvement, on a hidden board its first file. Follows from scores and receipts alone,
+    whenever a file was scored.
+
+    Of tens of thousands of files only what the walk needs is read, and the rest of those alone at which it ends.
+    """
+    rows = in_order_of_receipt(ground_truth, teams=teams, before=before).values_list(
+        "submission__team_id", "pk", "value"
+    )
+    ends = {}
+    for _, files in groupby(rows.iterator(chunk_size=5000), key=itemgetter(0)):
         mine = list(files)
         told = zip(mine, ladder.climb(value for *_, value in mine), strict=True)
-        yield (
-            team_id,
-            [
-                Answer(submission_id, received_at, None if ladder.is_hidden else shown, is_new)
-                for (_, submission_id, received_at, _), (shown, is_new) in told
-            ],
-        )
+        pk, shown = [(pk, shown) for (_, pk, _), (shown, is_new) in told if is_new][-1]
+        ends[pk] = shown
+    keys = list(ends)
+    for first in range(0, len(keys), IN_ONE_QUERY):
+        found = Score.objects.filter(pk__in=keys[first : first + IN_ONE_QUERY]).order_by()
+        facts = found.values_list("pk", "submission__team_id", "submission_id", "submission__received_at")
+        for pk, team_id, submission_id, received_at in facts:
+            assert team_id is not None, "baselines climb no ladder"
+            yield Top(team_id, submission_id, received_at, ends[pk])
 
 
 def answers_to(team: Team | int, ground_truth: GroundTruth, ladder: Ladder) -> list[Answer]:
     """One team's answers in order of receipt."""
     key = team if isinstance(team, int) else team.pk
-    return next((found for _, found in answers(ground_truth, ladder, teams=[key])), [])
+    rows = in_order_of_receipt(ground_truth, teams=[key])
+    mine = list(rows.values_list("submission_id", "submission__received_at", "value"))
+    told = zip(mine, ladder.climb(value for *_, value in mine), strict=True)
+    return [
+        Answer(submission_id, received_at, None if ladder.is_hidden else shown, is_new)
+        for (submission_id, received_at, _), (shown, is_new) in told
+    ]
+
+
+def in_order_of_receipt(
+    ground_truth: GroundTruth, *, teams: Iterable[int] | None = None, before: datetime | None = None
+) -> QuerySet[Score]:
+    """The public scores that can stand on a board, team by team as a ladder is climbed; optionally up to a moment."""
+    rows = ranked_scores(ground_truth, Split.PUBLIC, teams=teams)
+    if before is not None:
+        rows = rows.filter(submission__received_at__lt=before)
+    return rows.order_by("submission__team_id", "submission__received_at", "submission_id")
 
 
 def shown_scores(team: Team | int | None, ground_truth: GroundTruth | None) -> dict[str, float] | None:

@@ -14,9 +14,8 @@ from django.db.models.functions import RowNumber
 
 from ..models import GroundTruth, Score, Split, Standing, Submission, Team
 from ..models.prepared import Given, Prepared
-from .ladder import Answer, Ladder, answers, answers_to, ladder_of, ranked_scores, sign_of
+from .ladder import IN_ONE_QUERY, Ladder, answers_to, ladder_of, ranked_scores, sign_of, tops
 
-IN_ONE_QUERY = 5000
 FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
 
 
@@ -36,9 +35,12 @@ class Best:
         return (self.sort_key, self.received_at)
 
 
-def bests(ground_truth: GroundTruth, split: Split, *, before: datetime | None = None) -> Iterator[Best]:
-    """Each team's best submission on a split, from the scores alone; optionally as it was at a moment."""
-    scores = ranked_scores(ground_truth, split)
+def bests(
+    ground_truth: GroundTruth, split: Split, *, teams: Sequence[int] | None = None, before: datetime | None = None
+) -> Iterator[Best]:
+    """Each team's best submission on a split, from the scores alone; optionally of some teams, as it was at a
+    moment."""
+    scores = ranked_scores(ground_truth, split, teams=teams)
     if before is not None:
         scores = scores.filter(submission__received_at__lt=before)
     return _read(scores.annotate(place=_place(ground_truth)).filter(place=1).order_by(), ground_truth)
@@ -69,19 +71,35 @@ def computed_best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | No
     return {team_id: value for team_id, value in rows if team_id is not None}
 
 
-def shown_bests(ground_truth: GroundTruth, *, before: datetime | None = None) -> Iterator[Best]:
-    """What the public board shows of each team until the reveal; optionally as it was at a moment."""
+def shown_bests(
+    ground_truth: GroundTruth, *, teams: Sequence[int] | None = None, before: datetime | None = None
+) -> Iterator[Best]:
+    """What the public board shows of each team until the reveal; optionally of some teams, as it was at a moment."""
     ladder = ladder_of(ground_truth)
     if ladder is None:
-        return bests(ground_truth, Split.PUBLIC, before=before)
-    return (_top(ladder, team_id, told) for team_id, told in answers(ground_truth, ladder, before=before))
+        return bests(ground_truth, Split.PUBLIC, teams=teams, before=before)
+    ends = tops(ground_truth, ladder, teams=teams, before=before)
+    return (_best(ladder.sign, end.team_id, end.submission_id, end.shown, end.received_at) for end in ends)
 
 
-def _top(ladder: Ladder, team_id: int, told: Sequence[Answer]) -> Best:
-    """A team's last clear improvement, on a hidden board its first file, without its score."""
-    last = next(answer for answer in reversed(told) if answer.is_new)
-    shown = last.shown or 0.0
-    return Best(team_id, last.submission_id, shown, ladder.sign * shown, last.received_at)
+def stood(ground_truth: GroundTruth, before: datetime) -> Iterator[Best]:
+    """What the public board of the current ruler showed at a moment before the reveal.
+
+    What stands there now and was received before then stood there then: a later file changes nothing about which of the
+    earlier ones is the best, or the last clear improvement. So only teams that came further since are looked up.
+    """
+    since = []
+    for held in Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC):
+        if held.received_at < before:
+            yield _held(held)
+        else:
+            since.append(held.team_id)
+    if since:
+        yield from shown_bests(ground_truth, teams=since, before=before)
+
+
+def _held(held: Standing) -> Best:
+    return Best(held.team_id, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system)
 
 
 def finals(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, list[Best]]:
@@ -157,10 +175,7 @@ def decided(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
         yield from final_standings(ground_truth)
         return
     for held in Standing.objects.filter(ground_truth=ground_truth):
-        place = Best(
-            held.team_id, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system
-        )
-        yield Split(held.split), place
+        yield Split(held.split), _held(held)
 
 
 def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
@@ -174,8 +189,13 @@ def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]
 
 def expected(ground_truth: GroundTruth) -> Iterator[Best]:
     """What decides under a ground truth now, exactly, whatever the board shows: best public submissions, after the
-    reveal best private finals."""
-    if ground_truth.competition.revealed_at is None:
+    reveal best private finals. Where the board shows just these, it is read."""
+    competition = ground_truth.competition
+    is_revealed, is_current = competition.revealed_at is not None, competition.ground_truth_id == ground_truth.pk
+    if is_current and (is_revealed or ladder_of(ground_truth) is None):
+        split = Split.PRIVATE if is_revealed else Split.PUBLIC
+        return map(_held, Standing.objects.filter(ground_truth=ground_truth, split=split))
+    if not is_revealed:
         return bests(ground_truth, Split.PUBLIC)
     return (best for split, best in final_standings(ground_truth) if split == Split.PRIVATE)
 
@@ -252,7 +272,8 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
 
 def _climb_again(team_id: int, ground_truth: GroundTruth, ladder: Ladder, public: float) -> None:
     """Follow the ladder from a team's first file on: the new score may belong to a file received before others."""
-    top = _top(ladder, team_id, answers_to(team_id, ground_truth, ladder))
+    last = next(answer for answer in reversed(answers_to(team_id, ground_truth, ladder)) if answer.is_new)
+    top = _best(ladder.sign, team_id, last.submission_id, last.shown or 0.0, last.received_at)
     rows = Standing.objects.filter(ground_truth=ground_truth, team_id=team_id, split=Split.PUBLIC)
     pk, best = rows.values_list("pk", "best").first() or (None, None)
     if best is None:

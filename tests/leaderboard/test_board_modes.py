@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Callable
 from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,24 @@ def test_laws_of_the_ladder(scores: list[float], step: float, sign: float) -> No
         assert not is_new or sign * after < sign * before
     exact, shown = min(sign * score for score in scores), sign * told[-1][0]
     assert exact <= shown <= exact + step + 1e-6
+
+
+@given(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(min_value=5e-324, allow_nan=False, allow_infinity=False),
+    st.sampled_from([1.0, -1.0]),
+)
+def test_a_ladder_counts_as_fractions_do(score: float, step: float, sign: float) -> None:
+    """However large or small a score and a step are, nothing is lost between them."""
+    ladder, rung = Ladder(step, sign), Fraction(repr(step))
+    rungs = Fraction(repr(score)) / rung
+    try:
+        shown = float((math.ceil(rungs) if sign > 0 else math.floor(rungs)) * rung)
+        above = float(Fraction(repr(shown)) - int(sign) * rung)
+    except OverflowError:
+        return  # `test_the_largest_numbers_are_rounded_without_an_accident`
+    assert repr(ladder.rounded(score)) == repr(shown)
+    assert ladder.bar_above(shown) == above
 
 
 # --- probing ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from django.utils import timezone
 from leaderboard import hosting, ranking, submitting
 from leaderboard.models import Competition, GroundTruth, Score, Split, Standing, Submission, Team, User
 from leaderboard.ranking.boards import merge, shared_ranks
-from leaderboard.ranking.standings import computed_best_values, final_standings
+from leaderboard.ranking.standings import computed_best_values, final_standings, shown_bests, stood
 from tests.conftest import answers, close, enter, hand_in
 
 
@@ -119,6 +119,29 @@ def test_finals_and_best_values_are_what_reading_all_files_gives(pets: Competiti
     assert {team: its[0].is_picked_by_system for team, its in found.items()} == {k: v[1] for k, v in expected.items()}
     assert computed_best_values(ruler) == best
     assert computed_best_values(ruler) == {one.team_id: one.value for one in ranking.bests(ruler, Split.PUBLIC)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("mode", ["plain", "steady"])
+def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(
+    pets: Competition, mode: str, seed: int
+) -> None:
+    """Some teams came further today, some only handed in worse files, some began today, and ties go by receipt."""
+    Competition.objects.update(board_mode=mode, board_step=0.1 if mode == "steady" else None)
+    pets.refresh_from_db()
+    chance, now = random.Random(seed), timezone.now()
+    midnight = now - timedelta(hours=1)
+    for team in teams(pets, *"abcdefgh"):
+        for _ in range(chance.randint(1, 6)):
+            at = now - timedelta(minutes=10 * chance.randint(0, 20))
+            scored(team, chance.choice([0.1, 0.2, 0.3, 0.35, 0.4]), at=at)
+    ruler = GroundTruth.objects.get()
+    ranking.rebuild(ruler)
+    before = sorted(shown_bests(ruler, before=midnight), key=lambda one: one.team_id)
+    assert sorted(stood(ruler, midnight), key=lambda one: one.team_id) == before
+    assert any(one.received_at >= midnight for one in shown_bests(ruler)), "nobody came further today"
+    exact = sorted(ranking.bests(ruler, Split.PUBLIC), key=lambda one: one.team_id)
+    assert sorted(ranking.expected(ruler), key=lambda one: one.team_id) == exact
 
 
 @pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
