@@ -24,7 +24,7 @@ import unicodedata
 import uuid
 import zipfile
 from collections.abc import Callable, Iterable
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from getpass import getpass
 from http.client import HTTPException
 from pathlib import Path
@@ -112,7 +112,9 @@ class Site:
 
     def open(self, path: str, body: bytes | None = None, headers: Any = None, *, again: bool = True) -> Any:
         if not self.token:
-            raise Failed("No token: set LEADERBOARD_TOKEN, or run `login`.", NO_TOKEN)
+            raise Failed(
+                f"No token: make one at {self.address}/account/, then run `login` or set LEADERBOARD_TOKEN.", NO_TOKEN
+            )
         given = {"Authorization": f"Bearer {self.token}", "User-Agent": "leaderboard-cli", **(headers or {})}
         given.update({"Content-Length": str(len(body))} if body is not None else {})
         for left in reversed(range(TRIES if again else 1)):
@@ -424,14 +426,31 @@ def note(words: str) -> None:
     print(words, file=sys.stderr, flush=True)
 
 
+UNITS = ((1 << 20, "MB"), (1 << 10, "KB"), (0, "bytes"))  # as the site counts them
+
+
 def plain(value: Any) -> str:
     """A cell without what would move the cursor or colour the terminal of its reader."""
     words = "" if value is None or value is False else "yes" if value is True else str(value)
     return "".join(c for c in words if unicodedata.category(c)[0] != "C")
 
 
+def cell(name: str, value: Any) -> str:
+    """A value as people read it: moments on this computer's clock with its distance from UTC, sizes with a unit."""
+    if name.endswith("_at") and isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value.replace("Z", "+00:00"))
+        except ValueError:
+            return plain(value)
+        return moment.astimezone().isoformat(sep=" ", timespec="minutes")
+    if name == "size" and isinstance(value, int):
+        unit, words = next(one for one in UNITS if value >= one[0])
+        return f"{value / unit:.1f} {words}" if unit > 1 else f"{value} {words}"
+    return plain(value)
+
+
 def table(rows: Iterable[dict[str, Any]], *names: str) -> list[str]:
-    cells = [[name.replace("_", " ") for name in names], *([plain(row[name]) for name in names] for row in rows)]
+    cells = [[name.replace("_", " ") for name in names], *([cell(name, row[name]) for name in names] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in cells]
 

@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 import stat
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -302,3 +303,27 @@ def test_a_folder_that_cannot_be_written_is_named(bos: Terminal, tmp_path: Path)
     said = bos.run("init taken/birds")
     assert said.code == 4
     assert "taken" in said.err
+
+
+def test_people_read_moments_on_their_own_clock_and_sizes_with_units(
+    bos: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert bos.module.cell("closes_at", "2026-12-06T22:59:00.521Z") == "2026-12-07 07:59+09:00"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert bos.module.cell("closes_at", "soon") == "soon"
+    assert [bos.module.cell("size", size) for size in (0, 900, 10960, 5_000_000)] == [
+        "0 bytes", "900 bytes", "10.7 KB", "4.8 MB",
+    ]  # fmt: skip
+    assert bos.module.cell("name", "\x1b[31mred") == "[31mred"
+
+
+def test_who_has_no_token_reads_where_one_is_made(bos: Terminal) -> None:
+    bos.token = ""
+    said = bos.run("competitions list")
+    assert said.code == 5
+    assert "/account/" in said.err

@@ -109,6 +109,7 @@ def test_a_student_with_more_time_finds_the_page_open_while_others_find_it_close
     team = enter(pets, bo).team
     enter(pets, cy)
     hosting.grant(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
+    assert "it opens for nobody before that" in text_of(signed_in(ada).get("/host/pets/reveal/"))
     close(pets)
     mine, other = (text_of(signed_in(user).get("/c/pets/submit/")) for user in (bo, cy))
     assert "Submit for a score" in mine
