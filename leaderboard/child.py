@@ -70,7 +70,8 @@ def check_truth(
         tests={name: Path(path) for name, path in (tests or {}).items()},
         secondary=[(key, values) for key, values in secondary],
     )
-    found = {**asdict(report), "findings": [finding.as_kept() for finding in report.findings], "ok": report.ok}
+    told = {name: list(map(metrics.kept, getattr(report, name))) for name in ("findings", "baselines")}
+    found = {**asdict(report), **told, "ok": report.ok}
     if earlier and report.ok:
         found["differs"] = asdict(metrics.differences(Path(truth), Path(earlier), report.id_column, earlier_id_column))
     return found
@@ -82,7 +83,7 @@ def suggest(truth: str, id_column: str | None, group: str | None = None, sample:
         fits = metrics.suggest(Path(truth), Path(sample) if sample else None, id_column or None, group=group or None)
     except metrics.GroundTruthError:
         return {"fits": []}
-    return {"fits": [asdict(fit) for fit in fits]}
+    return {"fits": list(map(metrics.kept, fits))}
 
 
 def drop_column(truth: str, column: str, target: str) -> dict[str, Any]:
@@ -179,7 +180,7 @@ def hardest_rows(
 ) -> dict[str, Any]:
     """The rows on which some files lose most, with what they say there."""
     files = [Path(name) for name in submissions]
-    return asdict(metrics.hardest_rows(metric, Path(truth), files, params, id_column or None, most=most))
+    return metrics.kept(metrics.hardest_rows(metric, Path(truth), files, params, id_column or None, most=most))
 
 
 def agreement(
@@ -216,10 +217,9 @@ def explain(metric: str, truth: str, submission: str, params: dict[str, Any]) ->
         found = metrics.explain(metric, truth.encode(), submission.encode(), params)
     except metrics.ParameterError as error:
         return {"faults_of": "parameters", "problems": error.errors}
-    except metrics.GroundTruthError as error:
-        return {"faults_of": "truth", "problems": [problem.as_kept() for problem in error.problems]}
-    except metrics.SubmissionError as error:
-        return {"faults_of": "submission", "problems": [problem.as_kept() for problem in error.problems]}
+    except (metrics.GroundTruthError, metrics.SubmissionError) as error:
+        whose = "truth" if isinstance(error, metrics.GroundTruthError) else "submission"
+        return {"faults_of": whose, "problems": [problem.as_kept() for problem in error.problems]}
     except metrics.MetricTooSlow as error:
         return {"faults_of": "metric", "problems": [], "limit": str(error)}
     except metrics.MetricError:

@@ -193,7 +193,10 @@ def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Re
 def beside(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
     """What secondary metrics say on a split, as it is stored: a value, or the problem."""
     found = [(getattr(one, split.value), one.problem) for one in result.secondary]
-    return [{"problem": problem} if value is None else {"value": value} for value, problem in found]
+    return [
+        {"problem": problem, **metrics.forms_of(problem=problem)} if value is None else {"value": value}
+        for value, problem in found
+    ]
 
 
 def _versions(ruler: GroundTruth) -> dict[str, str]:

@@ -24,9 +24,14 @@ def in_words(sentence: str) -> str:
 
 
 def told(kept: Mapping[str, Any], name: str = "message") -> str:
-    """One text of a problem or a finding as `as_kept` of the library wrote it."""
+    """One text of what was kept, in words."""
+    return in_words(sentence_of(kept, name))
+
+
+def sentence_of(kept: Mapping[str, Any], name: str) -> str:
+    """One text of a problem, a finding or the like, as `kept` of the library wrote it: English, with its form."""
     text: str = kept.get(name) or ""
-    return in_words(metrics.restored(text, kept["forms"].get(name))) if "forms" in kept else text
+    return metrics.restored(text, kept["forms"].get(name)) if "forms" in kept else text
 
 
 def _say(form: str, many: str, number: int | None) -> str:

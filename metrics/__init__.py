@@ -46,7 +46,7 @@ from metrics._outside_run import cage_missing, cage_test
 from metrics._parameters import Parameter, Range
 from metrics._prepare import evaluate, prepare
 from metrics._registry import catalogue, clean_params, get
-from metrics._sentences import Sentence, restored, said
+from metrics._sentences import Sentence, forms_of, kept, restored, said
 from metrics._sniff import header, sniff
 from metrics._splits import add_split, drop_column
 from metrics._spreadsheet import AsMeant, as_meant
@@ -111,11 +111,13 @@ __all__ = [
     "drop_column",
     "evaluate",
     "explain",
+    "forms_of",
     "get",
     "get_cage_ready",
     "hardest_rows",
     "header",
     "indistinguishable",
+    "kept",
     "limit",
     "outside_file",
     "outside_files",

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from metrics._baselines import Baseline, Baselines, baselines_of
-from metrics._errors import ParameterError, Problem, Refused, SubmissionError, counted, listed, shown
-from metrics._findings import Finding
+from metrics._errors import ParameterError, Problem, Refused, SubmissionError, shown, words_of
+from metrics._findings import Finding, not_best
 from metrics._id_suspicions import split_groups
 from metrics._layout import USAGE, check_truth_header, id_column_of
 from metrics._parameters import complete
@@ -20,7 +20,7 @@ from metrics._registry import get
 from metrics._scan import LONGEST_MASK_LINE
 from metrics._secondary import Asked, role_columns
 from metrics._secondary_checks import SecondaryReport, refused_beside, secondary_reports
-from metrics._sentences import EXAMPLES, later, said
+from metrics._sentences import EXAMPLES, counted, forms, joined, later, listed, said
 from metrics._sound_rows import sound_rows
 from metrics._splits import refuse_group
 from metrics._suspicions import Share, balance, suspicions
@@ -82,7 +82,12 @@ def check_truth(
     try:
         full = complete(metric.parameters, params or {})
     except ParameterError as error:
-        return TruthReport([Finding("parameter", f"{name}: {text}") for name, text in error.errors.items()])
+        return TruthReport(
+            [
+                Finding("parameter", said("{parameter}: {sentence}", parameter=name, sentence=text))
+                for name, text in error.errors.items()
+            ]
+        )
     try:
         table = read_table(read_bytes(truth), check_truth_header, longest_line=metric.longest_line)
     except Refused as refused:
@@ -152,6 +157,14 @@ _WHY = {
     "header_missing": later("The first row would be lost."),
 }
 
+_PARTS = {"overall": later("overall"), "public": later("public"), "private": later("private")}
+_MISSING_FROM_FILE = forms(
+    "{count} id of the truth missing from {file}: {ids}.", "{count} ids of the truth missing from {file}: {ids}."
+)
+_MISSING_FROM_TRUTH = forms(
+    "{count} id of {file} missing from the truth: {ids}.", "{count} ids of {file} missing from the truth: {ids}."
+)
+
 
 def _blocking(problem: Problem) -> Finding:
     why = said(_WHY[problem.code]) if problem.code in _WHY else ""
@@ -183,14 +196,11 @@ def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     try:
         result = truth.evaluate(truth.perfect_submission())
     except SubmissionError as error:
-        message = f"A perfect submission is refused: {error}"
+        message = said("A perfect submission is refused: {reasons}", reasons=words_of(error))
         return {"best": best, "passed": False}, [Finding("self_test", message)]
     values = {"overall": result.overall, "public": result.public, "private": result.private}
-    wrong = [name for name, value in values.items() if value is not None and value != best]
-    findings = [
-        Finding("self_test", f"A perfect submission scores {values[name]} ({name}) instead of {best}.", blocking=True)
-        for name in wrong
-    ]
+    wrong = {name: value for name, value in values.items() if value is not None and value != best}
+    findings = [Finding("self_test", not_best(name, value, best), blocking=True) for name, value in wrong.items()]
     findings += refused_beside(truth, [value.problem for value in result.secondary])
     return {**values, "best": best, "passed": not wrong}, findings
 
@@ -200,8 +210,12 @@ def _best_for_nothing(truth: Truth, measured: Baselines) -> list[Finding]:
     best = truth.metric.best_with(truth.params)
     for one in measured.files:
         if one.is_constant and (splits := [name for name, found in one.values.items() if found["value"] == best]):
-            message = f"The same answer in each row ({one.says}) scores the best value: {', '.join(splits)}."
-            why = "Everybody can be first without a model. Are all the answers there the same?"
+            message = said(
+                "The same answer in each row ({answer}) scores the best value: {parts}.",
+                answer=one.says,
+                parts=joined([said(_PARTS[name]) for name in splits], ", "),
+            )
+            why = said("Everybody can be first without a model. Are all the answers there the same?")
             return [Finding("constant_is_best", message, blocking=False, why=why)]
     return []
 
@@ -219,10 +233,9 @@ def _sample(truth: Truth, sample: Source) -> list[Finding]:
         truth.read_submission(sample)
     except SubmissionError as error:
         first = error.problems[0]
-        message = (
-            f"The sample submission does not fit this truth: {' '.join(one.message for one in error.problems[:3])}"
-        )
-        why = "Every file made from the sample would be refused. Replace the sample or correct the truth."
+        problems = joined([one.message for one in error.problems[:3]])
+        message = said("The sample submission does not fit this truth: {problems}", problems=problems)
+        why = said("Every file made from the sample would be refused. Replace the sample or correct the truth.")
         return [Finding("sample_differs", message, first.column, first.line, first.id, first.count, True, why)]
     return []
 
@@ -241,15 +254,16 @@ def _test(truth: Truth, name: str, source: Source) -> list[Finding]:
     is_there[found[found >= 0]] = True
     if is_there.sum() * 2 < min(truth.rows, len(ids)):
         return []
-    why = "Students predict what the test file holds: such a file would be refused. Correct one of the two."
+    why = said("Students predict what the test file holds: such a file would be refused. Correct one of the two.")
     pairs = (
-        (truth.ids.array, np.flatnonzero(~is_there), f"of the truth missing from {shown(name)}"),
-        (ids, np.flatnonzero(found < 0), f"of {shown(name)} missing from the truth"),
+        (truth.ids.array, np.flatnonzero(~is_there), _MISSING_FROM_FILE),
+        (ids, np.flatnonzero(found < 0), _MISSING_FROM_TRUTH),
     )
     findings = []
     for array, places, words in pairs:
         if len(places):
             names = [array[int(place)].as_py() for place in places[:EXAMPLES]]
-            message = f"{counted(len(places), 'id')} {words}: {listed(list(map(shown, names)), len(places))}."
+            told = listed(list(map(shown, names)), len(places))
+            message = counted(len(places), *words, file=shown(name), ids=told)
             findings.append(Finding("ids_differ", message, truth.id_column, None, names[0], len(places), False, why))
     return findings

@@ -11,7 +11,7 @@ import numpy as np
 from metrics._baselines import reading_of
 from metrics._cells import Cells, Kind
 from metrics._contract import Metric, answer_columns
-from metrics._errors import GroundTruthError, MetricError, Problem, Refused, TooLarge
+from metrics._errors import GroundTruthError, MetricError, Problem, Refused, TooLarge, words_of
 from metrics._evaluate import measure
 from metrics._headers import check_header
 from metrics._inputs import Label
@@ -19,6 +19,7 @@ from metrics._layout import USAGE, Layout, check_truth_header, id_column_of, lay
 from metrics._natures import MOST_CELLS, Nature, nature_of
 from metrics._registry import catalogue
 from metrics._scan import LONGEST_MASK_LINE
+from metrics._sentences import Sentence, joined, later, said
 from metrics._strays import strays_of
 from metrics._tables import Source, Table, pick, raw_cells, read_bytes, read_table
 from metrics._truth import Truth, unscorable_parts
@@ -30,6 +31,8 @@ _SEED = 11
 
 _TRIED_ROWS = 1000
 _MOST_NAMED = 5
+_USUAL = later("The answers are {answers}; a submission has: {columns}.")
+_POSSIBLE = later("It can read the answers, though they are {answers}; a submission has: {columns}.")
 
 
 @dataclass(frozen=True)
@@ -98,9 +101,8 @@ class _File:
         """Whether one metric fits."""
         params = self._mapped(metric)
         if asked := [parameter.name for parameter in metric.parameters if parameter.required]:
-            return Fit(
-                metric.key, False, False, f"It must be told {', '.join(asked)}, for which it has no default.", params
-            )
+            reason = said("It must be told {parameters}, for which it has no default.", parameters=", ".join(asked))
+            return Fit(metric.key, False, False, reason, params)
         try:
             layout = layout_of(metric, self.table, self.id_column, params)
         except Refused as refused:
@@ -121,7 +123,11 @@ class _File:
     def _problems(self, metric: Metric, params: dict[str, Any], layout: Layout, table: Table) -> list[Problem]:
         """Why a metric cannot score such rows."""
         if self._longest > metric.longest_line:
-            message = f"A cell has {self._longest:,} bytes; lines of at most {metric.longest_line:,} bytes can be read."
+            message = said(
+                "A cell has {bytes} bytes; lines of at most {most} bytes can be read.",
+                bytes=self._longest,
+                most=metric.longest_line,
+            )
             return [Problem("long_line", message)]
         truth = Truth(metric, params, table, layout)
         problems = [one for one in truth.problems if one.column != USAGE]
@@ -131,17 +137,21 @@ class _File:
 
     def _reason(self, metric: Metric, nature: Nature, is_usual: bool, params: Mapping[str, Any]) -> str:
         """Why a metric fits, or would without the strays."""
-        seen = "The answers are" if is_usual else "It can read the answers, though they are"
         words = nature.words
         targets = self._targets(metric, params)
         if 1 < len(targets) <= _MOST_NAMED and metric.truth.many:
-            words += f" (“{'”, “'.join(targets)}”)"
+            words = said("{answers} ({columns})", answers=words, columns=", ".join(f"“{name}”" for name in targets))
         if self.strays is not None:
-            words += f", all but {self.strays.words}"
-        roles = "".join(f", {name} from “{params[name]}”" for name in metric.roles if params[name] is not None)
-        reason = f"{seen} {words}{roles}; a submission has: {metric.submission.words}."
-        spare = _spare_columns(metric, params)
-        return reason + "".join(f" Choose it only if “{column}” is the {role}." for role, column in spare)
+            words = said("{answers}, all but {others}", answers=words, others=self.strays.words)
+        for role in metric.roles:
+            if params[role] is not None:
+                words = said("{answers}, {role} from {column}", answers=words, role=role, column=f"“{params[role]}”")
+        reason = said(_USUAL if is_usual else _POSSIBLE, answers=words, columns=metric.submission.words)
+        spare = [
+            said("Choose it only if {column} is the {role}.", column=f"“{column}”", role=role)
+            for role, column in _spare_columns(metric, params)
+        ]
+        return joined([reason, *spare])
 
     def rank(self, metric: Metric, fit: Fit) -> tuple[Any, ...]:
         """Fitting ones first, usual ones before others: those made for columns of these names, then by the wishes of
@@ -224,8 +234,7 @@ def _could_play(kind: Kind, cells: Cells) -> bool:
 
 def _brief(problem: Problem) -> str:
     """A complaint with one example."""
-    first, more, _ = problem.message.partition(", line ")
-    return f"{first}." if more else first
+    return problem.message.in_short() if isinstance(problem.message, Sentence) else problem.message
 
 
 def _is_meant(metric: Metric, nature: Nature, targets: Sequence[str]) -> bool:
@@ -249,9 +258,12 @@ def _tried(truth: Truth) -> list[Problem]:
             return problems
         value = measure(small, small.metric.submission.fill(np.arange(len(perfect)), prediction)).overall
     except (MetricError, TooLarge) as error:
-        return [Problem("self_test", f"A perfect file cannot be scored: {error}")]
+        return [Problem("self_test", said("A perfect file cannot be scored: {reasons}", reasons=words_of(error)))]
     best = small.metric.best_with(small.params)
-    return [] if value == best else [Problem("self_test", f"A perfect file scores {value:g} instead of {best:g}.")]
+    if value == best:
+        return []
+    message = said("A perfect file scores {value} instead of {best}.", value=f"{value:g}", best=f"{best:g}")
+    return [Problem("self_test", message)]
 
 
 def _against(truth: Truth, sample: Table | None) -> list[Problem]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from metrics._figures import Figure, Grid
+from metrics._sentences import said
 from metrics._sums import exact_sum
 
 Skip = Annotated[bool, "Leave out columns with only one class in a split, instead of refusing the truth."]
@@ -30,9 +31,13 @@ def missing_class(truth: np.ndarray, skip: bool) -> str:
     if both.all() or (skip and both.any()):
         return ""
     if skip:
-        return "none of its columns has both 0 and 1."
+        return said("none of its columns has both 0 and 1.")
     place = int(np.argmin(both))
-    return f"all its answers of target column {place + 1} are {truth[0, place]:g}; both 0 and 1 are needed."
+    return said(
+        "all its answers of target column {place} are {answer}; both 0 and 1 are needed.",
+        place=place + 1,
+        answer=f"{truth[0, place]:g}",
+    )
 
 
 def mean_of_columns(values: list[float]) -> float:

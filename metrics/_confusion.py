@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metrics._contract import Contributions, ratio, sums_of
-from metrics._errors import counted
 from metrics._figures import Figure, Grid
 
 Positive = Annotated[Literal[1, 0], "Which of the two values counts as found."]
@@ -36,10 +35,14 @@ def two_by_two(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive 
             columns=[f"said {value}" for value in values],
             cells=[[tp, fn], [fp, tn]],
             marked=frozenset({(0, 0), (1, 1)}),
-            note=f"{counted(tp, 'true positive')}, {counted(fn, 'false negative')}, {counted(fp, 'false positive')}, "
-            f"{counted(tn, 'true negative')}; the marked cells are right.",
+            note=f"{_many(tp, 'true positive')}, {_many(fn, 'false negative')}, {_many(fp, 'false positive')}, "
+            f"{_many(tn, 'true negative')}; the marked cells are right.",
         )
     ]
+
+
+def _many(number: int, name: str) -> str:
+    return f"{number:,} {name}{'' if number == 1 else 's'}"
 
 
 def found_share(right: float, wrong: float, other_wrong: float) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from metrics._errors import GroundTruthError, Problem, Refused, shown
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
 from metrics._scan import LONGEST_MASK_LINE
+from metrics._sentences import said
 from metrics._tables import Source, read_bytes, read_table
 from metrics._truth import csv_bytes
 
@@ -24,13 +25,14 @@ def correct_rows(
     try:
         table = read_table(read_bytes(truth), check_truth_header, longest_line=LONGEST_MASK_LINE)
         if not layout_of(None, table, id_column).has_split:
-            raise Refused(Problem("no_split", "The file has no Usage column, so no row can be ignored.", column=USAGE))
+            message = said("The file has no Usage column, so no row can be ignored.")
+            raise Refused(Problem("no_split", message, column=USAGE))
         names = table.column(id_column_of(table, id_column)).to_pylist()
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
     places = {name: place for place, name in enumerate(names)}
     if unknown := [name for name in (*corrected, *ignored) if name not in places]:
-        message = f"The ground truth has no row with the id {shown(unknown[0])}."
+        message = said("The ground truth has no row with the id {id}.", id=shown(unknown[0]))
         raise GroundTruthError([Problem("unknown_id", message, id=unknown[0], count=len(unknown))])
     cells = {name: array.to_pylist() for name, array in zip(table.names, table.arrays, strict=True)}
     for name, answers in corrected.items():

@@ -11,6 +11,7 @@ import numpy as np
 from metrics._arrays import Coded
 from metrics._contract import distinct_codes, distinct_pairs
 from metrics._figures import Figure, Grid
+from metrics._sentences import said
 
 _SHOWN = 12
 """Labels that a drawn table names; the rarer ones share a place."""
@@ -93,7 +94,7 @@ def one_label(truth: Coded) -> str:
     """Why these answers tell no labels apart, or ``""``."""
     first = truth.values[truth.codes[0]]
     if all(truth.values[code] == first for code in np.unique(truth.codes).tolist()):
-        return "all its answers are the same; two different labels are needed."
+        return said("all its answers are the same; two different labels are needed.")
     return ""
 
 

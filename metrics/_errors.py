@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from metrics._sentences import EXAMPLES, forms_of
+from metrics._sentences import Sentence, forms_of, joined, said
 
 SHOWN = 40
 """How many characters of a file's value a message quotes."""
@@ -123,8 +123,12 @@ class ParameterError(MetricError):
 class UnknownMetric(MetricError, KeyError):
     """No metric has this key."""
 
+    @property
+    def words(self) -> Sentence:
+        return said("No metric is called {key}.", key=shown(self.args[0])) if self.args else said("No such metric.")
+
     def __str__(self) -> str:
-        return f"No metric is called {shown(self.args[0])}." if self.args else "No such metric."
+        return str(self.words)
 
 
 class Refused(Exception):
@@ -144,6 +148,15 @@ class TooLarge(Exception):
         super().__init__("values too large")
 
 
+def words_of(error: Exception) -> str:
+    """What an error says, as a sentence where it is one: files at fault may say several."""
+    if isinstance(error, _FileError | Refused):
+        return joined([problem.message for problem in error.problems])
+    if isinstance(error, UnknownMetric):
+        return error.words
+    return error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
+
+
 def shown(value: object) -> str:
     """The value as a message quotes it: in quotes, escaped, cut at 40 characters."""
     text = str(value)
@@ -153,15 +166,3 @@ def shown(value: object) -> str:
         for character in cut.encode("utf-8", "backslashreplace").decode("utf-8")
     )
     return f'"{escaped}…"' if len(text) > SHOWN else f'"{escaped}"'
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """``counted(3, "row")`` → ``3 rows``; thousands are separated by commas."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def listed(examples: Sequence[str], count: int) -> str:
-    """Up to five examples in one line, with the number of those left out."""
-    text = ", ".join(examples[:EXAMPLES])
-    left = count - min(len(examples), EXAMPLES)
-    return f"{text} and {left:,} more" if left > 0 else text

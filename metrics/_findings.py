@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from metrics._sentences import forms_of
+from metrics._sentences import Sentence, later, said
 
 
 @dataclass(frozen=True)
@@ -21,8 +20,14 @@ class Finding:
     blocking: bool = True
     why: str = ""
 
-    def as_kept(self) -> dict[str, Any]:
-        """Its JSON-safe form, with the forms of both texts, to say them in other languages later."""
-        return {**asdict(self), "message": str(self.message), "why": str(self.why)} | forms_of(
-            message=self.message, why=self.why
-        )
+
+_NOT_BEST = {
+    "overall": later("A perfect submission scores {value} (overall) instead of {best}."),
+    "public": later("A perfect submission scores {value} (public) instead of {best}."),
+    "private": later("A perfect submission scores {value} (private) instead of {best}."),
+}
+
+
+def not_best(part: str, value: float, best: float) -> Sentence:
+    """What a perfect submission got in place of the best value."""
+    return said(_NOT_BEST[part], value=f"{value}", best=f"{best}")

@@ -8,9 +8,10 @@ from decimal import Decimal
 import numpy as np
 
 from metrics._arrays import Coded
-from metrics._errors import shown
+from metrics._errors import shown, words_of
 from metrics._flat import starts_of
 from metrics._numbers import to_decimal
+from metrics._sentences import said
 from metrics._tokens import Tokens
 
 LEAST, MOST = Decimal("0.001"), 50
@@ -34,7 +35,7 @@ def graded_labels(column: Coded, separator: str | None) -> Graded:
         try:
             cells.append(_grades_in(text, separator))
         except ValueError as error:
-            wrong[number] = str(error)
+            wrong[number] = words_of(error)
             cells.append({})
     vocabulary = sorted({label for cell in cells for label in cell})
     rank = {label: place for place, label in enumerate(vocabulary)}
@@ -61,9 +62,16 @@ def _grades_in(text: str, separator: str | None) -> dict[str, float]:
         if not part.strip():
             continue
         if not label or number is None or not (number == 0 or LEAST <= number <= MOST):
-            raise ValueError(f'{shown(part)} is not "label:grade" with a grade of 0 or from {LEAST} to {MOST}')
+            raise ValueError(
+                said(
+                    '{part} is not "label:grade" with a grade of 0 or from {least} to {most}.',
+                    part=shown(part),
+                    least=f"{LEAST}",
+                    most=f"{MOST}",
+                )
+            )
         if label in found:
-            raise ValueError(f"{shown(label)} has two grades in one cell")
+            raise ValueError(said("{label} has two grades in one cell.", label=shown(label)))
         found[label] = float(number)
     return {label: grade for label, grade in found.items() if grade}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from metrics._errors import counted, listed, shown
+from metrics._errors import shown
 from metrics._findings import Finding
 from metrics._headers import is_index
 from metrics._ids import spanning
 from metrics._layout import SPLITS
-from metrics._sentences import EXAMPLES
+from metrics._sentences import EXAMPLES, Sentence, counted, forms, later, listed, said
 from metrics._truth import Truth
 
 MOST_COMPARED = 200_000
@@ -20,32 +20,48 @@ _CHANGING = (
     (
         "leading_zeros",
         r"^0[0-9]+$",
-        "with leading zeros",
-        "Spreadsheets and pandas drop the zeros; students must read the id column as text.",
+        forms(
+            "{count} id with leading zeros, such as {example}.", "{count} ids with leading zeros, such as {example}."
+        ),
+        later("Spreadsheets and pandas drop the zeros; students must read the id column as text."),
     ),
     (
         "ids_like_decimals",
         r"^[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9.]+[eE][+-]?[0-9]+|\+[0-9]+)$",
-        "that look like decimal numbers",
-        "Spreadsheets and pandas write them in another way (1.50 becomes 1.5), and ids are compared as text.",
+        forms(
+            "{count} id that look like decimal numbers, such as {example}.",
+            "{count} ids that look like decimal numbers, such as {example}.",
+        ),
+        later("Spreadsheets and pandas write them in another way (1.50 becomes 1.5), and ids are compared as text."),
     ),
     (
         "long_ids",
         r"^-?[1-9][0-9]{15,}$",
-        "with more than 15 digits",
-        "Spreadsheets, JavaScript and pandas with a blank cell round them; students must read the column as text.",
+        forms(
+            "{count} id with more than 15 digits, such as {example}.",
+            "{count} ids with more than 15 digits, such as {example}.",
+        ),
+        later(
+            "Spreadsheets, JavaScript and pandas with a blank cell round them; students must read the column as text."
+        ),
     ),
     (
         "ids_like_dates",
         r"^[0-9]{1,4}([-/.])[0-9]{1,2}[-/.][0-9]{1,4}([T ].*)?$",
-        "that look like dates",
-        "Spreadsheets and pandas write dates in another way, and ids are compared as text.",
+        forms(
+            "{count} id that look like dates, such as {example}.",
+            "{count} ids that look like dates, such as {example}.",
+        ),
+        later("Spreadsheets and pandas write dates in another way, and ids are compared as text."),
     ),
     (
         "ids_like_nothing",
         r"^(?i:na|n/a|nan|null|none|nil|<na>|true|false)$",
-        "that programs read as no value or as true and false",
-        "pandas reads them as missing or as truth values unless keep_default_na is off.",
+        forms(
+            "{count} id that programs read as no value or as true and false, such as {example}.",
+            "{count} ids that programs read as no value or as true and false, such as {example}.",
+        ),
+        later("pandas reads them as missing or as truth values unless keep_default_na is off."),
     ),
 )
 
@@ -55,14 +71,18 @@ def ids_that_change(truth: Truth) -> list[Finding]:
     import pyarrow.compute as pc
 
     found = []
-    for code, pattern, what, why in _CHANGING:
+    for code, pattern, words, why in _CHANGING:
         matches = pc.match_substring_regex(truth.ids.array, pattern)
         count = pc.sum(matches).as_py() or 0
         if count:
             line, name = line_and_id(truth, pc.index(matches, True).as_py())
-            message = f"{counted(count, 'id')} {what}, such as {shown(name)}."
-            found.append(Finding(code, message, truth.id_column, line, name, count, False, why))
+            message = counted(count, *words, example=shown(name))
+            found.append(Finding(code, message, truth.id_column, line, name, count, False, said(why)))
     return found
+
+
+_IDS_IN_INDEX = later('The ids are in {column}, which looks like an exported index: write with "index=False".')
+_ANSWERS_IN_INDEX = later('The answers are in {column}, which looks like an exported index: write with "index=False".')
 
 
 def index_columns(truth: Truth) -> list[Finding]:
@@ -70,9 +90,9 @@ def index_columns(truth: Truth) -> list[Finding]:
     found = []
     for name in (truth.id_column, *truth.target_columns):
         if is_index(name):
-            what = "ids" if name == truth.id_column else "answers"
-            message = f'The {what} are in {shown(name)}, which looks like an exported index: write with "index=False".'
-            why = "Row numbers would be asked for, or predicted, in place of what the file is about."
+            form = _IDS_IN_INDEX if name == truth.id_column else _ANSWERS_IN_INDEX
+            message = said(form, column=shown(name))
+            why = said("Row numbers would be asked for, or predicted, in place of what the file is about.")
             found.append(Finding("index_column", message, name, blocking=False, why=why))
     return found
 
@@ -94,6 +114,11 @@ def twins(texts: Sequence[str], same: Callable[[str], str]) -> list[tuple[str, s
     return found
 
 
+def in_pairs(pairs: Sequence[tuple[str, str]]) -> list[Sentence]:
+    """The first of such pairs, in words."""
+    return [said("{one} and {other}", one=shown(one), other=shown(other)) for one, other in pairs[:EXAMPLES]]
+
+
 def similar_ids(truth: Truth) -> list[Finding]:
     """Ids that a reader takes for one another."""
     if truth.rows > MOST_COMPARED:
@@ -101,9 +126,13 @@ def similar_ids(truth: Truth) -> list[Finding]:
     pairs = twins(truth.ids.texts, same_letters)
     if not pairs:
         return []
-    examples = [f"{shown(one)} and {shown(other)}" for one, other in pairs[:EXAMPLES]]
-    message = f"{counted(len(pairs), 'pair')} of ids that look alike: {listed(examples, len(pairs))}."
-    why = "Ids are compared as text, so these are different rows, and students will confuse them."
+    message = counted(
+        len(pairs),
+        "{count} pair of ids that look alike: {examples}.",
+        "{count} pairs of ids that look alike: {examples}.",
+        examples=listed(in_pairs(pairs), len(pairs)),
+    )
+    why = said("Ids are compared as text, so these are different rows, and students will confuse them.")
     return [Finding("similar_ids", message, truth.id_column, None, pairs[0][1], len(pairs), False, why)]
 
 
@@ -115,8 +144,10 @@ def swallowed_rows(truth: Truth) -> list[Finding]:
         for row, text in enumerate(array.to_pylist() if spanning(truth.table) else []):
             if "\n" in text and any(line.count(",") >= width for line in text.split("\n")):
                 line, id_text = line_and_id(truth, row)
-                message = f"A cell of {shown(name)} runs over lines that look like rows of their own."
-                why = "Where a quote is missing, the rows behind it become text, and nobody is asked for them."
+                message = said(
+                    "A cell of {column} runs over lines that look like rows of their own.", column=shown(name)
+                )
+                why = said("Where a quote is missing, the rows behind it become text, and nobody is asked for them.")
                 return [Finding("swallowed_rows", message, name, line, id_text, blocking=False, why=why)]
     return []
 
@@ -130,11 +161,15 @@ def split_groups(groups: Sequence[str], parts: Sequence[str], column: str) -> li
     both = sorted(group for group, where in seen.items() if len(where) > 1)
     if not both:
         return []
-    message = (
-        f"{counted(len(both), 'group')} of {shown(column)} (of {len(seen):,}) in both parts: "
-        f"{listed([shown(group) for group in both[:EXAMPLES]], len(both))}."
+    message = counted(
+        len(both),
+        "{count} group of {column} (of {total}) in both parts: {groups}.",
+        "{count} groups of {column} (of {total}) in both parts: {groups}.",
+        column=shown(column),
+        total=len(seen),
+        groups=listed([shown(group) for group in both[:EXAMPLES]], len(both)),
     )
-    why = "What the public score tells about a group helps on its private rows. Split by group."
+    why = said("What the public score tells about a group helps on its private rows. Split by group.")
     return [Finding("group_in_both_parts", message, column, count=len(both), blocking=False, why=why)]
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from metrics._contract import Metric
-from metrics._errors import Problem, Refused, counted, listed, shown
-from metrics._headers import NUMBER, check_comment, check_separator, is_index, repeated_names, unnamed
+from metrics._errors import Problem, Refused, shown
+from metrics._headers import NUMBER, check_comment, check_separator, is_index, looks_like_index, repeated_names, unnamed
+from metrics._sentences import counted, joined, listed, said
 from metrics._tables import Table
 
 USAGE = "Usage"
@@ -30,7 +31,9 @@ def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
     if other := check_separator(names, line) or check_comment(names, line):
         return other
     if all(NUMBER.fullmatch(name) for name in names):
-        message = f"The header is missing: the first line, {shown(','.join(names))}, must name the columns."
+        message = said(
+            "The header is missing: the first line, {found}, must name the columns.", found=shown(",".join(names))
+        )
         return [Problem("header_missing", message, line=line)]
     return repeated_names(names, line) + unnamed(names, line)
 
@@ -45,14 +48,19 @@ def layout_of(
     roles = _roles_of(metric, table, name, params or {}) if metric is not None else {}
     targets = tuple(column for column in table.names if column not in (name, USAGE, *roles.values()))
     if not targets:
-        raise Refused(Problem("no_target", "The file has no target column beside the ids."))
+        raise Refused(Problem("no_target", said("The file has no target column beside the ids.")))
     if metric is not None and not metric.truth.many and len(targets) != metric.truth.columns:
-        message = (
-            f"{metric.title} reads {counted(metric.truth.columns, 'target column')} ({metric.truth.words}); the file "
-            f"has {len(targets)}: {listed([shown(target) for target in targets], len(targets))}."
+        message = counted(
+            metric.truth.columns,
+            "{metric} reads {count} target column ({kind}); the file has {found}: {columns}.",
+            "{metric} reads {count} target columns ({kind}); the file has {found}: {columns}.",
+            metric=metric.title,
+            kind=metric.truth.words,
+            found=len(targets),
+            columns=listed([shown(target) for target in targets], len(targets)),
         )
         if index := next((column for column in table.names if is_index(column)), ""):
-            message += f' The column {shown(index)} looks like an exported index: write with "index=False".'
+            message = joined([message, looks_like_index(index)])
         raise Refused(Problem("target_columns", message, column=targets[0], count=len(targets)))
     return Layout(name, targets, USAGE in table.names and name != USAGE, roles)
 
@@ -61,7 +69,8 @@ def id_column_of(table: Table, id_column: str | None) -> str:
     """The column named, or the first. Raises ``Refused``."""
     name = id_column.strip() if id_column else table.names[0]
     if name not in table.names:
-        message = f"The id column {shown(name)} is missing; the file has {', '.join(map(shown, table.names[:10]))}."
+        names = ", ".join(map(shown, table.names[:10]))
+        message = said("The id column {column} is missing; the file has {names}.", column=shown(name), names=names)
         raise Refused(Problem("column_missing", message, column=name))
     return name
 
@@ -72,7 +81,11 @@ def _refuse_other_usage(table: Table) -> None:
         if USAGE not in table.names and name.casefold() == USAGE.casefold():
             words = {text.casefold() for text in table.column(name).slice(0, 1000).to_pylist()}
             if words <= {*SPLITS, ""}:
-                message = f"The column {shown(name)} holds the split; it must be called {shown(USAGE)}."
+                message = said(
+                    "The column {column} holds the split; it must be called {usage}.",
+                    column=shown(name),
+                    usage=shown(USAGE),
+                )
                 raise Refused(Problem("usage_name", message, column=name, line=1))
 
 
@@ -83,11 +96,17 @@ def _roles_of(metric: Metric, table: Table, id_column: str, params: Mapping[str,
     free = [column for column in table.names if column not in (id_column, USAGE)]
     for role, column in roles.items():
         if column not in free:
-            message = (
-                f"{metric.title} needs a column with the {role}, and the file has no {shown(column)}. Name the column "
-                f"in the parameter {shown(role)}; the file has {', '.join(map(shown, free[:10]))}."
+            message = said(
+                "{metric} needs a column with the {role}, and the file has no {column}. Name the column in the "
+                "parameter {parameter}; the file has {names}.",
+                metric=metric.title,
+                role=role,
+                column=shown(column),
+                parameter=shown(role),
+                names=", ".join(map(shown, free[:10])),
             )
             raise Refused(Problem("role_missing", message, column=column))
     if len(set(roles.values())) < len(roles):
-        raise Refused(Problem("role_missing", "One column cannot play two roles.", column=next(iter(roles.values()))))
+        message = said("One column cannot play two roles.")
+        raise Refused(Problem("role_missing", message, column=next(iter(roles.values()))))
     return roles

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from metrics._contract import ratio
+from metrics._sentences import said
 from metrics._sums import exact_sum
 
 _TAME = 200
@@ -49,8 +50,14 @@ def constant(truth: np.ndarray) -> str:
     """Why answers without any difference cannot be scored, or ``""``; shape (n,) or (n, c)."""
     for place, column in enumerate(truth.T if truth.ndim == 2 else [truth], start=1):
         if (column == column[0]).all():
-            where = f"in target column {place} " if truth.ndim == 2 else ""
-            return f"{where}all its answers are {column[0]:g}; at least two different ones are needed."
+            answer = f"{column[0]:g}"
+            if truth.ndim != 2:
+                return said("all its answers are {answer}; at least two different ones are needed.", answer=answer)
+            return said(
+                "in target column {place} all its answers are {answer}; at least two different ones are needed.",
+                place=place,
+                answer=answer,
+            )
     return ""
 
 
@@ -59,9 +66,9 @@ def no_variance(truth: np.ndarray) -> str:
     with np.errstate(over="ignore", invalid="ignore"):
         squares = centred(truth) ** 2
     if not np.isfinite(squares.sum()):
-        return "its answers are so large that the squares of their differences are no finite numbers."
+        return said("its answers are so large that the squares of their differences are no finite numbers.")
     if not squares.any():
-        return constant(truth) or "its answers differ so little that the squares of the differences are 0."
+        return constant(truth) or said("its answers differ so little that the squares of the differences are 0.")
     return ""
 
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from metrics._errors import MetricFailed, SubmissionError
-from metrics._findings import Finding
+from metrics._errors import MetricFailed, SubmissionError, words_of
+from metrics._findings import Finding, not_best
+from metrics._sentences import joined, later, said
 
 if TYPE_CHECKING:
     from metrics._evaluate import Result
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 def self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     """Both files' values and what is wrong with them. Only the host reads this, so it says what the metric said."""
     best = truth.metric.best if truth.metric.has_best else None
-    perfect = _tried(truth, truth.perfect_submission(), "A perfect submission", blocking=True)
+    perfect = _tried(truth, truth.perfect_submission(), is_perfect=True)
     if isinstance(perfect, Finding):
         return {"best": best, "passed": False}, [perfect]
-    sample = _tried(truth, truth.sample_submission(), "The sample submission", blocking=False)
+    sample = _tried(truth, truth.sample_submission(), is_perfect=False)
     findings = [sample] if isinstance(sample, Finding) else _direction(truth, perfect, sample)
     values = {"overall": perfect.overall, "public": perfect.public, "private": perfect.private}
     if best is not None:
@@ -29,15 +30,39 @@ def self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     return {**values, "best": best, "passed": passed}, findings
 
 
-def _tried(truth: Truth, file: bytes, name: str, *, blocking: bool) -> Result | Finding:
-    why = "Every submission would meet this." if blocking else "Students who begin with the sample would meet this."
+_REFUSED = {
+    True: later("A perfect submission is refused: {reasons}"),
+    False: later("The sample submission is refused: {reasons}"),
+}
+_NOT_SCORED = {
+    True: later("A perfect submission cannot be scored: {reasons}"),
+    False: later("The sample submission cannot be scored: {reasons}"),
+}
+_WHY = {
+    True: later("Every submission would meet this."),
+    False: later("Students who begin with the sample would meet this."),
+}
+
+
+def _tried(truth: Truth, file: bytes, *, is_perfect: bool) -> Result | Finding:
     try:
         return truth.evaluate(file)
-    except SubmissionError as error:
-        return Finding("self_test", f"{name} is refused: {error} {error.told}".rstrip(), blocking=blocking, why=why)
-    except MetricFailed as error:
-        told = f" {error.told}" if error.told else ""
-        return Finding("self_test", f"{name} cannot be scored: {error}{told}", blocking=blocking, why=why)
+    except (SubmissionError, MetricFailed) as error:
+        form = _REFUSED[is_perfect] if isinstance(error, SubmissionError) else _NOT_SCORED[is_perfect]
+        reasons = joined([words for words in (words_of(error), error.told) if words])
+    return Finding("self_test", said(form, reasons=reasons), blocking=is_perfect, why=said(_WHY[is_perfect]))
+
+
+_UPSIDE_DOWN = {
+    "maximize": later(
+        "A perfect submission scores {perfect}, and the sample, which knows nothing, {sample}. With this metric "
+        "higher is said to be better."
+    ),
+    "minimize": later(
+        "A perfect submission scores {perfect}, and the sample, which knows nothing, {sample}. With this metric "
+        "lower is said to be better."
+    ),
+}
 
 
 def _direction(truth: Truth, perfect: Result, sample: Result) -> list[Finding]:
@@ -46,18 +71,15 @@ def _direction(truth: Truth, perfect: Result, sample: Result) -> list[Finding]:
         is_better = sample.overall < perfect.overall
     if not is_better:
         return []
-    said = "higher" if truth.metric.direction == "maximize" else "lower"
-    message = (
-        f"A perfect submission scores {perfect.overall!r}, and the sample, which knows nothing, {sample.overall!r}. "
-        f"With this metric {said} is said to be better."
-    )
-    why = "The board would be upside down. The operator can set the direction of the metric."
+    form = _UPSIDE_DOWN[truth.metric.direction]
+    message = said(form, perfect=f"{perfect.overall!r}", sample=f"{sample.overall!r}")
+    why = said("The board would be upside down. The operator can set the direction of the metric.")
     return [Finding("direction", message, blocking=True, why=why)]
 
 
 def _not_best(values: dict[str, float | None], best: float) -> list[Finding]:
     return [
-        Finding("self_test", f"A perfect submission scores {value} ({name}) instead of {best}.")
+        Finding("self_test", not_best(name, value, best))
         for name, value in values.items()
         if value is not None and not math.isclose(value, best, rel_tol=1e-9, abs_tol=1e-9)
     ]

@@ -24,6 +24,7 @@ from metrics._outside_columns import AnyColumns
 from metrics._outside_elsewhere import run_outside
 from metrics._outside_run import Stopped, TooSlow, memory_mb
 from metrics._parameters import Parameter
+from metrics._sentences import said
 from metrics._tables import pick
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 GROUP = "Added to this site"
 MOST_WORDS = 500
-_UNTOLD = "The metric refuses this file, and what it says about it cannot be shown here."
+_UNTOLD = said("The metric refuses this file, and what it says about it cannot be shown here.")
 _NO_EXAMPLE = Example("", "", 0.0)
 
 

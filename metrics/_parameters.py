@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from metrics._errors import ParameterError, shown
+from metrics._errors import ParameterError, shown, words_of
+from metrics._sentences import said
 
 _TRUE = ("true", "1", "on", "yes")
 _FALSE = ("false", "0", "off", "no")
@@ -53,7 +54,7 @@ class Parameter:
         if value is None or value == "" or (isinstance(value, str) and not value.strip()):
             if self.optional:
                 return None
-            raise ValueError("A value is needed.")
+            raise ValueError(said("A value is needed."))
         return _CLEANERS[self.kind](self, value)
 
     def _clean_float(self, value: object) -> float:
@@ -62,39 +63,43 @@ class Parameter:
         except (ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            raise ValueError(f"{shown(value)} is not a finite number.")
+            raise ValueError(said("{value} is not a finite number.", value=shown(value)))
         return self._within(number)
 
     def _clean_int(self, value: object) -> int:
         number = self._clean_float(value)
         if number != int(number) or abs(number) > 2**53:
-            raise ValueError(f"{shown(value)} is not a whole number.")
+            raise ValueError(said("{value} is not a whole number.", value=shown(value)))
         return int(number)
 
     def _within(self, number: float) -> float:
-        if self.minimum is not None and (number < self.minimum or (self.exclusive_minimum and number == self.minimum)):
-            raise ValueError(f"Must be {'over' if self.exclusive_minimum else 'at least'} {self.minimum:g}.")
-        if self.maximum is not None and number > self.maximum:
-            raise ValueError(f"Must be at most {self.maximum:g}.")
+        least, most = self.minimum, self.maximum
+        if least is not None and self.exclusive_minimum and number <= least:
+            raise ValueError(said("Must be over {bound}.", bound=f"{least:g}"))
+        if least is not None and number < least:
+            raise ValueError(said("Must be at least {bound}.", bound=f"{least:g}"))
+        if most is not None and number > most:
+            raise ValueError(said("Must be at most {bound}.", bound=f"{most:g}"))
         return number
 
     def _clean_choice(self, value: object) -> Any:
         for choice in self.choices:
             if value == choice or str(value) == str(choice):
                 return choice
-        raise ValueError(f"{shown(value)} is not one of {', '.join(map(str, self.choices))}.")
+        choices = ", ".join(map(str, self.choices))
+        raise ValueError(said("{value} is not one of {choices}.", value=shown(value), choices=choices))
 
     def _clean_bool(self, value: object) -> bool:
         word = str(value).lower()
         if word not in _TRUE + _FALSE:
-            raise ValueError(f"{shown(value)} is neither true nor false.")
+            raise ValueError(said("{value} is neither true nor false.", value=shown(value)))
         return word in _TRUE
 
     def _clean_text(self, value: object) -> str:
         if not isinstance(value, str):
-            raise ValueError(f"{shown(value)} is not a text.")
+            raise ValueError(said("{value} is not a text.", value=shown(value)))
         if len(value) > 100:
-            raise ValueError("At most 100 characters.")
+            raise ValueError(said("At most 100 characters."))
         if self.check is not None:
             self.check(value)
         return value
@@ -161,8 +166,12 @@ def complete(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
     known = {parameter.name for parameter in parameters}
     for name in given:
         if name not in known:
-            names = ", ".join(sorted(known)) or "it has none"
-            errors[str(name)] = f"The metric has no such parameter ({names})."
+            names = ", ".join(sorted(known))
+            errors[str(name)] = (
+                said("The metric has no such parameter ({names}).", names=names)
+                if known
+                else said("The metric has no such parameter (it has none).")
+            )
     values: dict[str, Any] = {}
     for parameter in parameters:
         if parameter.name not in given and not parameter.required:
@@ -171,7 +180,7 @@ def complete(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
         try:
             values[parameter.name] = parameter.clean(given.get(parameter.name))
         except ValueError as error:
-            errors[parameter.name] = str(error)
+            errors[parameter.name] = words_of(error)
     if errors:
         raise ParameterError(errors)
     return values

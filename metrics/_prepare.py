@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from metrics._contract import Metric
-from metrics._errors import GroundTruthError, Problem, Refused, counted, listed, shown
+from metrics._errors import GroundTruthError, Problem, Refused
 from metrics._evaluate import Result
-from metrics._ids import blank_ids
+from metrics._ids import blank_ids, on_line
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
 from metrics._memory import keep_memory, release_memory
 from metrics._parameters import complete
 from metrics._registry import get
 from metrics._secondary import Asked, aside_of, table_for
-from metrics._sentences import EXAMPLES
+from metrics._sentences import EXAMPLES, counted, listed
 from metrics._tables import Source, Table, plain, read_bytes, read_table
 from metrics._truth import Truth, unscorable_parts
 
@@ -107,7 +107,12 @@ def _repeated_ids(table: Table, column: str) -> list[Problem]:
     codes = plain(encoded.indices, np.int32)
     _, firsts = np.unique(codes, return_index=True)
     again = np.setdiff1d(np.arange(len(codes)), firsts)
-    names = [f"{shown(ids[int(row)].as_py())} (line {table.lines[row]:,})" for row in again[:EXAMPLES]]
-    message = f"{counted(len(again), 'row')} with an id that was there before: {listed(names, len(again))}."
+    names = [on_line(ids[int(row)].as_py(), table.lines[row]) for row in again[:EXAMPLES]]
+    message = counted(
+        len(again),
+        "{count} row with an id that was there before: {ids}.",
+        "{count} rows with an id that was there before: {ids}.",
+        ids=listed(names, len(again)),
+    )
     row = int(again[0])
     return [Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), len(again))]

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metrics._cells import Cells
-from metrics._errors import MetricError, MetricFailed, ParameterError, Refused, SubmissionError, TooLarge, counted
+from metrics._errors import MetricError, MetricFailed, ParameterError, Refused, SubmissionError, TooLarge, words_of
 from metrics._evaluate import Result, SecondaryValue, measure
 from metrics._layout import layout_of
 from metrics._parameters import chosen, complete
 from metrics._registry import get
+from metrics._sentences import counted, joined, said
 
 if TYPE_CHECKING:
     from metrics._tables import Table
@@ -28,8 +29,8 @@ log = logging.getLogger(__name__)
 Asked = tuple[str, Mapping[str, Any]]
 """A metric's key and its parameters."""
 
-_TOO_LARGE = "The values are too large: the score is not a finite number."
-_OUR_FAULT = "This metric could not be computed, through no fault of your file."
+_TOO_LARGE = said("The values are too large: the score is not a finite number.")
+_OUR_FAULT = said("This metric could not be computed, through no fault of your file.")
 
 
 @dataclass
@@ -81,14 +82,21 @@ def aside_of(main: Truth, asked: Asked, table: Table) -> Aside:
         full = complete(metric.parameters, params)
         layout = layout_of(metric, table, main.id_column, full)
     except ParameterError as error:
-        lines = [f"{parameter}: {sentence}" for parameter, sentence in error.errors.items()]
-        return Aside(name, params, problem=" ".join(lines))
+        lines = [
+            said("{parameter}: {sentence}", parameter=parameter, sentence=sentence)
+            for parameter, sentence in error.errors.items()
+        ]
+        return Aside(name, params, problem=joined(lines))
     except (MetricError, Refused) as error:
-        return Aside(name, params, problem=str(error))
+        return Aside(name, params, problem=words_of(error))
     truth = main.beside(metric, full, table, layout)
-    problem = " ".join(problem.message for problem in truth.problems)
+    problem: str = joined([problem.message for problem in truth.problems])
     if not problem and (foreign := [one for one in truth.submission_columns if one not in main.submission_columns]):
-        problem = f"It reads {', '.join(foreign)}, and a submission has {', '.join(main.submission_columns)}."
+        problem = said(
+            "It reads {read}, and a submission has {columns}.",
+            read=", ".join(foreign),
+            columns=", ".join(main.submission_columns),
+        )
     return Aside(name, full, None if problem else truth, problem)
 
 
@@ -128,7 +136,13 @@ class Beside:
         if (truth := aside.truth) is None:
             return aside.nothing(_OUR_FAULT)  # the reason may quote the truth
         if not truth.metric.may_miss_ids and (missing := int((places < 0).sum())):
-            return aside.nothing(f"This metric needs every row: {counted(missing, 'id')} missing.")
+            return aside.nothing(
+                counted(
+                    missing,
+                    "This metric needs every row: {count} id missing.",
+                    "This metric needs every row: {count} ids missing.",
+                )
+            )
         if truth.metric.elsewhere is not None:
             return value_of(aside, lambda: truth.metric.elsewhere(truth, readings.table, places))
         try:
@@ -136,7 +150,7 @@ class Beside:
         except Exception as error:
             return _failed(aside, error)
         if problems := [problem.message for cells in columns for problem in cells.problems]:
-            return aside.nothing(" ".join(problems))
+            return aside.nothing(joined(problems))
         return truth.metric.submission.fill(places, prediction)
 
     def _values(self) -> Iterator[SecondaryValue]:
@@ -166,7 +180,7 @@ def _failed(aside: Aside, error: Exception) -> SecondaryValue:
     if isinstance(error, TooLarge):
         return aside.nothing(_TOO_LARGE)
     if isinstance(error, SubmissionError):
-        return aside.nothing(" ".join(problem.message for problem in error.problems))
+        return aside.nothing(words_of(error))
     if not isinstance(error, MetricFailed):
         log.error("the secondary metric %s stumbled: %s", aside.key, type(error).__name__)
     return aside.nothing(_OUR_FAULT)

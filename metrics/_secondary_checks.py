@@ -11,9 +11,10 @@ from metrics._errors import MetricError
 from metrics._findings import Finding
 from metrics._registry import get
 from metrics._secondary import Aside
+from metrics._sentences import Sentence, said
 from metrics._truth import Truth
 
-_WHY = "It is to be shown beside the score, so it must be able to score this truth. Choose another one, or none."
+_WHY = said("It is to be shown beside the score, so it must be able to score this truth. Choose another one, or none.")
 
 SelfTest = Callable[[Truth], tuple[dict[str, Any], list[Finding]]]
 
@@ -43,9 +44,13 @@ def secondary_reports(
         if aside.truth is not None:
             tested, found = self_test(aside.truth)
             apart = {} if is_quick or any(finding.blocking for finding in found) else apart_of(aside.truth)
-        findings += [replace(finding, message=f"Secondary metric {title}: {finding.message}") for finding in found]
+        findings += [replace(finding, message=_about(title, finding.message)) for finding in found]
         reports.append(SecondaryReport(aside.key, title, dict(aside.params), tested, apart))
     return reports, findings
+
+
+def _about(title: str, sentence: str) -> Sentence:
+    return said("Secondary metric {metric}: {sentence}", metric=title, sentence=sentence)
 
 
 def _twice(truth: Truth) -> list[Finding]:
@@ -54,8 +59,8 @@ def _twice(truth: Truth) -> list[Finding]:
     found = []
     for aside in truth.secondary:
         if (aside.key, aside.params) in seen:
-            message = f"Secondary metric {_title(aside)}: it is already there with the same parameters."
-            found.append(Finding("secondary", message, blocking=True, why="It would only take room."))
+            message = _about(_title(aside), said("it is already there with the same parameters."))
+            found.append(Finding("secondary", message, blocking=True, why=said("It would only take room.")))
         seen.append((aside.key, aside.params))
     return found
 
@@ -63,7 +68,11 @@ def _twice(truth: Truth) -> list[Finding]:
 def refused_beside(truth: Truth, problems: Sequence[str]) -> list[Finding]:
     """Secondary metrics that cannot score the perfect file of the main one; ``problems`` are theirs, in order."""
     return [
-        Finding("secondary", f"Secondary metric {_title(aside)}: a perfect submission is refused: {problem}", why=_WHY)
+        Finding(
+            "secondary",
+            _about(_title(aside), said("a perfect submission is refused: {reasons}", reasons=problem)),
+            why=_WHY,
+        )
         for aside, problem in zip(truth.secondary, problems, strict=True)
         if problem and aside.truth is not None
     ]

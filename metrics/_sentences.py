@@ -10,7 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 EXAMPLES = 5
 """How many cases of one kind a message names."""
@@ -59,7 +63,8 @@ class Sentence(str):
             kept = self.parts[:1] if self.between == _COMMA else self.parts
             return joined([_in_short(part) for part in kept], self.between)
         if self.form == _MORE:
-            return str(_in_short(self.facts["examples"]))
+            first: str = _in_short(self.facts["examples"])
+            return first
         return _formed(self.form, {name: _in_short(one) for name, one in self.facts.items()}, self.many, self.number)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -67,6 +72,7 @@ class Sentence(str):
 
 
 _COMMA, _MORE = ", ", "{examples} and {left} more"
+_BETWEEN = (" ", _COMMA, " = ")
 
 
 class Forms(NamedTuple):
@@ -101,7 +107,9 @@ def counted(count: int, one: str, many: str, /, **facts: Fact) -> Sentence:
 
 
 def joined(parts: Sequence[str], between: str = " ") -> Sentence:
-    """Sentences one after the other."""
+    """Sentences one after the other; one alone is itself."""
+    if len(parts) == 1 and isinstance(parts[0], Sentence):
+        return parts[0]
     text = Sentence(between.join(parts))
     text.form, text.many, text.number, text.facts, text.parts, text.between = "", "", None, {}, tuple(parts), between
     return text
@@ -123,7 +131,13 @@ def restored(message: str, told: object) -> str:
     return sentence if sentence == message else message
 
 
-def forms_of(**texts: str) -> dict[str, Any]:
+def kept(found: DataclassInstance) -> dict[str, Any]:
+    """The fields of what was found, and the forms of those that are sentences, to say them in other languages later."""
+    texts = {one.name: getattr(found, one.name) for one in fields(found)}
+    return asdict(found) | forms_of(**texts)
+
+
+def forms_of(**texts: object) -> dict[str, Any]:
     """What is kept beside some texts under the key ``forms``; nothing where none of them knows its form."""
     found = {name: text.as_json() for name, text in texts.items() if isinstance(text, Sentence)}
     return {"forms": found} if found else {}
@@ -194,7 +208,7 @@ def _read(told: Any, longest: int | None = None, depth: int = 0) -> Sentence:
 
 
 def _read_parts(parts: list[Any], between: Any, longest: int | None) -> Sentence:
-    if between not in (" ", _COMMA) or not all(isinstance(part, str) for part in parts):
+    if between not in _BETWEEN or not all(isinstance(part, str) for part in parts):
         raise TypeError("parts")
     if longest is not None and sum(map(len, parts)) > longest:
         raise ValueError("too long")

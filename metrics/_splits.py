@@ -9,6 +9,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from metrics._errors import GroundTruthError, Problem, Refused, shown
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
 from metrics._scan import LONGEST_MASK_LINE
+from metrics._sentences import said
 from metrics._tables import Source, Table, read_bytes, read_table
 from metrics._truth import csv_bytes
 
@@ -72,9 +73,9 @@ def _table_to_split(truth: Source, id_column: str | None, group: str | None) -> 
     if table.problems:
         raise Refused(*table.problems)
     if layout.has_split:
-        raise Refused(Problem("has_split", "The file has a Usage column already.", column=USAGE))
+        raise Refused(Problem("has_split", said("The file has a Usage column already."), column=USAGE))
     if table.rows < 2:
-        raise Refused(Problem("empty_split", "Two parts need at least two rows."))
+        raise Refused(Problem("empty_split", said("Two parts need at least two rows.")))
     if group is not None:
         refuse_group(table, layout.id_column, group)
     return table
@@ -84,10 +85,13 @@ def refuse_group(table: Table, id_column: str, group: str) -> None:
     """A group needs a column of its own, and two groups at least. Raises ``Refused``."""
     if group not in table.names or group in (id_column, USAGE):
         names = ", ".join(shown(name) for name in table.names if name not in (id_column, USAGE))
-        message = f"The file has no column {shown(group)} for the groups; it has {names}."
+        message = said(
+            "The file has no column {column} for the groups; it has {names}.", column=shown(group), names=names
+        )
         raise Refused(Problem("group_missing", message, column=group))
     if len(table.column(group).unique()) < 2:
-        raise Refused(Problem("one_group", f"All rows of {shown(group)} are one group: two parts need two.", group))
+        message = said("All rows of {column} are one group: two parts need two.", column=shown(group))
+        raise Refused(Problem("one_group", message, group))
 
 
 def _parts_of(truth: Source, id_column: str | None) -> dict[str, str]:

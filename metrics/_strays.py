@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrics._cells import Cells
-from metrics._errors import counted, listed, shown
+from metrics._errors import shown
 from metrics._numbers import read_numbers
-from metrics._sentences import EXAMPLES
+from metrics._sentences import EXAMPLES, counted, listed, said
 from metrics._tables import Table
 
 MOST_COLUMNS = 50
@@ -37,11 +37,18 @@ def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | No
         cells = Cells(table, name, id_column)
         places = _strays(cells)
         rows += places.tolist()
-        where = f" of {shown(name)}" if len(names) > 1 else ""
-        examples += [f"line {table.lines[place]:,}{where} is {shown(cells.text(place))}" for place in places[:EXAMPLES]]
+        for place in places[:EXAMPLES]:
+            line, value = int(table.lines[place]), shown(cells.text(place))
+            examples.append(
+                said("line {line} of {column} is {value}", line=line, column=shown(name), value=value)
+                if len(names) > 1
+                else said("line {line} is {value}", line=line, value=value)
+            )
     if not rows:
         return None
-    return Strays(np.unique(rows), f"{counted(len(rows), 'cell')} ({listed(examples, len(rows))})")
+    told = listed(examples, len(rows))
+    words = counted(len(rows), "{count} cell ({examples})", "{count} cells ({examples})", examples=told)
+    return Strays(np.unique(rows), words)
 
 
 def _strays(cells: Cells) -> np.ndarray:

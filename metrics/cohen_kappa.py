@@ -33,6 +33,7 @@ from metrics._contract import Contributions, Example, Metric, ratio
 from metrics._crossing import confusion_matrix, cross, one_label
 from metrics._distances import Weights, by_chance, distances
 from metrics._inputs import Label
+from metrics._sentences import said
 from metrics._sums import exact_sum
 
 
@@ -82,8 +83,8 @@ def unscorable(truth: Coded, *, weights: Weights = "none") -> str:
     with np.errstate(over="ignore", invalid="ignore"):
         chance = (by_chance(found, found.truly, weights) * found.truly).sum()
     if not np.isfinite(chance):
-        return "its ratings are so far apart that their distances are no finite numbers."
-    return "" if chance else "its ratings are so close together that their distances are 0."
+        return said("its ratings are so far apart that their distances are no finite numbers.")
+    return "" if chance else said("its ratings are so close together that their distances are 0.")
 
 
 cohen_kappa = Metric(

@@ -27,6 +27,7 @@ from metrics._contract import Contributions, Example, Metric, ratio
 from metrics._inputs import LabelSet
 from metrics._labelsets import FN, FP, Comparison, Separator, label_sets
 from metrics._parameters import Range
+from metrics._sentences import said
 from metrics._tokens import expand
 
 Labels = Annotated[int | None, Range(1), "How many labels there are; empty means those of the truth."]
@@ -66,8 +67,10 @@ def unscorable(truth: Coded, *, separator: Separator = None, labels: Labels = No
     """Without labels there are no answers, and with too few the loss would be of something else."""
     found = known(truth, separator, None)
     if labels is not None and labels < found:
-        return f"its rows have {found:,} different labels, more than the {labels:,} there are."
-    return "" if found or labels else "none of its rows has a label; give the number of labels."
+        return said(
+            "its rows have {found} different labels, more than the {labels} there are.", found=found, labels=labels
+        )
+    return "" if found or labels else said("none of its rows has a label; give the number of labels.")
 
 
 hamming_loss = Metric(

@@ -82,7 +82,7 @@ def unscorable(truth: Coded, *, separator: Separator = None, gain: Gain = "binar
     if gain == "binary":
         return ""
     wrong = truth.once(graded_labels, separator).wrong
-    return next((f"{wrong[code]}." for code in np.unique(truth.codes).tolist() if code in wrong), "")
+    return next((wrong[code] for code in np.unique(truth.codes).tolist() if code in wrong), "")
 
 
 def perfect(truth: Coded, *, separator: Separator = None, gain: Gain = "binary") -> list[list[str]]:

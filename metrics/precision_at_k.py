@@ -25,9 +25,9 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._errors import counted
 from metrics._inputs import LabelSet
 from metrics._lists import Hits, K, LabelList, Separator, mean_over_lists, perfect, shortest
+from metrics._sentences import counted
 
 Divisor = Annotated[
     Literal["reachable", "k"], "reachable: k, or the number of relevant labels where that is smaller; k: always k."
@@ -56,7 +56,12 @@ def unscorable(truth: Coded, *, k: K = 10, separator: Separator = None, divisor:
     least = shortest(truth, separator)
     if divisor == "reachable" or least is None or least >= k:
         return ""
-    return f"a row has {counted(least, 'relevant label')}, so that divided by k = {k:,} nobody could reach 1."
+    return counted(
+        least,
+        "a row has {count} relevant label, so that divided by k = {k} nobody could reach 1.",
+        "a row has {count} relevant labels, so that divided by k = {k} nobody could reach 1.",
+        k=k,
+    )
 
 
 precision_at_k = Metric(

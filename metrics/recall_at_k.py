@@ -23,6 +23,7 @@ from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, ratio
 from metrics._inputs import LabelSet
 from metrics._lists import Hits, K, LabelList, Separator, longest, mean_over_lists, perfect
+from metrics._sentences import counted
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
@@ -44,7 +45,14 @@ def total(sums: np.ndarray) -> float:
 def unscorable(truth: Coded, *, k: K = 10, separator: Separator = None) -> str:
     """Nobody can say more than k labels."""
     most = longest(truth, separator)
-    return "" if most <= k else f"a row has {most:,} relevant labels, but only k = {k:,} count."
+    if most <= k:
+        return ""
+    return counted(
+        most,
+        "a row has {count} relevant label, but only k = {k} count.",
+        "a row has {count} relevant labels, but only k = {k} count.",
+        k=k,
+    )
 
 
 recall_at_k = Metric(

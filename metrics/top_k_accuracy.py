@@ -26,6 +26,7 @@ from metrics._class_columns import Classes, OneClass, certain, class_names
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Score
 from metrics._parameters import Range
+from metrics._sentences import counted
 
 K = Annotated[int, Range(1, 1000), "How many classes of a row count, from the highest score down."]
 
@@ -47,7 +48,12 @@ def unscorable(truth: Classes, *, k: K = 2) -> str:
     """Something must be able to be wrong."""
     if k < len(truth.names):
         return ""
-    return f"it has {len(truth.names)} classes, so that with k = {k} every file would score 1."
+    return counted(
+        len(truth.names),
+        "it has {count} class, so that with k = {k} every file would score 1.",
+        "it has {count} classes, so that with k = {k} every file would score 1.",
+        k=k,
+    )
 
 
 top_k_accuracy = Metric(

@@ -27,6 +27,7 @@ from metrics._arrays import Answers
 from metrics._contract import Example, Metric, Role, ratio
 from metrics._inputs import Binary, Number, Probability
 from metrics._number_lists import Weights, weights_for, wrong_weights
+from metrics._sentences import forms, said
 from metrics._surprise import Clip, surprise
 
 
@@ -45,8 +46,9 @@ def total(sums: np.ndarray) -> float:
 def unscorable(truth: Answers, *, label_weights: Weights = None) -> str:
     """Without weight there is nothing to divide by."""
     if not truth["weight"].any():
-        return "all its weights are 0."
-    return wrong_weights(label_weights, truth.answer.shape[1], "column of answers", "columns of answers")
+        return said("all its weights are 0.")
+    columns = forms("{count} column of answers", "{count} columns of answers")
+    return wrong_weights(label_weights, truth.answer.shape[1], columns)
 
 
 weighted_multilabel_log_loss = Metric(

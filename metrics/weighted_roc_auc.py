@@ -29,6 +29,7 @@ from metrics._inputs import Binary, Score
 from metrics._number_lists import weights_in
 from metrics._ranks import one_class, roc_curve
 from metrics._regions import Regions, edges_in, influence_of, slices_of
+from metrics._sentences import counted, said
 
 Thresholds = Annotated[str, edges_in, "True-positive rates between the regions, from 0 to 1."]
 RegionWeights = Annotated[str, weights_in, "The weight of each region, from the lowest rate up."]
@@ -67,7 +68,11 @@ def unscorable(truth: np.ndarray, *, thresholds: Thresholds = "0, 0.4, 1", weigh
     """Both classes are needed, and a weight for each region."""
     regions, given = len(edges_in(thresholds)) - 1, len(weights_in(weights))
     if regions != given:
-        return f"its thresholds make {regions} regions, and there are {given} weights."
+        return said(
+            "its thresholds make {regions}, and there are {weights}.",
+            regions=counted(regions, "{count} region", "{count} regions"),
+            weights=counted(given, "{count} weight", "{count} weights"),
+        )
     return one_class(truth)
 
 

@@ -9,7 +9,6 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict
 from itertools import chain, islice
 from typing import IO, Any
 
@@ -19,6 +18,7 @@ from django.utils.translation import gettext as _
 import metrics
 
 from ..models import AuditEntry, Competition, DataFile, Deed, GroundTruth, TruthDraft, User
+from ..sentences import in_words
 from ..storage import StoredFile, clean_name, path_of, store
 from ..storage import remove as remove_file
 from ._archives import BROKEN
@@ -109,12 +109,11 @@ def leaks_of(competition: Competition, truth: bytes, id_column: str) -> list[dic
     for data_file in competition.data_files.all():
         leak = leak_in(path_of(data_file.file_key).read_bytes(), truth, id_column)
         if leak:
-            message = _("The data file “%(name)s” %(leak)s: students could download the answers.") % {
-                "name": data_file.name,
-                "leak": leak,
-            }
-            why = _("Remove the file, or upload it again without the answers of the ids that are scored.")
-            found.append(asdict(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why)))
+            message = metrics.said(
+                "The data file “{name}” {leak}: students could download the answers.", name=data_file.name, leak=leak
+            )
+            why = metrics.said("Remove the file, or upload it again without the answers of the ids that are scored.")
+            found.append(metrics.kept(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why)))
     return found
 
 
@@ -124,7 +123,7 @@ def leak_in(offered: bytes, truth: bytes, id_column: str, group_column: str = ""
     The column of groups, if any, only tells how to split, and is no answer.
     """
     if offered == truth:
-        return _("is the ground-truth file itself")
+        return metrics.said("is the ground-truth file itself")
     known = _columns(next(_tables_in(truth)), id_column)
     known.pop(group_column, None)
     ids = next((answers.keys() for answers in known.values()), set[str]())
@@ -135,10 +134,9 @@ def leak_in(offered: bytes, truth: bytes, id_column: str, group_column: str = ""
             for target, answers in known.items():
                 number = _given_away(answers, cells) if name == target else _copied(answers, cells)
                 if number:
-                    return _("holds the answers of %(number)s scored ids in the column “%(name)s”") % {
-                        "number": f"{number:,}",
-                        "name": name,
-                    }
+                    return metrics.said(
+                        "holds the answers of {number} scored ids in the column “{name}”", number=number, name=name
+                    )
     return ""
 
 
@@ -164,7 +162,7 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
         if leak:
             raise CannotHost(
                 _("“%(name)s” %(leak)s (%(whose)s): students would download the answers.")
-                % {"name": name, "leak": leak, "whose": whose},
+                % {"name": name, "leak": in_words(leak), "whose": whose},
                 [_("Remove the answer column for the ids that are scored, and upload the file again.")],
             )
 

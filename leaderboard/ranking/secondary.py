@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 import metrics
 
 from ..models import GroundTruth, Score, Split
+from ..sentences import sentence_of
 from .ladder import NO_RUNGS, Ladder
 
 UNTOLD = gettext_lazy("Shown once the private board opens: nobody can work out a step for it.")
@@ -76,7 +77,7 @@ def told(asides: Sequence[Aside], stored: Sequence[Mapping[str, Any]], ladder: L
 def _told(aside: Aside, one: Mapping[str, Any], ladder: Ladder | None) -> Beside:
     value = one.get("value")
     if value is None:
-        return Beside(aside, None, one.get("problem", ""))
+        return Beside(aside, None, sentence_of(one, "problem"))
     if ladder is None:
         return Beside(aside, value)
     if aside.rungs.is_hidden:

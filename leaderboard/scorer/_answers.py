@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,7 @@ def _sent(result: metrics.Result) -> tuple[dict[str, Any], list[bytes]]:
         doubts[split] = [doubt.standard_error, doubt.low, doubt.high, len(blobs[-1])]
     names = ("metric", "version", "overall", "public", "private", "rows")
     told = {name: getattr(result, name) for name in names}
-    secondary = [asdict(one) for one in result.secondary]
+    secondary = list(map(metrics.kept, result.secondary))
     parts = {name: dict(part) for name, part in result.parts.items()}
     return {
         "result": {**told, "params": dict(result.params), "parts": parts, "secondary": secondary, "uncertainty": doubts}
@@ -118,7 +118,8 @@ def _result(told: Mapping[str, Any], blob: bytes) -> metrics.Result:
 
 def _beside(told: Mapping[str, Any]) -> metrics.SecondaryValue:
     values = {name: _finite_or_none(told[name]) for name in ("overall", "public", "private")}
-    return metrics.SecondaryValue(str(told["key"]), dict(told["params"]), **values, problem=str(told["problem"]))
+    problem = metrics.restored(str(told["problem"]), told.get("forms", {}).get("problem"))
+    return metrics.SecondaryValue(str(told["key"]), dict(told["params"]), **values, problem=problem)
 
 
 def _doubts(told: Mapping[str, Any], blob: bytes) -> dict[str, metrics.Uncertainty]:

@@ -128,7 +128,7 @@ def beside_value(one: ranking.Beside | None, style: str = "") -> SafeString:
     dash out; otherwise it is on hover."""
     if one is None or one.value is None:
         dash = '– <span class="muted tiny">{}</span>' if style else '<span title="{}">–</span>'
-        return format_html(dash, one.problem if one else "")
+        return format_html(dash, sentences.in_words(one.problem) if one else "")
     if one.is_rounded:
         return format_html("{}", short(one.value))
     return format_html("{}", repr(one.value)) if style == "full" else score(one.value)

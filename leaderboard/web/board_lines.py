@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from .. import ranking
 from ..models import Competition, Split
+from ..sentences import in_words
 from .charts import band, interval_text, number_text, rounded_text, sparkline
 
 MEDALS = {
@@ -128,7 +129,7 @@ def _band(row: ranking.Row, scale: tuple[float, float]) -> SafeString | None:
 
 def _cell(one: ranking.Beside) -> Aside:
     if one.value is None:
-        return Aside(one.aside.name, "–", one.problem)
+        return Aside(one.aside.name, "–", in_words(one.problem))
     text = rounded_text(one.value) if one.is_rounded else number_text(one.value)
     return Aside(one.aside.name, text, repr(one.value))
 

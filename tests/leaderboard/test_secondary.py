@@ -78,7 +78,8 @@ def test_a_file_that_one_of_them_cannot_score_is_scored_all_the_same(tides: Comp
         weighted, rmsle, r2 = secondary_of(mine, split)
         assert "value" in weighted
         assert "value" in r2
-        assert rmsle == {"problem": '1 value of "y" is below 0: line 2 (id "1") is "-0.5".'}
+        assert rmsle["problem"] == '1 value of "y" is below 0: line 2 (id "1") is "-0.5".'
+        assert set(rmsle) == {"problem", "forms"}
 
 
 def test_the_check_of_a_file_and_the_sample_know_the_further_columns(tides: Competition, bo: User) -> None:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import json
 import pickle
+import re
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import metrics
+from leaderboard.management.commands import makemessages
 from metrics._errors import shown
 from metrics._sentences import Sentence, counted, joined, listed, restored, said
+from tests.metrics.sentences import ROOT, all_forms, breaches
 
 NASTY = ("{0}", "{column}", "{column.__class__.__mro__}", "{", "}", "{{column}}", "%(column)s", "{count}", "\\1")
 
@@ -125,3 +133,49 @@ def test_programs_read_the_documented_keys_and_plain_text() -> None:
 
 def test_in_short_a_sentence_has_one_example() -> None:
     assert example().in_short() == '6 values of "y" are odd: line 2 (id "2"). Write them again.'
+
+
+# --- the law ----------------------------------------------------------------------------------------------------
+
+
+def test_the_law_finds_what_nobody_could_translate() -> None:
+    assert breaches("A plain text.") == ["without a form: 'A plain text.'"]
+    assert breaches(said("Nobody marked {this}.", this=shown("x"))) == [
+        "a form that translators never see: 'Nobody marked {this}.'"
+    ]
+    hidden = said("All {rows} are odd.", rows="three rows")
+    assert "words that nobody can translate, in {rows}: 'three rows'" in breaches(hidden)
+    assert breaches(said("The column {column} is there {times} times.", column=shown("a few"), times=2)) == []
+
+
+@pytest.mark.parametrize("metric", metrics.catalogue(), ids=lambda metric: metric.key)
+def test_every_reason_against_a_truth_is_a_sentence(metric: metrics.Metric) -> None:
+    """The law itself is in `conftest`: here truths are made that each metric cannot score."""
+    example = metric.example.truth.strip().split("\n")
+    header, first = example[0], example[1].split(",")
+    for cell in ("0", "1", "", "a", "1 1", "1000 1000", "-1"):
+        rows = [",".join([str(row), *[cell] * (len(first) - 1)]) for row in range(4)]
+        metrics.check_truth(metric.key, "\n".join([header, *rows]).encode(), dict(metric.example.params), is_quick=True)
+
+
+@pytest.mark.parametrize("metric", metrics.catalogue(), ids=lambda metric: metric.key)
+def test_every_mistake_in_a_parameter_is_a_sentence(metric: metrics.Metric) -> None:
+    names = [parameter.name for parameter in metric.parameters]
+    for value in ("", "x", "-7", "0", "1e99", "1,0", "1 2 3", "0,0", "y" * 200, "0, 0.5, 0.5, 1"):
+        with contextlib.suppress(metrics.ParameterError):
+            metrics.clean_params(metric.key, dict.fromkeys(names, value))
+    with pytest.raises(metrics.ParameterError):
+        metrics.clean_params(metric.key, {"nobody": "knows it"})
+
+
+@pytest.mark.skipif(shutil.which("xgettext") is None, reason="GNU gettext is needed to translate, not to run a site")
+def test_the_command_for_translators_finds_every_form(tmp_path: Path) -> None:
+    files = sorted((ROOT / "metrics").glob("*.py"))
+    target = tmp_path / "found.pot"
+    options = [*makemessages.Command.xgettext_options, "--language=Python", f"--output={target}"]
+    subprocess.run(["xgettext", *options, *map(str, files)], check=True, capture_output=True)
+    found = set()
+    for quoted in re.findall(r'^msgid(?:_plural)? ((?:".*"\n)+)', target.read_text(), re.MULTILINE):
+        found.add("".join(ast.literal_eval(line) for line in quoted.splitlines()))
+    assert all_forms() <= found
+    assert len(found) > 250

@@ -1,4 +1,4 @@
-"""What people wrote themselves, and what the library of metrics says: nobody translates it."""
+"""What people wrote themselves, and what files of metrics say about themselves: nobody translates it."""
 
 from __future__ import annotations
 
@@ -43,17 +43,10 @@ WRITTEN = (
 )
 
 
-# What the library calls the files with which it tries a ground truth.
-TRIED = (
-    *("Perfect file", "Random answers", "Sample submission = most frequent answer"),
-    *("the answers", "any answer of this kind, at random"),
-)
-
-
 def own_words() -> set[str]:
     """As pages show them: with the blanks of HTML."""
     programs = [*software(), *(name for name, _version in versions())]
-    texts = [*_written(), *_of_the_trail(), *_of_metrics(), *TRIED, *programs]
+    texts = [*_written(), *_of_the_trail(), *_of_metrics(), *programs]
     return {" ".join(text.split()).strip(" :") for text in texts}
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from django.test import Client
-from django.utils import translation
+from django.utils import timezone, translation
+from django.utils.html import escape
 
 import metrics
-from leaderboard.models import ApiToken, Competition, Submission, User
+from leaderboard import hosting
+from leaderboard.models import ApiToken, Competition, Submission, TruthDraft, User
 from leaderboard.scorer import _answers
 from leaderboard.scorer._wire import Garbled
 from leaderboard.sentences import in_words, told
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.languages import CODE, second_language
+from tests.web.own_words import own_words
 from tests.web.reading import unbracketed
 from tests.web.test_join import signed_in
 
@@ -110,3 +114,49 @@ def test_a_scorer_that_tells_another_form_than_its_message_is_believed_the_messa
 def test_a_good_file_has_nothing_to_say(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     assert hand_in(pets, bo, answers()).problems == []
+
+
+# --- what a host reads of a ground truth ------------------------------------------------------------------------
+
+
+FAULTY = b"id,label,Usage\n01,cat,Public\n01,Cat,Private\n,dog,Hidden\n4,,Public\n"
+SOUND = b"id,y,Usage\n" + b"".join(b"%03d,%d,%s\n" % (i, i > 30, b"Private" if i % 3 else b"Public") for i in range(60))
+
+
+def drafted(host: User, data: bytes, metric: str = "accuracy") -> None:
+    now = timezone.now()
+    competition = hosting.create(
+        user=host, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
+    )
+    hosting.draft_truth(competition=competition, metric=metric, params={}, file_name="truth.csv", chunks=[data])
+
+
+@pytest.mark.parametrize(("data", "code"), [(FAULTY, "repeated_ids"), (SOUND, "sorted_by_answer")])
+def test_the_host_reads_in_her_language_what_was_found_in_a_truth(ada: User, data: bytes, code: str) -> None:
+    drafted(ada, data)
+    report = TruthDraft.objects.get().report
+    assert code in {finding["code"] for finding in report["findings"]}
+    own = {"truth.csv", "id", "y", "label", "Usage", *own_words()}
+    for path in ("/host/pets/truth/", "/host/pets/setup/metric/"):
+        page = signed_in(ada).get(path, headers=FOREIGN).content.decode()
+        assert unbracketed(page, own=own, silent={"prose"}) == []
+    english = signed_in(ada).get("/host/pets/truth/").content.decode()
+    for finding in report["findings"]:
+        assert escape(finding["message"]) in english
+        assert finding["why"] in english
+
+
+def test_a_draft_that_cannot_be_published_is_refused_in_the_hosts_language(ada: User) -> None:
+    drafted(ada, FAULTY)
+    with translation.override(CODE), pytest.raises(hosting.CannotHost) as refused:
+        hosting.publish(competition=Competition.objects.get(), user=ada)
+    assert refused.value.details
+    assert all(line.startswith("⟦") for line in refused.value.details)
+
+
+def test_a_wrong_parameter_is_refused_in_the_hosts_language(ada: User) -> None:
+    drafted(ada, SOUND, metric="log_loss")
+    sent = {"metric": "log_loss", "parameters_of": "log_loss", "param-clip": "7", "action": "check"}
+    sent |= {"public_percent": "30", "seed": "0"}
+    page = signed_in(ada).post("/host/pets/truth/", sent, headers=FOREIGN).content.decode()
+    assert "⟦Must be at most" in page

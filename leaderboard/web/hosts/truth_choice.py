@@ -10,6 +10,7 @@ import metrics
 
 from ... import outside
 from ...models import TruthDraft
+from ...sentences import told
 
 SHOWN_AT_ONCE = 6
 
@@ -55,7 +56,7 @@ def fits_of(draft: TruthDraft | None, chosen: str) -> Fits | None:
     for fit in found:
         if fit["key"] not in known:
             continue
-        choice = Choice(known.pop(fit["key"]), fit["reason"])
+        choice = Choice(known.pop(fit["key"]), told(fit, "reason"))
         is_best = fit["is_usual"] and len(fits.best) < SHOWN_AT_ONCE
         is_possible = fit["fits"] or fit.get("is_nearly")
         (fits.unfit if not is_possible else fits.best if is_best else fits.others).append(choice)
