@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, timedelta
 from typing import Annotated, Literal, cast
 from uuid import UUID
@@ -15,6 +14,7 @@ from .. import ranking, submitting
 from ..models import Competition, Membership, Split, Submission, User
 from ..models.clock import database_now
 from ..storage import TooLarge
+from ..web.answers import sha256_of
 from .base import Scope, Token, answers, api, owner
 from .errors import ApiError
 from .reading import (
@@ -194,7 +194,7 @@ def hand_in(
         raise refusal(refused) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
-    if idempotency_key and submission.sha256 != _sha256(file):
+    if idempotency_key and submission.sha256 != sha256_of(file):
         raise ApiError(409, "Another file was handed in under this Idempotency-Key.")
     if submission.status == Submission.Status.PENDING:
         return Status(201, submission_out(unscored(submission), sees_private=False))
@@ -256,18 +256,13 @@ def _shown(submission: Submission, user: User) -> SubmissionOut:
 
 
 def refusal(refused: submitting.Refused) -> ApiError:
-    """Which status a refusal is: 429 come back tomorrow, 403 not you, 409 not now."""
+    """Which status a refusal is: 429 come back later, mostly tomorrow, 403 not you, 409 not now."""
     status = HOW_REFUSED.get(refused.code, 409)
     headers = {}
-    if status == 429:
+    if refused.code == "checks":
+        headers["Retry-After"] = "60"
+    elif status == 429:
         now = database_now()
         midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
         headers["Retry-After"] = str(int((midnight - now).total_seconds()) + 1)
     return ApiError(status, refused.message, [{"code": refused.code, "message": refused.message}], headers)
-
-
-def _sha256(file: UploadedFile) -> str:
-    digest = hashlib.sha256()
-    for chunk in file.chunks():
-        digest.update(chunk)
-    return digest.hexdigest()

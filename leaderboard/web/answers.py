@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+from typing import Any
+
 from allauth.account.adapter import get_adapter
+from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -30,6 +34,14 @@ def person(user: Viewer) -> User:
 def address_of(request: HttpRequest) -> str:
     """Where somebody comes from, as sign-in counts it: behind a proxy, what the proxy says."""
     return str(get_adapter(request).get_client_ip(request))
+
+
+def sha256_of(file: UploadedFile[Any]) -> str:
+    """In hexadecimal, of a file that came with a form."""
+    digest = hashlib.sha256()
+    for chunk in file.chunks():
+        digest.update(chunk)
+    return digest.hexdigest()
 
 
 def as_download(key: str, name: str) -> FileResponse:

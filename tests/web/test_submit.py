@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv as csv_module
+import hashlib
 import io
 import re
 from collections.abc import Callable
@@ -125,6 +126,19 @@ def test_too_many_checks_at_once_are_asked_to_wait(as_bo: Client, monkeypatch: p
     _checking._checking.pop()
     assert send(as_bo, check_only="on").status_code == 200
     assert send(as_bo, check_only="on").status_code == 200, "a place is given back"
+
+
+def test_another_file_from_a_page_found_by_going_back_is_handed_in_as_well(as_bo: Client) -> None:
+    """Browsers show the page as it was, with the key that keeps a double click from being two files."""
+    files = [answers(), answers(public=1)]
+    shown = [send(as_bo, file, upload_key="k1")["Location"] for file in files for _ in range(2)]
+    kept = list(Submission.objects.order_by("received_at"))
+    assert [one.sha256 for one in kept] == [hashlib.sha256(file).hexdigest() for file in files]
+    assert shown == [f"{SUBMIT}?submission={one.pk}" for one in kept for _ in range(2)]
+    fields = {"file_name": "mine.csv", "note": "", "upload_key": "k2"}
+    for one in kept * 2:
+        assert as_bo.post(SUBMIT, {**fields, "again": str(one.pk)}).status_code == 303
+    assert sorted(Submission.objects.values_list("sha256", flat=True)) == sorted(2 * [one.sha256 for one in kept])
 
 
 def test_nobody_has_several_files_checked_at_once(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,7 +21,7 @@ from ...child import ChildFailed
 from ...models import Submission
 from ...storage import TooLarge, clean_name, path_of
 from ..access import Audience, Visit, open_to
-from ..answers import STOP_POLLING, person, see_other
+from ..answers import STOP_POLLING, person, see_other, sha256_of
 from ._answers import own_submission
 from ._problems import as_csv
 from .forms import AgainForm, UploadForm
@@ -120,9 +119,16 @@ def _hand_in(visit: Visit, form: UploadForm) -> Submission:
         file_name=file.name or "",
         chunks=file.chunks(),
         note=form.cleaned_data["note"],
-        upload_key=form.cleaned_data["upload_key"] or None,
+        upload_key=_key(form, sha256_of(file)),
         may_repeat=False,
     )
+
+
+def _key(form: UploadForm | AgainForm, sha256: str) -> str | None:
+    """The same form with the same file is handed in once. With another file it is another one: who goes back in the
+    browser may find the earlier page as it was, with its key."""
+    key = form.cleaned_data["upload_key"]
+    return f"{key}-{sha256[:16]}" if key else None
 
 
 def _same(earlier: Submission, form: UploadForm) -> Same:
@@ -156,7 +162,7 @@ def _hand_in_again(visit: Visit, form: AgainForm) -> Submission:
             file_name=given["file_name"],
             chunks=iter(partial(file.read, PIECE), b""),
             note=given["note"],
-            upload_key=given["upload_key"] or None,
+            upload_key=_key(form, earlier.sha256),
         )
 
 
@@ -168,11 +174,8 @@ def _check(visit: Visit, file: UploadedFile[Any]) -> Checked:
         raise NotTaken(
             _("The check did not work, through no fault of your file. Try it again in a moment."), 503
         ) from error
-    digest = hashlib.sha256()
-    for chunk in file.chunks():
-        digest.update(chunk)
     team_id = visit.membership.team_id if visit.membership else None
-    return Checked(file.name or "", problems, Submission.objects.of_bytes(team_id, digest.hexdigest()).first())
+    return Checked(file.name or "", problems, Submission.objects.of_bytes(team_id, sha256_of(file)).first())
 
 
 def _asked_for(request: HttpRequest, visit: Visit) -> Submission | None:
