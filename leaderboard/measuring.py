@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import logging
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,16 @@ MOST_TOLD = 2000
 DAMAGED = gettext_noop("The stored file is damaged. The host has been told, and your attempt was given back.")
 
 
+# What a machine lacks at this moment, or will not let this process have. It says nothing about a file, and ends when
+# somebody mends the machine.
+NOT_NOW = frozenset(
+    {
+        *(errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT),
+        *(errno.EACCES, errno.EPERM, errno.ESTALE, errno.ETIMEDOUT),
+    }
+)
+
+
 class Damaged(Exception):
     """The stored file is missing or no longer has the hash of its receipt."""
 
@@ -44,14 +57,12 @@ class Outcome:
 def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
     """Have the file read and its scores computed; a failure of theirs is an outcome.
 
-    Raises `Unreachable` where nobody knows what the file is, `scorer.Died` and `scorer.Interrupted`.
+    Raises `Unreachable` where nobody knows what the file is or this machine cannot measure now, `scorer.Died` and
+    `scorer.Interrupted`.
     """
     try:
-        if reason := outside.why_not(ground_truth.metric_key):
-            log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
-            return Outcome(failure=OUR_FAULT, told_to_host=reason)
-        file = _whole_file(submission)
-        return _outcome(submission, ground_truth, scorer.measure(ruler_of(ground_truth), file, _limits()))
+        with _later_if_it_may_be_better():
+            return _measured(submission, ground_truth)
     except (Unreachable, scorer.Died, scorer.Interrupted):
         raise
     except Damaged:
@@ -66,6 +77,26 @@ def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
     except Exception:
         log.exception("submission %s under %s could not be measured", submission.pk, ground_truth.pk)
         return Outcome(failure=OUR_FAULT)
+
+
+@contextmanager
+def _later_if_it_may_be_better() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in NOT_NOW:
+            raise Unreachable(f"this machine says: {error.strerror}") from error
+        raise
+
+
+def _measured(submission: Submission, ground_truth: GroundTruth) -> Outcome:
+    if reason := outside.why_not(ground_truth.metric_key):
+        log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
+        return Outcome(failure=OUR_FAULT, told_to_host=reason)
+    file, ruler = _whole_file(submission), ruler_of(ground_truth)
+    with suppress(FileNotFoundError):  # the scorer's processes say that
+        Path(ruler.truth).open("rb").close()
+    return _outcome(submission, ground_truth, scorer.measure(ruler, file, _limits()))
 
 
 def measure_patiently(submission: Submission, ground_truth: GroundTruth) -> Outcome:
@@ -115,6 +146,8 @@ def _whole_file(submission: Submission) -> Path:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
+        if error.errno in NOT_NOW:
+            raise
         raise Damaged from error
     if digest != submission.sha256:
         raise Damaged

@@ -82,15 +82,20 @@ class _Scorer:
         self.was_stopped = False
         self.keepers: OrderedDict[str, _Keeper] = OrderedDict()
         self.connection, theirs = _wire.pair()
-        self.process = subprocess.Popen(
-            [*_PYTHON, *_PROGRAM, str(self.owner), str(theirs)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[theirs],
-            cwd=_ROOT,
-            env=clean_environment(),
-        )
-        os.close(theirs)
+        try:
+            self.process = subprocess.Popen(
+                [*_PYTHON, *_PROGRAM, str(self.owner), str(theirs)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs],
+                cwd=_ROOT,
+                env=clean_environment(),
+            )
+        except OSError:  # no process more at this moment; who tries again must not run out of descriptors as well
+            os.close(self.connection)
+            raise
+        finally:
+            os.close(theirs)
         self._is_ready = False
 
     @property

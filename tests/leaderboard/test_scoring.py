@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
@@ -27,7 +29,7 @@ from leaderboard.models import (
     Uncertainty,
     User,
 )
-from leaderboard.storage import path_of
+from leaderboard.storage import Unreachable, path_of
 from tests.conftest import TRUTH, answers, enter, hand_in
 
 
@@ -157,6 +159,25 @@ def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: p
     assert submission.failure == measuring.DAMAGED
 
 
+@pytest.mark.parametrize("lacks", ["ENOSPC", "EMFILE", "EAGAIN", "EACCES", "ENOMEM"])
+@pytest.mark.parametrize("where", ["path_of", "scorer.measure", "hashlib.file_digest"])
+def test_what_a_machine_lacks_for_a_while_costs_no_file(
+    pets: Competition, bo: User, lacks: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk, no descriptor, no process more: nobody reads that a file is damaged, or has to hand it in again."""
+    submission = waiting_file(pets, bo)
+
+    def lacking(*_: object) -> None:
+        raise OSError(getattr(errno, lacks), os.strerror(getattr(errno, lacks)))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"leaderboard.measuring.{where}", lacking)
+        assert scoring.score(submission.pk) == "waiting"
+    submission.refresh_from_db()
+    assert (submission.status, submission.tries) == ("pending", 0)
+    assert scoring.score(submission.pk) == "scored"
+
+
 def test_waiting_files_are_rung_in_turn_over_competitions(ada: User, bo: User, cy: User) -> None:
     from tests.conftest import make_competition
 
@@ -194,6 +215,27 @@ class TestRescoring:
     def board(self, competition: Competition) -> list[tuple[int | None, str]]:
         competition.refresh_from_db()
         return [(r.rank, r.name) for r in ranking.board(competition, Split.PUBLIC, at=timezone.now()).rows]
+
+    def test_what_a_machine_lacks_for_a_while_refuses_no_file(
+        self,
+        pets: Competition,
+        ada: User,
+        two_files: tuple[Submission, Submission],
+        work: Callable[[], int],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        candidate = self.correct(pets, ada)
+
+        def lacking(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("leaderboard.measuring.path_of", lacking)
+            with pytest.raises(Unreachable):
+                scoring.rescore(candidate.pk)
+        work()
+        assert not Refusal.objects.exists()
+        assert Score.objects.filter(ground_truth=candidate).count() == 4
 
     def test_the_board_stays_until_she_applies(
         self, pets: Competition, ada: User, two_files: object, work: Callable[[], int]
