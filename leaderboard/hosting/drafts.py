@@ -15,6 +15,7 @@ import metrics
 
 from .. import child
 from ..models import Competition, GroundTruth, TruthDraft
+from ..models.truth import LONGEST_NAME
 from ..storage import clean_name, path_of, store
 from ..storage import remove as remove_file
 from .data_files import ANSWERS_IN_DATA, leaks_of
@@ -56,8 +57,8 @@ def draft_truth(
     part they have in the current ruler. `secondary` metrics are shown beside the score. All findings are in
     the draft's `report`, and with `wants_fits` which metrics fit. `draws_anew` forgets the `Usage` column of a file,
     until the launch. Raises `metrics.ParameterError` for parameters,
-    `CannotHost` without a file and for secondary metrics, `storage.TooLarge`, and `child.ChildFailed` when the check
-    itself broke. Then nothing has changed.
+    `CannotHost` without a file, for secondary metrics and for a column whose name is too long to be kept,
+    `storage.TooLarge`, and `child.ChildFailed` when the check itself broke. Then nothing has changed.
     """
     params = metrics.clean_params(metric, params) if metric else {}
     beside = clean_secondary(secondary)
@@ -71,6 +72,7 @@ def draft_truth(
         fits = _fits(draft) if wants_fits or not metric else []
         draft.metric, draft.params = (metric, params) if metric else _most_plausible(fits)
         draft.report = {**check_draft(draft), "fits": fits}
+        _check_names(draft)
         draft.save()
     except BaseException:
         if draft.file_key != earlier:
@@ -79,6 +81,16 @@ def draft_truth(
     if earlier and earlier != draft.file_key:
         remove_file(earlier)
     return draft
+
+
+def _check_names(draft: TruthDraft) -> None:
+    """SQLite would keep a name of any length, PostgreSQL does not."""
+    longest = max((draft.id_column, draft.group_column, draft.report.get("id_column") or ""), key=len)
+    if len(longest) > LONGEST_NAME:
+        words = _(
+            "The name of the column “%(start)s…” has %(number)s characters; %(most)s may be. Shorten it in the file."
+        )
+        raise CannotHost(words % {"start": longest[:40], "number": f"{len(longest):,}", "most": LONGEST_NAME})
 
 
 def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str, *, draws_anew: bool) -> None:

@@ -13,6 +13,8 @@ from .user import User
 
 MOST_SECONDARY = 3
 """Metrics beside the main one: more would leave no room for a board on a phone."""
+LONGEST_NAME = 200
+"""Characters of a column that is kept by name."""
 
 
 class Immutable(Exception):
@@ -30,7 +32,7 @@ class GroundTruth(models.Model):
     metric = models.CharField(max_length=60)
     metric_version = models.CharField(max_length=64)
     params = models.JSONField(default=dict)
-    id_column = models.CharField(max_length=200)
+    id_column = models.CharField(max_length=LONGEST_NAME)
     submission_columns = models.JSONField(default=list)
     rows = models.PositiveIntegerField()
     public_rows = models.PositiveIntegerField()
@@ -98,13 +100,13 @@ class TruthDraft(models.Model):
     params = models.JSONField(default=dict)
     # Key and params of each metric to show beside it.
     secondary = models.JSONField(default=list)
-    id_column = models.CharField(max_length=200, blank=True)
+    id_column = models.CharField(max_length=LONGEST_NAME, blank=True)
     # How the system splits a file without a `Usage` column.
     public_share = models.FloatField(default=0.3)
     seed = models.PositiveIntegerField(default=0)
     is_stratified = models.BooleanField(default=True)
     # Rows with the same text in this column stay in one part.
-    group_column = models.CharField(max_length=200, blank=True, default="")
+    group_column = models.CharField(max_length=LONGEST_NAME, blank=True, default="")
     report = models.JSONField(default=dict)
     uploaded_at = models.DateTimeField(default=timezone.now)
 

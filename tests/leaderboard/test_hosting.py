@@ -159,6 +159,27 @@ def test_wrong_parameters_are_refused_before_anything_is_stored(pets: Competitio
     assert files_in(settings) == before
 
 
+@pytest.mark.parametrize("header", ["{long},label", "row,label,{long}"], ids=["of ids", "of groups"])
+def test_a_column_with_a_name_too_long_to_be_kept_is_refused_in_words(
+    ada: User, settings: LazySettings, header: str
+) -> None:
+    competition = make_competition(ada, launched=False)
+    files = sorted(settings.FILES_DIR.rglob("*.*"))
+    long = "a whole sentence " * 20
+    cells = ["{i},{label}", "{i},{label},{who}"]["row" in header]
+    lines = [cells.format(i=i, label="cat" if i % 3 else "dog", who=i % 4) for i in range(1, 41)]
+    with pytest.raises(hosting.CannotHost, match="has 339 characters; 200 may be"):
+        hosting.draft_truth(
+            competition=competition,
+            metric="accuracy",
+            params={},
+            file_name="truth.csv",
+            chunks=["\n".join([header.format(long=long.strip()), *lines]).encode()],
+            group_column=long if "row" in header else "",
+        )
+    assert sorted(settings.FILES_DIR.rglob("*.*")) == files
+
+
 def test_drafts_leave_one_file_and_their_publication_none_but_the_ruler(
     pets: Competition, ada: User, settings: LazySettings
 ) -> None:
