@@ -255,4 +255,4 @@ def _database_version() -> str:
         return sqlite3.sqlite_version
     with connection.cursor() as cursor:
         cursor.execute("SHOW server_version")
-        return str(cursor.fetchone()[0])
+        return str(cursor.fetchone()[0]).partition(" ")[0]  # behind it stands who packed it

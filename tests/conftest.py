@@ -157,6 +157,11 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     monkeypatch.setattr(tasks, "ring", lambda task, *arguments, **options: None)
 
 
+def with_clock(questions: int) -> int:
+    """So many questions of a page and, on PostgreSQL, one for what time it is."""
+    return questions + (connection.vendor == "postgresql")
+
+
 def person(name: str, **fields: Any) -> User:
     return User.objects.create_user(name, f"{name}@example.org", "correct horse", **fields)
 

@@ -31,7 +31,7 @@ POSTGRES = {
     "fsync": "off",
     "full_page_writes": "off",
     "shared_buffers": "32MB",
-    "max_connections": "60",
+    "max_connections": "200",
     "unix_socket_directories": "''",
     "log_min_messages": "fatal",
 }
