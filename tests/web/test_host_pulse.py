@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from html import unescape
 
 import pytest
 from django.db.models.functions import Now
@@ -122,3 +123,19 @@ def test_the_numbers_of_a_hidden_or_disqualified_team_do_not_call_for_help(
 def test_reasons_are_said_in_words_also_those_that_few_metrics_know() -> None:
     assert in_words("container").startswith("No CSV file")
     assert in_words("not_boxes") == "Not boxes"
+
+
+def test_after_the_deadline_the_dashboard_says_what_the_private_board_waits_for(
+    client: Client, pets: Competition, ada: User, bo: User
+) -> None:
+    team = enter(pets, bo).team
+    assert "Private board opens at the deadline" in text_of(client.get("/host/pets/"))
+    hosting.grant(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
+    close(pets)
+    page = text_of(client.get("/host/pets/"))
+    assert "not before a team's extension has ended" in unescape(page)
+    assert "Files per hour" not in page, "nothing has come in the last day, and nothing will"
+    hosting.revoke_grant(grant=team.grants.get(), user=ada)
+    assert "opens as soon as all files are scored" in text_of(client.get("/host/pets/"))
+    Competition.objects.update(reveals_itself=False)
+    assert "Private board waits for you" in text_of(client.get("/host/pets/"))
