@@ -7,6 +7,7 @@ operator added, or a row from before there were forms) is shown as it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,10 +18,19 @@ import metrics
 KEYWORDS = ("said:1", "later:1", "counted:2,3", "forms:1,2")
 """Which arguments of which functions of the library are forms, as xgettext is told."""
 
+_SECONDS = re.compile(r"(?<=longer than )\S+(?= s\.)")
+
 
 def in_words(sentence: str) -> str:
     """A sentence of the library, or any other text, which is left as it is."""
     return sentence.said_by(_say) if isinstance(sentence, metrics.Sentence) else sentence
+
+
+def failure_in_words(stored: str) -> str:
+    """Why a file could not be measured: one of the site's own sentences, stored in English, some with seconds."""
+    if number := _SECONDS.search(stored):
+        return gettext(_SECONDS.sub("%(seconds)s", stored)) % {"seconds": number[0]}
+    return gettext(stored) if stored else ""
 
 
 def told(kept: Mapping[str, Any], name: str = "message") -> str:

@@ -140,7 +140,6 @@ def _submission(account: User, submission: Submission, at: datetime) -> dict[str
         "status",
         "is_late",
         "is_selected",
-        "problems",
     )
     is_mine = submission.user_id == account.pk
     return {
@@ -150,6 +149,7 @@ def _submission(account: User, submission: Submission, at: datetime) -> dict[str
         "handed_in_by_you": is_mine,
         "note": submission.note if is_mine else "",
         **{name: getattr(submission, name) for name in names},
+        "problems": [{name: fact for name, fact in one.items() if name != "forms"} for one in submission.problems],
         "scores": _scores(account, submission, at),
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar
@@ -11,9 +10,9 @@ import numpy as np
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from ..sentences import failure_in_words, told
 from .competition import Competition, Split
 from .instrument import Instrument
 from .team import Team
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     import metrics
 
 # What a stored failure says in a number, for whoever translates it.
-SECONDS = re.compile(r"(?<=longer than )\S+(?= s\.)")
 
 LARGEST_FLOAT = 1.7976931348623157e308
 
@@ -149,10 +147,7 @@ class Submission(models.Model):
     @property
     def failure_words(self) -> str:
         """Why it failed, in the reader's language; stored it is English."""
-        number = SECONDS.search(self.failure)
-        if number:
-            return gettext(SECONDS.sub("%(seconds)s", self.failure)) % {"seconds": number[0]}
-        return gettext(self.failure)
+        return failure_in_words(self.failure)
 
 
 class Score(models.Model):
@@ -235,6 +230,13 @@ class Refusal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.submission} under {self.ground_truth}"
+
+    @property
+    def words(self) -> str:
+        """All reasons in the reader's language."""
+        return " ".join(
+            failure_in_words(one["message"]) if one["code"] == "failed" else told(one) for one in self.problems
+        )
 
 
 class Standing(models.Model):

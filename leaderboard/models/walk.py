@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
+from ..sentences import failure_in_words
 from .truth import GroundTruth
 from .user import User
 
@@ -39,6 +40,11 @@ class WalkThrough(models.Model):
 
     def __str__(self) -> str:
         return f"walk through {self.ground_truth}"
+
+    @property
+    def failure_words(self) -> str:
+        """Why it failed, in the reader's language; stored it is English."""
+        return failure_in_words(self.failure)
 
     @property
     def is_good(self) -> bool:

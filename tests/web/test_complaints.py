@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -12,8 +14,8 @@ from django.utils import timezone, translation
 from django.utils.html import escape
 
 import metrics
-from leaderboard import hosting
-from leaderboard.models import ApiToken, Competition, Submission, TruthDraft, User
+from leaderboard import claims, hosting, keeping
+from leaderboard.models import ApiToken, Competition, Refusal, Submission, TruthDraft, User, WalkThrough
 from leaderboard.scorer import _answers
 from leaderboard.scorer._wire import Garbled
 from leaderboard.sentences import in_words, told
@@ -160,3 +162,41 @@ def test_a_wrong_parameter_is_refused_in_the_hosts_language(ada: User) -> None:
     sent |= {"public_percent": "30", "seed": "0"}
     page = signed_in(ada).post("/host/pets/truth/", sent, headers=FOREIGN).content.decode()
     assert "⟦Must be at most" in page
+
+
+# --- what was said elsewhere ------------------------------------------------------------------------------------
+
+
+def test_what_a_new_ruler_cannot_read_is_said_in_each_readers_language(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, REFUSED)
+    refusal = Refusal(submission=submission, problems=submission.problems[:1])
+    failed = Refusal(submission=submission, problems=[{"code": "failed", "message": claims.OUR_FAULT}])
+    assert (refusal.words, failed.words) == (submission.problems[0]["message"], claims.OUR_FAULT)
+    with translation.override(CODE):
+        assert refusal.words.startswith("⟦1 id unknown")
+        assert failed.words == f"⟦{claims.OUR_FAULT}⟧"
+        walk = WalkThrough(failure=claims.OUR_FAULT, problems=submission.problems)
+        assert walk.failure_words == f"⟦{claims.OUR_FAULT}⟧"
+    assert WalkThrough().failure_words == ""
+
+
+def test_bos_own_data_hold_the_documented_keys_of_problems(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, REFUSED)
+    target = io.BytesIO()
+    keeping.export(account=bo, target=target, at=timezone.now())
+    with zipfile.ZipFile(target) as archive:
+        texts = [archive.read(name).decode(errors="replace") for name in archive.namelist()]
+    (told_of,) = [text for text in texts if "id unknown" in text]
+    assert '"forms"' not in told_of
+
+
+def test_a_secondary_metric_that_cannot_score_a_file_says_so_in_bos_language(ada: User, bo: User) -> None:
+    truth = "id,y,Usage\n" + "".join(f"{i},{i % 5},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13))
+    pets = make_competition(ada, truth=truth, metric="mae", secondary=[("rmsle", {})])
+    enter(pets, bo)
+    submission = hand_in(pets, bo, ("id,y\n" + "".join(f"{i},-1\n" for i in range(1, 13))).encode())
+    assert submission.status == Submission.Status.SCORED
+    page = signed_in(bo).get(f"/c/pets/submissions/{submission.pk}/", headers=FOREIGN).content.decode()
+    assert "⟦12 values of &quot;y&quot; are below 0: ⟦" in page
