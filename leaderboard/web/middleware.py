@@ -104,8 +104,8 @@ class PlainAddressMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request.path = request.path.replace("\0", "")
         request.path_info = request.path_info.replace("\0", "")
-        while "%00" in request.META.get("QUERY_STRING", ""):
-            request.META["QUERY_STRING"] = request.META["QUERY_STRING"].replace("%00", "")
+        # What stands around one may be another; a space for that ends it, however many are within each other.
+        request.META["QUERY_STRING"] = request.META.get("QUERY_STRING", "").replace("%00", "").replace("%00", "+")
         return self.get_response(request)
 
 
