@@ -274,11 +274,7 @@ def test_an_upload_over_the_sites_limit_is_refused(hers: Client, pets: Competiti
         assert "larger than" in text_of(response)
 
 
-@pytest.mark.parametrize("name", sorted(str(p.name) for p in urlpatterns if str(p.name).startswith("host_")))
-def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, bo: User, dee: User, name: str) -> None:
-    if name == "host_new":
-        assert signed_in(bo).get("/host/new/").status_code == 403
-        return
+def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, bo: User, dee: User) -> None:
     hal = person("hal", can_host=True)
     make_competition(hal, slug="hals")
     enter(pets, bo)
@@ -291,13 +287,18 @@ def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, b
         "host_announcement": {"number": 1},
         "host_grade_file": {"kind": "canvas"},
     }
-    address = reverse(name, kwargs={"slug": "pets"} | numbers.get(name, {}))
-    for user in (hal, bo, dee):
-        client = signed_in(user)
-        assert client.get(address).status_code == 404
-        assert client.post(address, {"confirm": "pets", "action": "remove", "name": "ada"}).status_code == 404
-    assert Client().get(address)["Location"].startswith("/accounts/login/")
-    assert list(pets.hosts.values_list("username", flat=True)) == ["ada"]
+    clients = [signed_in(user) for user in (hal, bo, dee)]
+    assert clients[1].get("/host/new/").status_code == 403
+    names = {str(pattern.name) for pattern in urlpatterns if str(pattern.name).startswith("host_")} - {"host_new"}
+    for name in sorted(names):
+        address = reverse(name, kwargs={"slug": "pets"} | numbers.get(name, {}))
+        for client in clients:
+            assert client.get(address).status_code == 404, name
+            sent = client.post(address, {"confirm": "pets", "action": "remove", "name": "ada"})
+            assert sent.status_code == 404, name
+        assert Client().get(address)["Location"].startswith("/accounts/login/"), name
+        assert list(pets.hosts.values_list("username", flat=True)) == ["ada"], name
+    assert len(names) > 40
 
 
 def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: User) -> None:
