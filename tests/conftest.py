@@ -23,6 +23,7 @@ from django.test import override_settings
 from django.utils import timezone
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 import metrics
 from leaderboard import child, claims, hosting, joining, scorer, scoring, submitting, tasks
@@ -122,6 +123,21 @@ def cheap_passwords_and_counts_of_this_process_alone() -> Iterator[None]:
         CACHES={name: {"BACKEND": memory, "LOCATION": name} for name in ("default", "local")},
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
     ):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def static_files_found_once() -> Iterator[None]:
+    """Every client of a test loads the middleware anew, which looks through all folders of static files."""
+    look, found = WhiteNoiseMiddleware.add_files_from_finders, dict[str, Any]()
+
+    def look_once(self: Any) -> None:
+        if not found:
+            look(self)
+            found.update(self.files)
+        self.files.update(found)
+
+    with patch.object(WhiteNoiseMiddleware, "add_files_from_finders", look_once):
         yield
 
 

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,13 @@ def example_of(metric: metrics.Metric) -> tuple[bytes, bytes]:
 
 def score_of(metric: metrics.Metric, found: World, dice: random.Random | None = None) -> metrics.Result:
     return metrics.evaluate(metric.key, found.truth_csv(dice), found.submission_csv(dice))
+
+
+@cache
+def scored(key: str, seed: int) -> metrics.Result:
+    """The result of the world that most laws look at."""
+    metric = metrics.get(key)
+    return score_of(metric, world(metric, seed))
 
 
 def test_no_metric_file_escapes_the_laws() -> None:
@@ -67,7 +75,7 @@ def beaten(metric: metrics.Metric, value: float) -> bool:
 @every_metric
 @seeds
 def test_nothing_beats_the_best_value(metric: metrics.Metric, seed: int) -> None:
-    result = score_of(metric, world(metric, seed))
+    result = scored(metric.key, seed)
     for value in (result.overall, result.public, result.private):
         assert value is not None
         assert not beaten(metric, value)
@@ -93,7 +101,7 @@ def test_row_order_is_irrelevant_to_the_last_bit(metric: metrics.Metric, seed: i
 @every_metric
 @seeds
 def test_the_result_is_a_finite_plain_float(metric: metrics.Metric, seed: int) -> None:
-    result = score_of(metric, world(metric, seed))
+    result = scored(metric.key, seed)
     for value in (result.overall, result.public, result.private):
         assert type(value) is float
         assert math.isfinite(value)
@@ -121,7 +129,7 @@ def test_inputs_stay_untouched(metric: metrics.Metric) -> None:
 def test_sums_over_parts_add_up_to_the_whole(metric: metrics.Metric, seed: int) -> None:
     if metric.whole:
         return  # its rows are ranked, paired or weighed within a split
-    parts = score_of(metric, world(metric, seed)).parts
+    parts = scored(metric.key, seed).parts
     for name, value in parts.get("overall", {}).items():
         assert value == pytest.approx(parts["public"][name] + parts["private"][name], rel=1e-12)
 
@@ -186,7 +194,7 @@ def test_the_score_of_a_whole_column_is_what_its_rows_add_up_to(metric: metrics.
     if metric.score is None or metric.total is None:
         return
     found = world(metric, seed)
-    result = score_of(metric, found)
+    result = scored(metric.key, seed)
     told = metrics.explain(metric.key, found.truth_csv(), found.submission_csv())
     added = metric.total(np.array(list(told.sums.values())), **chosen(metric.total, result.params))
     assert added is None or added == pytest.approx(result.overall, rel=1e-12, abs=1e-15)

@@ -6,7 +6,7 @@ import csv
 import io
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import metrics
 
@@ -27,8 +27,23 @@ class World:
         return _csv(self.submission_header, self.submission, dice)
 
 
+_made: dict[tuple[str, int, int, bool], tuple[metrics.Metric, World]] = {}
+
+
 def world(metric: metrics.Metric, seed: int, rows: int = 40, *, split: bool = True) -> World:
-    """A random truth that the metric can score on both splits, and a random submission for it."""
+    """A random truth that the metric can score on both splits, and a random submission for it.
+
+    Many laws ask for the same one: it is made once, and each gets a copy.
+    """
+    asked = metric.key, seed, rows, split
+    made_for, made = _made.get(asked, (None, None))
+    if made is None or made_for is not metric:
+        made = _world(metric, seed, rows, split)
+        _made[asked] = metric, made
+    return replace(made, truth=[[*row] for row in made.truth], submission=[[*row] for row in made.submission])
+
+
+def _world(metric: metrics.Metric, seed: int, rows: int, split: bool) -> World:
     dice = random.Random(seed)
     names = _target_names(metric)
     header = ("id", *names, *metric.roles, *(["Usage"] if split else []))
