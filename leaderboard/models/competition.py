@@ -54,10 +54,11 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
 
     def seen_by(self, user: Viewer) -> CompetitionQuerySet:
         """Rows that know the roles of a person as they are now, so that asking for them costs no further query."""
-        if user.is_anonymous:
-            return self
+        return self if user.is_anonymous else self.with_roles_of(Value(user.pk))
+
+    def with_roles_of(self, user: Value) -> CompetitionQuerySet:
         return self.annotate(
-            role_of=Value(user.pk),
+            role_of=user,
             is_own=Exists(Competition.hosts.through.objects.filter(competition=OuterRef("pk"), user=user)),
             is_helped=Exists(Competition.assistants.through.objects.filter(competition=OuterRef("pk"), user=user)),
         )

@@ -25,12 +25,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
+from itertools import product
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.db.models import BigIntegerField, QuerySet, SlugField
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -38,6 +40,7 @@ from django.utils.translation import gettext as _
 from .. import ranking
 from ..models import Competition, GradeRelease, Membership, Viewer, extended_to, last_deadline, terms_of
 from ..models.clock import database_now
+from ..models.prepared import Given, Prepared
 from . import zones
 
 View = Callable[..., HttpResponseBase]
@@ -59,6 +62,28 @@ class Audience(StrEnum):
 RUNNING = (Audience.HOSTS, Audience.ASSISTANTS, Audience.GRADERS)
 
 
+def _seen(*, is_running: bool, is_anonymous: bool) -> QuerySet[Competition]:
+    found = Competition.objects.filter(slug=Given("slug", SlugField())).order_by()
+    if not is_anonymous:
+        found = found.with_roles_of(Given("user", BigIntegerField()))
+    # Whoever runs it reads on each page that a ground truth waits.
+    return found.select_related("ground_truth", *(["candidate"] if is_running else []))
+
+
+def _memberships() -> QuerySet[Membership]:
+    competition, user = Given("competition", BigIntegerField()), Given("user", BigIntegerField())
+    found = Membership.objects.select_related("team").filter(competition=competition, user=user).order_by()
+    return found.annotate(extended_to=extended_to("team"), is_graded=GradeRelease.is_current("competition"))
+
+
+# Every page about a competition asks for these, by whether its reader runs it and by whether nobody knows them.
+_SEEN = {
+    (is_running, is_anonymous): Prepared(partial(_seen, is_running=is_running, is_anonymous=is_anonymous))
+    for is_running, is_anonymous in product([False, True], repeat=2)
+}
+_MEMBERSHIP = Prepared(_memberships)
+
+
 @dataclass
 class Visit:
     """One person looking at one competition at one moment (`at`, used for every rule of this request)."""
@@ -77,12 +102,10 @@ class Visit:
     def membership(self) -> Membership | None:
         if self.user.is_anonymous:
             return None
-        return (
-            Membership.objects.select_related("team", "competition")
-            .filter(competition=self.competition, user=self.user)
-            .annotate(extended_to=extended_to("team"), is_graded=GradeRelease.is_current("competition"))
-            .first()
-        )
+        found: Membership | None = _MEMBERSHIP.first(competition=self.competition.pk, user=self.user.pk)
+        if found is not None:
+            found.competition = found.team.competition = self.competition
+        return found
 
     @property
     def is_graded(self) -> bool:
@@ -200,9 +223,8 @@ def _with_visit(
     view: View, audience: Audience, request: HttpRequest, *args: Any, slug: str, **kwargs: Any
 ) -> HttpResponseBase:
     user: Viewer = request.user
-    # Whoever runs it reads on each page that a ground truth waits.
-    rulers = ("ground_truth", "candidate") if audience in RUNNING else ("ground_truth",)
-    competition = Competition.objects.seen_by(user).select_related(*rulers).filter(slug=slug).first()
+    seen = _SEEN[audience in RUNNING, user.is_anonymous]
+    competition = seen.first(slug=slug) if user.is_anonymous else seen.first(slug=slug, user=user.pk)
     visit = Visit(competition, user, database_now()) if competition else None
     if visit is None or not is_let_in(visit, audience):
         if user.is_anonymous and audience is not Audience.VISITORS:

@@ -38,7 +38,7 @@ class Line:
     def is_exact(self) -> bool:
         """Whether those who agree say the same to the last digit; numbers are often near each other alone."""
         other, agree = self.row["other"], self.row["agree"]
-        return any(text == other and times >= agree for text, times in self.row["answers"])
+        return any(text == other and times >= agree for text, times in self.row.get("answers", ()))
 
 
 @open_to(Audience.HOSTS)
