@@ -41,6 +41,8 @@ def test_ada_reads_how_her_class_did(taught: Competition, ada: User) -> None:
     text = text_of(signed_in(ada).get(PAGE))
     assert "By the files that would decide now" in text
     assert "Guess 0.66667 1 / 2" in text
+    assert "The highest bar: 1 team" in text
+    assert "The highest bar: 3 files" in text
     assert "cy 1 1 0 0.50000 0.83333 -0.33333" in text
     assert "bo 2 1 1 1.00000 0.50000 0.50000" in text
     assert "dee 0 0 0 – – –" in text

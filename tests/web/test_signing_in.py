@@ -13,6 +13,13 @@ def sign_in(name: str, password: str, address: str = "10.0.0.1") -> int:
     return Client(REMOTE_ADDR=address).post("/accounts/login/", given).status_code
 
 
+def test_the_rules_of_a_password_are_one_line(pets: Competition, client: Client) -> None:
+    client.get(f"/join/{pets.join_code}/")
+    page = client.get("/accounts/signup/").content.decode()
+    assert page.count("At least eight characters") == 1
+    assert "<ul>" not in page.partition('id="id_password1_helptext"')[2].partition("</div>")[0]
+
+
 def test_a_class_of_sixty_signs_in_within_a_minute_from_one_address(db: None) -> None:
     password = make_password("correct horse")
     User.objects.bulk_create(

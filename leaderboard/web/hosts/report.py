@@ -51,6 +51,11 @@ def _drawn(report: hosting.Report) -> dict[str, Any]:
             [(team.scored, team.gap) for team in ranked if team.gap is not None],
             words["gaps"],
         ),
+        "tallest": {
+            "scores": max((one.teams for one in report.scores), default=0),
+            "days": max((one.files for one in report.days), default=0),
+            "attempts": max((one.teams for one in report.attempts), default=0),
+        },
         "gap_ends": _ends([team.gap for team in ranked if team.gap is not None]),
         "most_scored": max((team.scored for team in ranked), default=0),
     }
