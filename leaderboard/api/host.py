@@ -64,6 +64,7 @@ def check_truth(
     public_share: Annotated[float, Form(gt=0, lt=1, description="Of the rows, where the file has no Usage.")] = 0.3,
     seed: Annotated[int, Form(ge=0, lt=2**31)] = 0,
     group_column: Annotated[str, Form(max_length=200, description="Rows of one group stay together.")] = "",
+    as_meant: Annotated[bool, Form(description="Read a spreadsheet's file as it was meant.")] = False,
 ) -> TruthOut:
     """For hosts: keep a ground-truth file as the draft and say everything about it. Nothing is published yet."""
     competition = hosted(request, slug)
@@ -75,7 +76,7 @@ def check_truth(
                 metric=key,
                 params=given,
                 file_name=file.name or "",
-                chunks=file.chunks(),
+                chunks=hosting.as_meant(file.chunks()) if as_meant else file.chunks(),
                 public_share=public_share,
                 seed=seed,
                 secondary=beside,
@@ -243,6 +244,7 @@ def _truth_out(draft: TruthDraft) -> TruthOut:
         metric=draft.metric,
         params=draft.params,
         findings=[_finding(one) for one in report["findings"]],
+        as_meant=[change["message"] for change in report["as_meant"]],
         **{name: report[name] for name in names},
     )
 

@@ -220,6 +220,9 @@ class TruthOut(Schema):
     private_rows: int
     ignored_rows: int
     findings: list[Finding]
+    as_meant: Annotated[
+        list[str], Field(description="Where the file blocks: what reading it with `as_meant` would change.")
+    ]
 
 
 class RulerOut(Schema):

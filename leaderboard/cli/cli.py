@@ -365,10 +365,13 @@ def truth(site: Site, asked: Any) -> Any:
     """Check a ground-truth file; with --publish make it the next ground truth, if nothing forbids that."""
     path, pairs = f"competitions/{asked.competition}/truth", [pair.partition("=") for pair in asked.param]
     form = {"metric": asked.metric, "params": json.dumps({name: value for name, _, value in pairs}) if pairs else None}
+    form["as_meant"] = "true" if asked.as_meant else None
     form.update(id_column=asked.id, public_share=asked.share, seed=asked.seed, group_column=asked.group)
     said = site.post(path, file=read(asked.file), **form)
     words = [f"{'BLOCKS: ' if one['blocking'] else ''}{plain(one['message'])}" for one in said["findings"]]
     if not said["is_good"]:
+        offered = [f"- {plain(change)}" for change in said["as_meant"]]
+        words += ["With --as-meant it is read like this:", *offered] if offered else []
         raise Failed("\n  ".join([f"{asked.file} cannot be published:", *words]), BAD_TRUTH, said)
     words.append(
         f"{asked.file} is good for {said['metric']}: {said['public_rows']} public, {said['private_rows']} private rows."
@@ -506,6 +509,7 @@ def of_teachers(top: Any) -> None:
     for name, kind in (("--metric", str), ("--id", str), ("--share", float), ("--seed", int), ("--group", str)):
         one.add_argument(name, type=kind)
     one.add_argument("-p", "--param", action="append", default=[], metavar="NAME=VALUE")
+    one.add_argument("--as-meant", action="store_true", help="read a spreadsheet's file as it was meant")
     one.add_argument("--publish", action="store_true")
     one.add_argument("--confirm", action="store_true", help="yes to what the metric asks")
     one.add_argument(*MESSAGE, default="", help="what changed")

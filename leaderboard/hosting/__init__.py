@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..models import Role
+from ._spreadsheets import as_meant
 from .announcing import announce, edit_announcement, readers, section_sizes, withdraw_announcement
 from .boards import add_baseline, baseline_scores, board_csv, remove_baseline, reveal
 from .bundles import submissions_zip
@@ -124,6 +125,7 @@ __all__ = [
     "alike_by_facts",
     "announce",
     "apply_candidate",
+    "as_meant",
     "baseline_scores",
     "begin",
     "below_baselines",

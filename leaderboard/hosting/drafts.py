@@ -18,6 +18,7 @@ from ..models import Competition, GroundTruth, TruthDraft
 from ..models.truth import LONGEST_NAME
 from ..storage import clean_name, path_of, store
 from ..storage import remove as remove_file
+from ._spreadsheets import READ_OTHERWISE, changes_as_meant, plain
 from .data_files import ANSWERS_IN_DATA, leaks_of
 from .secondary import Asked, asked_of, clean_secondary
 from .setting_up import CannotHost
@@ -25,8 +26,6 @@ from .setting_up import CannotHost
 log = logging.getLogger(__name__)
 
 HEAD_BYTES = 65_536
-READ_OTHERWISE = frozenset({"separator", "column_unnamed", "usage_name", "encoding", "row_width", "quote"})
-"""Findings that a file gets which a spreadsheet saved in its own way."""
 LARGEST_TEST_FILE = 50_000_000
 MOST_TEST_FILES = 10
 DEFAULT_METRIC = "accuracy"
@@ -97,7 +96,7 @@ def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str
     """The file that came, or the draft's, or that of the last ground truth; each as a file of its own."""
     competition, held = draft.competition, draft.file_key
     if chunks is not None:
-        draft.file_key, draft.file_name = _store_truth(competition, _plain(chunks)), clean_name(file_name)
+        draft.file_key, draft.file_name = _store_truth(competition, plain(chunks)), clean_name(file_name)
     elif not draft.file_key:
         draft.file_key, draft.file_name = _copy_of_last(competition)
     split = draft.file_key
@@ -134,7 +133,7 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     report["is_split_by_system"] = truth != path_of(draft.file_key)
     kept = _split_to_keep(draft.competition) if report["is_split_by_system"] else None
     report["split_kept_from"] = kept.number if kept else None
-    report["as_meant"] = _changes_as_meant(draft) if READ_OTHERWISE & {one["code"] for one in _blocking(report)} else []
+    report["as_meant"] = changes_as_meant(draft) if READ_OTHERWISE & {one["code"] for one in _blocking(report)} else []
     return report
 
 
@@ -146,7 +145,7 @@ def take_as_meant(*, competition: Competition) -> TruthDraft:
     draft = TruthDraft.objects.filter(competition=competition).first()
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "as_meant.csv"
-        if draft is None or not _changes_as_meant(draft, target):
+        if draft is None or not changes_as_meant(draft, target):
             raise CannotHost(_("There is no file that could be read in another way. Choose one."))
         # What a file that could not be read was checked with is nobody's choice, unless a metric counts already.
         is_kept = competition.launched_at is not None
@@ -182,19 +181,6 @@ def blocks_by_files_alone(report: dict[str, Any]) -> bool:
 
 def _blocking(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [finding for finding in report["findings"] if finding["blocking"]]
-
-
-def _changes_as_meant(draft: TruthDraft, target: Path | None = None) -> list[dict[str, Any]]:
-    """What reading the file as a spreadsheet's would change; the CSV goes to `target`."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = target or Path(folder) / "as_meant.csv"
-        try:
-            answer = child.run("as_meant", truth=str(path_of(draft.file_key)), target=str(place))
-        except child.ChildFailed:
-            log.exception("%s could not be read as a spreadsheet's", draft.file_key)
-            return []
-    changes: list[dict[str, Any]] = answer["changes"]
-    return changes
 
 
 def final_file(draft: TruthDraft, folder: Path) -> Path:
@@ -322,15 +308,6 @@ def _header(path: Path) -> list[str]:
 def _split_to_keep(competition: Competition) -> GroundTruth | None:
     """The ruler whose split a later one takes over: once launched, a row never changes the board it counts for."""
     return competition.ground_truth if competition.launched_at else None
-
-
-def _plain(chunks: Iterable[bytes]) -> Iterable[bytes]:
-    """The CSV of a plain, gzipped or zipped upload; a container that cannot be read is kept for the check to name."""
-    data = b"".join(chunks)
-    try:
-        return [metrics.read_container(data, 1 << 30)]
-    except metrics.MetricError:
-        return [data]
 
 
 def _store_truth(competition: Competition, chunks: Iterable[bytes]) -> str:

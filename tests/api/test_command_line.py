@@ -327,3 +327,22 @@ def test_who_has_no_token_reads_where_one_is_made(bos: Terminal) -> None:
     said = bos.run("competitions list")
     assert said.code == 5
     assert "/account/" in said.err
+
+
+def test_a_spreadsheets_truth_is_read_as_it_was_meant_where_ada_asks_for_it(
+    adas: Terminal, ada: User, tmp_path: Path
+) -> None:
+    make_competition(ada, slug="birds", launched=False)
+    file = tmp_path / "truth.csv"
+    file.write_text(TRUTH.replace(",", ";"))
+    said = adas.run(f"truth birds -f {file} --metric error_rate")
+    assert said.code == 3
+    assert "With --as-meant it is read like this:" in said.err
+    assert "- Columns are cut at semicolons." in said.err
+    said = adas.run(f"truth birds -f {file} --metric error_rate --as-meant")
+    assert said.code == 0
+    assert "is good for error_rate: 6 public, 6 private rows" in said.out
+    file.write_text("id,label\n1,cat\n1,dog\n")
+    said = adas.run(f"truth birds -f {file} --as-meant")
+    assert said.code == 3
+    assert "--as-meant" not in said.err, "nothing of this kind would help"
