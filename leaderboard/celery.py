@@ -53,6 +53,7 @@ app.conf.beat_schedule = {
     **app.conf.beat_schedule,
     "promises": {"task": "leaderboard.tasks.check_invariants", "schedule": crontab(hour=3, minute=20)},
     "files": {"task": "leaderboard.tasks.sweep_files", "schedule": crontab(hour=4, minute=40)},
+    "sessions": {"task": "leaderboard.tasks.clear_sessions", "schedule": crontab(hour=5, minute=10)},
 }
 if lifeline.part() != "worker":
     # Who only rings waits less for a frozen broker: it is asked twice, and an upload is answered within 3 s. A worker

@@ -252,6 +252,12 @@ def sweep_files() -> None:
     _beside("sweep_files")
 
 
+@app.task(name="leaderboard.tasks.clear_sessions")
+def clear_sessions() -> None:
+    """Forget sessions that have run out, in a process beside this one."""
+    _beside("clearsessions")
+
+
 @worker_ready.connect
 def _try_the_cage(**_: object) -> None:
     """Find out on this machine whether metrics from outside can be locked in, beside the first work."""

@@ -12,21 +12,44 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.auth_backends import AuthenticationBackend
 from allauth.account.internal.userkit import filter_users_by_email, get_user_by_username
 from django.conf import settings
+from django.core import signing
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from .. import hosting, joining
 from ..models import User, Viewer
 from ..models.names import skeleton, tidy
 
-# Where a session keeps the code or invitation that was opened without an account.
+# The cookie with the code or invitation that was opened without an account.
 WAY_IN = "way_in"
 
 
-def remember_way_in(request: HttpRequest, **way: str) -> None:
-    """Let this visitor make an account: `code` or `invitation` was found to be valid."""
-    request.session[WAY_IN] = way
+def remember_way_in(answer: HttpResponse, **way: str) -> HttpResponse:
+    """Let who gets this answer make an account: `code` or `invitation` was found to be valid.
+
+    It is signed and theirs to keep. In a session it would be a row for each request without cookies.
+    """
+    answer.set_cookie(
+        WAY_IN,
+        signing.dumps(way, salt=WAY_IN),
+        max_age=settings.SESSION_COOKIE_AGE,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    answer["Cache-Control"] = "private, no-store"
+    return answer
+
+
+def _way_in(request: HttpRequest) -> dict[str, str]:
+    try:
+        way: dict[str, str] = signing.loads(
+            request.COOKIES.get(WAY_IN, ""), salt=WAY_IN, max_age=settings.SESSION_COOKIE_AGE
+        )
+    except signing.BadSignature:
+        return {}
+    return way
 
 
 def needs_second_factor(user: Viewer) -> bool:
@@ -58,7 +81,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """django-allauth's questions to this site."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        way = request.session.get(WAY_IN)
+        way = _way_in(request)
         return settings.OPEN_SIGN_UP or bool(way and joining.lets_in(**way))
 
     def is_safe_url(self, url: str) -> bool:

@@ -12,13 +12,15 @@ from allauth.mfa.totp.internal import auth as totp
 from django.conf import LazySettings
 from django.conf import settings as configured
 from django.contrib.auth import hashers
-from django.core import mail
+from django.contrib.sessions.models import Session
+from django.core import mail, signing
 from django.test import Client
 
 from leaderboard import settings as own
 from leaderboard.models import Competition, User
 from leaderboard.slow_clients import FewAtOnce
 from leaderboard.wsgi import AT_ONCE, application
+from tests.conftest import enter
 from tests.web.test_signing_in import sign_in
 
 NEW = {"password1": "long enough 7", "password2": "long enough 7"}
@@ -119,6 +121,22 @@ def test_a_code_lets_in_as_long_as_it_is_valid(pets: Competition, settings: Lazy
     assert "You need a join code" in client.get("/accounts/signup/").content.decode()
     settings.OPEN_SIGN_UP = True
     assert "Create an account" in client.get("/accounts/signup/").content.decode()
+
+
+def test_opening_a_code_a_thousand_times_leaves_no_row(pets: Competition, bo: User) -> None:
+    team = enter(pets, bo).team
+    for path in (f"/join/{pets.join_code}/", f"/invitation/{team.invitation}/"):
+        answer = Client().get(path)
+        assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store")
+    assert not Session.objects.exists()
+
+
+def test_a_way_in_that_somebody_made_up_is_none(pets: Competition) -> None:
+    stranger = Client()
+    for made_up in (f'{{"code":"{pets.join_code}"}}', signing.dumps({"code": pets.join_code}), "", "x:y:z"):
+        stranger.cookies["way_in"] = made_up
+        stranger.post("/accounts/signup/", {"username": "dee", "email": "dee@example.org", **NEW})
+    assert not User.objects.filter(username="dee").exists()
 
 
 def test_accounts_per_address_are_counted(pets: Competition, settings: LazySettings) -> None:

@@ -57,8 +57,8 @@ def join_code(request: HttpRequest, code: str) -> HttpResponse:
         )
         return render(request, "students/join.html", {"form": form}, status=404)
     if request.user.is_anonymous:
-        remember_way_in(request, code=code)
-        return render(request, "students/join_signed_out.html", {"may_sign_up": True})
+        answer = render(request, "students/join_signed_out.html", {"may_sign_up": True})
+        return remember_way_in(answer, code=code)
     user = person(request.user)
     return _door(request, competition, "students/join_code.html", lambda: joining.by_code(user=user, code=code))
 
@@ -74,8 +74,8 @@ def slip(request: HttpRequest, code: str) -> HttpResponse:
         _count_guess(request)
         return render(request, "students/slip.html", {"is_early": entry is not None}, status=404)
     if request.user.is_anonymous:
-        remember_way_in(request, slip=digest)
-        return render(request, "students/join_signed_out.html", {"may_sign_up": True, "entry": entry})
+        answer = render(request, "students/join_signed_out.html", {"may_sign_up": True, "entry": entry})
+        return remember_way_in(answer, slip=digest)
     user = person(request.user)
     held = Membership.objects.filter(competition=entry.competition, user=user).first()
     context: dict[str, object] = {"entry": entry, "held": held, "obstacle": _closed(entry.competition)}
@@ -107,8 +107,8 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
         _count_guess(request)
         return render(request, "students/invitation.html", status=404)
     if request.user.is_anonymous:
-        remember_way_in(request, invitation=invitation)
-        return render(request, "students/join_signed_out.html", {"is_team": True, "may_sign_up": True})
+        answer = render(request, "students/join_signed_out.html", {"is_team": True, "may_sign_up": True})
+        return remember_way_in(answer, invitation=invitation)
     user = person(request.user)
     held = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
     if held and held.team_id == team.pk:
