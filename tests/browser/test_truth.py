@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import product
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -18,8 +20,11 @@ from leaderboard import hosting
 from leaderboard.models import User
 from tests.metrics.answer_files import table
 
+from .for_everybody import dress
+
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS = table("id,y,sample_weight", lambda i, dice: f"{dice.random():.3f},{dice.randint(1, 9)}", 120)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 
@@ -59,17 +64,16 @@ def test_a_file_is_enough_to_be_told_what_fits(truth_page: Page) -> None:
     expect(page.locator("#parameters h3")).to_have_text("Column-wise RMSE")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1180, 320])
-def test_the_checked_page_is_for_everybody(truth_page: Page, scheme: str, width: int) -> None:
+def test_the_checked_page_is_for_everybody(truth_page: Page) -> None:
     page = truth_page
     find_metrics(page)
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-    page.set_viewport_size({"width": width, "height": 900})
     for summary in page.locator("details.disclosure > summary").all():
         summary.click()
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    if folder := os.environ.get("PICTURES"):
-        page.screenshot(path=f"{folder}/truth-{scheme}-{width}.png", full_page=True)
-    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}})
-    assert found.response["violations"] == [], found.generate_report()
+    for scheme, width in product(SCHEMES, (1180, 320)):
+        page.set_viewport_size({"width": width, "height": 900})
+        dress(page, scheme)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (scheme, width)
+        if folder := os.environ.get("PICTURES"):
+            page.screenshot(path=f"{folder}/truth-{scheme}-{width}.png", full_page=True)
+        found = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}})
+        assert found.response["violations"] == [], (scheme, width, found.generate_report())
