@@ -62,7 +62,8 @@ class TruthForm(forms.Form):
         choices = [(metric.key, metric.title) for metric in outside.catalogue()]
         self.fields["metric"].choices = choices  # type: ignore[attr-defined]
         self.fields["file"].help_text = (
-            _("CSV, .csv.gz or .zip. Leave it empty to keep <strong>%(file)s</strong>.") % {"file": escape(has_file)}
+            _("CSV, .csv.gz or .zip. Leave it empty to look at <strong>%(file)s</strong> again.")
+            % {"file": escape(has_file)}
             if has_file
             else _(
                 "CSV, .csv.gz or .zip: a column of ids, the answers, and if you like a column <code>Usage</code> "
