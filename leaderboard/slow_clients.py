@@ -5,7 +5,8 @@ few may work at the same time (Python runs one at a time, and SQLite has one wri
 client's bytes or for a child process gives its place to another, and one that sends bytes has none.
 
 Who sends hundreds of bodies drop by drop would have all threads. So some are left for pages, and one address gets a
-part of them; more than that is not begun to be read.
+part of them; more than that is not begun to be read. A whole class may sit behind that address, so some are left for
+people who are signed in, a few for each.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ log = logging.getLogger(__name__)
 
 # Of the web server's 512 threads. A whole class may sit behind one address.
 MOST_SLOW, MOST_SLOW_OF_ONE = 448, 256
+FOR_PEOPLE, MOST_SLOW_OF_A_PERSON = 128, 8
 TOO_MANY = b"Too many uploads are on their way at this moment. Try again in half a minute.\n"
 
 Environ = dict[str, Any]
@@ -74,28 +76,34 @@ def waiting() -> Iterator[None]:
 
 
 class Slow:
-    """Bodies that are waited for at this moment, all and by address."""
+    """Bodies that are waited for at this moment, all and by sender: an address or, where its part is used up, a person.
+    The last `for_people` are for persons alone."""
 
-    def __init__(self, most: int, most_of_one: int) -> None:
-        self.most, self.most_of_one = most, most_of_one
-        self._by_address: Counter[str] = Counter()
+    def __init__(self, most: int, most_of_one: int, for_people: int = 0) -> None:
+        self.most, self.most_of_one, self.for_people = most, most_of_one, for_people
+        self._by_sender: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def are_too_many(self, address: str) -> bool:
         with self._lock:
-            return self._by_address.total() >= self.most or self._by_address[address] >= self.most_of_one
+            most = self.most - self.for_people
+            return self._by_sender.total() >= most or self._by_sender[address] >= self.most_of_one
+
+    def are_too_many_of_person(self, person: str) -> bool:
+        with self._lock:
+            return self._by_sender.total() >= self.most or self._by_sender[person] >= MOST_SLOW_OF_A_PERSON
 
     @contextmanager
-    def one_of(self, address: str) -> Iterator[None]:
+    def one_of(self, sender: str) -> Iterator[None]:
         with self._lock:
-            self._by_address[address] += 1
+            self._by_sender[sender] += 1
         try:
             yield
         finally:
             with self._lock:
-                self._by_address[address] -= 1
-                if not self._by_address[address]:
-                    del self._by_address[address]
+                self._by_sender[sender] -= 1
+                if not self._by_sender[sender]:
+                    del self._by_sender[sender]
 
 
 def address_of(environ: Environ, proxies: int) -> str:
@@ -109,28 +117,49 @@ def address_of(environ: Environ, proxies: int) -> str:
     return address
 
 
-class FewAtOnce:
-    """A WSGI application of which at most `places` requests are worked on at once. `proxies` stand before it."""
+def nobody(_: Environ) -> str:
+    return ""
 
-    def __init__(self, application: Application, places: int, *, slow: Slow | None = None, proxies: int = 0) -> None:
+
+class FewAtOnce:
+    """A WSGI application of which at most `places` requests are worked on at once. `proxies` stand before it; `person`
+    says who sends a request, where that has to be known before it is read."""
+
+    def __init__(
+        self,
+        application: Application,
+        places: int,
+        *,
+        slow: Slow | None = None,
+        proxies: int = 0,
+        person: Callable[[Environ], str] = nobody,
+    ) -> None:
         self.application = application
         self.places = Places(places)
-        self.slow = slow or Slow(MOST_SLOW, MOST_SLOW_OF_ONE)
+        self.slow = slow or Slow(MOST_SLOW, MOST_SLOW_OF_ONE, FOR_PEOPLE)
         self.proxies = proxies
+        self.person = person
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
-        address = address_of(environ, self.proxies)
-        environ["wsgi.input"] = Body(environ["wsgi.input"], self.slow, address)
+        body = environ["wsgi.input"] = Body(environ["wsgi.input"], self.slow, address_of(environ, self.proxies))
         self.places.acquire()
         _here.places = self.places
         try:
             # Asked by those who have a place, so that a crowd that comes at once is counted too.
-            if environ.get("CONTENT_LENGTH", "0") not in ("", "0") and self.slow.are_too_many(address):
+            if environ.get("CONTENT_LENGTH", "0") not in ("", "0") and not self._may_begin(environ, body):
                 return _too_many(start_response)
             return self.application(environ, start_response)
         finally:
             _here.places = None
             self.places.release()
+
+    def _may_begin(self, environ: Environ, body: Body) -> bool:
+        if not self.slow.are_too_many(body.sender):
+            return True
+        if not (person := self.person(environ)) or self.slow.are_too_many_of_person(person):
+            return False
+        body.sender = person
+        return True
 
 
 def _too_many(start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -143,8 +172,8 @@ def _too_many(start_response: Callable[..., Any]) -> Iterable[bytes]:
 class Body:
     """What a client sends; whoever waits for it needs no place."""
 
-    def __init__(self, source: Any, slow: Slow, address: str) -> None:
-        self.source, self.slow, self.address = source, slow, address
+    def __init__(self, source: Any, slow: Slow, sender: str) -> None:
+        self.source, self.slow, self.sender = source, slow, sender
 
     def read(self, *size: int) -> bytes:
         with self._waiting():
@@ -167,5 +196,5 @@ class Body:
 
     @contextmanager
     def _waiting(self) -> Iterator[None]:
-        with waiting(), self.slow.one_of(self.address):
+        with waiting(), self.slow.one_of(self.sender):
             yield

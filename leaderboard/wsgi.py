@@ -21,4 +21,8 @@ sys.setswitchinterval(0.0005)
 # would only wait for Python's lock while they hold the database's.
 AT_ONCE = 4
 
-application = FewAtOnce(get_wsgi_application(), AT_ONCE, proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT)
+_site = get_wsgi_application()
+
+from .web.senders import person_behind  # noqa: E402 - models can be loaded from here on
+
+application = FewAtOnce(_site, AT_ONCE, proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT, person=person_behind)

@@ -152,7 +152,7 @@ def test_no_variable_of_the_site_is_forgotten() -> None:
     names = {name for path in files for name in asked.findall(path.read_text())}
     always = {"SITE_URL", "VAR_DIR", "TRUSTED_PROXIES"}
     once = {"ADMIN_USERNAME", "ADMIN_PASSWORD", "ADMIN_EMAIL"}
-    of_a_request = {"REMOTE_ADDR", "CONTENT_LENGTH", "HTTP_X_FORWARDED_FOR"}
+    of_a_request = {"REMOTE_ADDR", "CONTENT_LENGTH", "HTTP_X_FORWARDED_FOR", "HTTP_COOKIE", "HTTP_AUTHORIZATION"}
     of_the_system = {"DISPLAY", "WAYLAND_DISPLAY", "LD_LIBRARY_PATH", "DJANGO_SETTINGS_MODULE", "PATH", "HOME"}
     assert names - set(services.VARIABLES) - always - once - of_a_request - of_the_system - {"DEBUG"} == set()
 

@@ -5,11 +5,17 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from django.test import Client
 
+from leaderboard import slow_clients
+from leaderboard.models import ApiToken, User
 from leaderboard.slow_clients import TOO_MANY, Body, Environ, FewAtOnce, Places, Slow, address_of, waiting
+from leaderboard.web.senders import person_behind
+from leaderboard.wsgi import application
 
 
 class SlowBody(io.BytesIO):
@@ -142,6 +148,35 @@ def test_a_stranger_with_hundreds_of_slow_bodies_leaves_threads_to_the_others() 
         thread.join(10)
     assert ask(site, io.BytesIO(b"again"), **dee) == b"again"
     assert site.places.free == 1
+
+
+def test_a_stranger_behind_the_address_of_a_class_keeps_no_upload_of_it_away(
+    client: Client, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bo's session and Bo's token are the same person, who has few bodies on the way; made-up ones are nobody's."""
+    monkeypatch.setattr(slow_clients, "MOST_SLOW_OF_A_PERSON", 2)
+    client.force_login(bo)
+    session = {"HTTP_COOKIE": f"theme=dark; sessionid={client.cookies['sessionid'].value}"}
+    token = {"HTTP_AUTHORIZATION": f"Bearer {ApiToken.issue(bo, 'laptop')[1]}"}
+    slow = Slow(most=6, most_of_one=2, for_people=3)
+    site = FewAtOnce(echo, places=1, slow=slow, person=person_behind)
+
+    def send(address: str = "10.0.0.1", **known: str) -> bytes:
+        return ask(site, io.BytesIO(b"a file"), CONTENT_LENGTH="6", REMOTE_ADDR=address, **known)
+
+    with ExitStack() as held:
+        for _ in range(2):
+            held.enter_context(slow.one_of("10.0.0.1"))
+        for known in (session, token):
+            for made_up in ({name: value + "x" for name, value in known.items()}, {}):
+                assert send(**made_up) == TOO_MANY
+            assert send(**known) == b"a file"
+            held.enter_context(slow.one_of(person_behind(known)))
+        assert send(**session) == TOO_MANY
+        # From several addresses strangers do not take what is left for people either.
+        held.enter_context(slow.one_of("10.0.0.2"))
+        assert send("10.0.0.3") == TOO_MANY
+    assert (application.person, application.slow.for_people) == (person_behind, slow_clients.FOR_PEOPLE)
 
 
 @pytest.mark.parametrize(
