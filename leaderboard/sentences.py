@@ -40,8 +40,8 @@ def told(kept: Mapping[str, Any], name: str = "message") -> str:
 
 def sentence_of(kept: Mapping[str, Any], name: str) -> str:
     """One text of a problem, a finding or the like, as `kept` of the library wrote it: English, with its form."""
-    text: str = kept.get(name) or ""
-    return metrics.restored(text, kept["forms"].get(name)) if "forms" in kept else text
+    text, forms = kept.get(name) or "", kept.get("forms")
+    return metrics.restored(text, forms.get(name)) if isinstance(forms, dict) else text
 
 
 def _say(form: str, many: str, number: int | None) -> str:

@@ -157,6 +157,7 @@ _WHY = {
     "header_missing": later("The first row would be lost."),
 }
 
+# Translators: all rows together, beside the public and the private part
 _PARTS = {"overall": later("overall"), "public": later("public"), "private": later("private")}
 _MISSING_FROM_FILE = forms(
     "{count} id of the truth missing from {file}: {ids}.", "{count} ids of the truth missing from {file}: {ids}."

@@ -119,6 +119,7 @@ def listed(examples: Sequence[str], count: int) -> Sentence:
     """Up to five examples in one line, with the number of those left out."""
     text = joined(examples[:EXAMPLES], _COMMA)
     left = count - min(len(examples), EXAMPLES)
+    # Translators: the end of a list of examples
     return said("{examples} and {left} more", examples=text, left=left) if left > 0 else text
 
 

@@ -149,6 +149,7 @@ def _one_ragged(record: _Record, found: int, width: int) -> Sentence:
 
 
 def _all_ragged(ragged: list[tuple[_Record, int]], width: int) -> Sentence:
+    # Translators: one row of a list, with the number of its values: line 3 has 4
     places = [said("{line} has {values}", line=_span(one), values=many) for one, many in ragged[:EXAMPLES]]
     return said(
         "{rows} rows have another number of values than the header ({width}): {lines}.",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
+from django.core.files.base import ContentFile
 from django.test import Client
 from django.utils import timezone, translation
 from django.utils.html import escape
@@ -24,6 +25,7 @@ from tests.web.languages import CODE, second_language
 from tests.web.own_words import own_words
 from tests.web.reading import unbracketed
 from tests.web.test_join import signed_in
+from tests.web.test_metrics import typed
 
 FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
 REFUSED = b"id,label\n1,cat\n1,dog\nx,\n"
@@ -61,6 +63,17 @@ def test_the_problems_of_a_download_and_of_a_check_are_in_bos_language(pets: Com
     table = client.get(f"/c/pets/submissions/{submission.pk}/problems.csv", headers=FOREIGN).content.decode()
     assert "⟦1 id unknown" in table
     assert table.startswith("code,message,column,line,id,count")
+    checked = client.post(
+        "/c/pets/submit/", {"file": ContentFile(REFUSED, "a.csv"), "check_only": "on"}, headers=FOREIGN
+    )
+    assert "⟦1 id unknown" in checked.content.decode()
+
+
+def test_a_visitor_who_changes_an_example_reads_what_is_wrong_with_it_in_their_language(db: None) -> None:
+    address = "/metrics/rmse/" + typed("id,y\n1,2\n2,3", "id,y\n1,lots\n9,1")
+    assert "⟦1 id unknown" in Client().get(address, headers=FOREIGN).content.decode()
+    wrong = "/metrics/fbeta/" + typed("id,y\n1,1\n2,0", "id,y\n1,1\n2,0", beta="-1")
+    assert "⟦Must be " in Client().get(wrong, headers=FOREIGN).content.decode()
 
 
 def test_a_file_that_is_refused_at_once_is_refused_in_bos_language(pets: Competition, bo: User) -> None:
