@@ -212,10 +212,11 @@ def _versions(ruler: GroundTruth) -> dict[str, str]:
 
 
 def unmeasured(ground_truth: GroundTruth) -> Any:
-    """Scored submissions that have neither scores nor a refusal under a ground truth."""
+    """Scored submissions that have neither scores nor a refusal under a ground truth. Both scores of a file are written
+    in one transaction, so one of them says it."""
     return (
         Submission.objects.filter(competition=ground_truth.competition_id, status=Submission.Status.SCORED)
-        .exclude(pk__in=Score.objects.filter(ground_truth=ground_truth).values("submission"))
+        .exclude(pk__in=Score.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).values("submission"))
         .exclude(pk__in=Refusal.objects.filter(ground_truth=ground_truth).values("submission"))
         .order_by("received_at")
     )
