@@ -267,7 +267,8 @@ def _steps_there_are(ruler: GroundTruth, step: float) -> str:
     ) % {"score": number_text(nearest), "steps": steps}
     if steps >= FEW_STEPS:
         return words
-    return f"{words} {gettext('A class sees little progress then: a smaller step or a plain board shows more.')}"
+    advice = gettext("A class sees little progress then: a smaller step or a plain board shows more.")
+    return f"{words} {advice}"
 
 
 class DataFileForm(forms.Form):
