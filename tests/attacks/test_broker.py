@@ -154,7 +154,7 @@ def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> No
         assert worker_of(site.process.pid) == worker
         assert not loot.exists()
 
-        counting = "from leaderboard.web.answers import count_try, tries\n"
+        counting = "from leaderboard.shared_cache import count_try, tries\n"
         told = [site.shell(counting + "print(count_try('thing', 'bo', seconds=60))") for _ in range(2)]
         assert told == ["1", "2"], "what one process counted the next one knows"
         [key] = broker.keys("*tries:thing:bo")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from typing import Any
 
 import pytest
@@ -11,8 +13,8 @@ from django.core.cache import caches
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import hosting
-from leaderboard.models import Competition
+from leaderboard import hosting, ranking
+from leaderboard.models import Competition, GroundTruth, Score, Split, Submission
 from leaderboard.models.clock import database_now
 from leaderboard.ranking import boards
 from leaderboard.web import access, board_cache
@@ -128,6 +130,49 @@ def test_a_rule_that_lets_students_see_private_scores_is_noticed(
     found = leaks(scene, "bo", is_revealed=False, log=caplog, below=below)
     assert "bo reads a private score at c/<slug:slug>/leaderboard.csv" in found
     assert "bo reads a private score at api/v1/competitions/<slug:slug>/leaderboard" in found
+
+
+def kept_back(scene: Scene, mode: str) -> re.Pattern[str]:
+    """Give the files public scores of many digits on a board of this mode; what to look for, secondary values too."""
+    Competition.objects.filter(pk=scene.competition.pk).update(board_mode=mode, board_step=0.1)
+    digits = []
+    files = Submission.objects.filter(competition=scene.competition, team__isnull=False).order_by("received_at")
+    for value, file in zip((0.5038617, 0.5170194), files, strict=True):
+        Score.objects.filter(submission=file, split=Split.PUBLIC).update(value=value, secondary=[{"value": 1 - value}])
+        digits += [text for number in (value, 1 - value) for text in (f"{number:.4f}", f"{number:.7f}"[:6])]
+    ruler = GroundTruth.objects.select_related("competition").get(competition=scene.competition)
+    ranking.rebuild(ruler)
+    return re.compile("|".join(rf"\b{re.escape(one)}" for one in digits))
+
+
+def readers_of(scene: Scene, role: str, wanted: re.Pattern[str]) -> list[str]:
+    """Addresses where a role finds it, in pages, files for programs and the zip of one's own data."""
+    found = []
+    for address in addresses():
+        if not address.route.startswith(("c/", "api/", "account/", "teams/", "notifications/")):
+            continue
+        path = filled(address.route, scene.arguments)
+        data: dict[str, str] | None = {} if address.name == "my_data" else None
+        answer = ask(scene, role, "GET", path, data)
+        body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+        if body.startswith(b"PK"):
+            with zipfile.ZipFile(io.BytesIO(body)) as archive:
+                body = b"\n".join(archive.read(name) for name in archive.namelist())
+        if wanted.search(body.decode(errors="replace")):
+            found.append(address.name)
+    return found
+
+
+@pytest.mark.parametrize("role", roles("bo", of=("bo", "eve", "anonymous")))
+@pytest.mark.parametrize("mode", ["steady", pytest.param("hidden", marks=pytest.mark.long)])
+def test_nobody_reads_a_score_that_a_board_keeps_back(scene: Scene, role: str, mode: str) -> None:
+    assert readers_of(scene, role, kept_back(scene, mode)) == []
+
+
+def test_on_a_plain_board_everybody_reads_them(scene: Scene) -> None:
+    """The test above could not fail if no page ever showed one."""
+    found = readers_of(scene, "bo", kept_back(scene, "plain"))
+    assert {"leaderboard_csv", "submission", "my_data", "api_submission", "api_leaderboard"} <= set(found)
 
 
 def test_scores_are_found_however_they_are_written() -> None:
