@@ -24,14 +24,20 @@ Found = TypeVar("Found")
 _own = threading.local()
 
 
+def patience() -> float:
+    """How many times longer than on a quiet machine things may take on this one, as busy as it is now."""
+    return 1 + os.getloadavg()[0] / (os.cpu_count() or 1)
+
+
 def until(condition: Callable[[], Found | None], *, seconds: float = 30, every: float = 0.02, what: str = "") -> Found:
-    """Wait for a condition to hold and give what it gave."""
+    """Wait for a condition to hold and give what it gave; a busy machine has longer."""
+    seconds *= patience()
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if found := condition():
             return found
         time.sleep(every)
-    raise AssertionError(f"not within {seconds} s: {what or condition}")
+    raise AssertionError(f"not within {seconds:.0f} s: {what or condition}")
 
 
 def free_port() -> int:
@@ -115,7 +121,7 @@ class Site:
         """Ctrl-C; gives the seconds until everything had stopped."""
         begun = time.monotonic()
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=20 * patience())
         return time.monotonic() - begun
 
 

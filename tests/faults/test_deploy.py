@@ -17,7 +17,7 @@ import pytest
 
 from tests.conftest import answers
 from tests.leaderboard.test_scorer import below
-from tests.site import ROOT, Site, running_site, site_environment, until
+from tests.site import ROOT, Site, patience, running_site, site_environment, until
 
 from .test_processes import asleep, children_of, row, rows, scored, upload, worker
 
@@ -160,7 +160,7 @@ def test_30_a_stop_in_the_middle_of_work_costs_no_attempt_and_no_try(
     begun = time.monotonic()
     os.kill(site.process.pid, signal.SIGTERM)
     assert site.process.wait(timeout=20) == 0
-    assert time.monotonic() - begun < 10, "the goal is 3 s on a quiet machine"
+    assert time.monotonic() - begun < 10 * patience(), "the goal is 3 s on a quiet machine"
     sender.join(60)
     assert rows(site, "claim IS NOT NULL OR lease_until IS NOT NULL") == [], "nothing waits for the end of a lease"
     assert (row(site, cut_off)["status"], row(site, cut_off)["tries"]) == ("pending", 0)

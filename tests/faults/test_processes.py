@@ -22,7 +22,7 @@ import redis
 
 from tests.conftest import answers
 from tests.leaderboard.test_scorer import below
-from tests.site import ROOT, Site, running_site, until
+from tests.site import ROOT, Site, patience, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -247,7 +247,7 @@ def test_10_a_full_broker_takes_no_message_and_every_upload_is_kept(site: Site, 
     try:
         begun = time.monotonic()
         submission = upload(site, "pets", tokens[0])
-        assert time.monotonic() - begun < 5, "the goal is 2 s on a quiet machine"
+        assert time.monotonic() - begun < 5 * patience(), "the goal is 2 s on a quiet machine"
     finally:
         server.config_set("maxmemory", "0")
     scored(site, submission)

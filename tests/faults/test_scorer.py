@@ -18,7 +18,7 @@ from leaderboard.models import Competition, DailyAttempts, Submission, User
 from leaderboard.scorer import _client
 from tests.conftest import answers, enter, make_competition
 from tests.leaderboard.test_scorer import below
-from tests.site import until
+from tests.site import patience, until
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +74,7 @@ def test_01_a_scorer_that_is_killed_is_rung_for_at_once_and_this_process_lives(
     submission = upload(pets, bo, "die")
     begun = time.monotonic()
     tasks.score_submission(str(submission.pk), pets.ground_truth_id)
-    assert time.monotonic() - begun < 4, "the goal is 2 s on a quiet machine"
+    assert time.monotonic() - begun < 4 * patience(), "the goal is 2 s on a quiet machine"
     assert (again(submission).status, submission.tries, submission.deaths) == ("pending", 1, 1)
     assert submission.lease_until is None
     assert bells[-1] == str(submission.pk)
@@ -104,7 +104,7 @@ def test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_ag
     submission = upload(pets, bo, word)
     begun = time.monotonic()
     assert scoring.score(submission.pk) == "failed"
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 5 * patience()
     assert again(submission).failure.startswith("Scoring took longer than 1 s.")
     assert DailyAttempts.objects.get(team__name="bo").used == 1
     promises_hold()

@@ -18,6 +18,7 @@ from django.utils import timezone
 from leaderboard import claims, hosting, invariants, joining, measuring, scoring, submitting, tasks
 from leaderboard.models import Competition, DailyAttempts, Membership, Score, Submission, User, clock
 from tests.conftest import answers, enter, make_competition, person
+from tests.site import patience
 
 
 def upload(competition: Competition, user: User, data: bytes = b"") -> Submission:
@@ -45,7 +46,7 @@ def test_07_while_the_broker_is_down_uploads_are_answered_and_the_page_says_wait
     with django_capture_on_commit_callbacks(execute=True) as rung:
         begun = time.monotonic()
         submission = upload(pets, bo)
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < 2 * patience()
     assert len(rung) == 1
     assert submission.status == "pending"
     client.force_login(bo)
@@ -187,7 +188,7 @@ def test_35_a_thousand_waiting_files_are_served_in_turn_and_oldest_first(ada: Us
         Submission.objects.filter(pk=row.pk).update(status="invalid", finished_at=now)
         if len(served) == 210:
             break
-    assert time.monotonic() - begun < 10, "looking for the next file takes milliseconds"
+    assert time.monotonic() - begun < 10 * patience(), "looking for the next file takes milliseconds"
     rounds = [{competition for competition, _ in served[n : n + 4]} for n in range(0, 200, 4)]
     assert all(len(one) == 4 for one in rounds)
     for competition in classes.values():

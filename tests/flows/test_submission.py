@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import answers
-from tests.site import Site, running_site, until
+from tests.site import Site, patience, running_site, until
 
 pytestmark = pytest.mark.slow
 
@@ -118,7 +118,7 @@ def test_a_frozen_broker_holds_no_upload_up(site: Site, tokens: list[str]) -> No
         begun = time.monotonic()
         status, submission = site.upload("frozen", tokens[0], answers())
         assert status == 201
-        assert time.monotonic() - begun < 5, "the goal is 3 s; the rest is for a busy machine"
+        assert time.monotonic() - begun < 5 * patience(), "the goal is 3 s; the rest is for a busy machine"
     finally:
         os.kill(broker, signal.SIGCONT)
     assert final(site, tokens[0], submission)["status"] == "scored"
