@@ -272,14 +272,21 @@ def test_a_metric_that_cannot_score_the_answers_is_not_used_and_says_why(hers: C
     assert "are no plain number" in page
 
 
-@pytest.mark.parametrize("text", [ANSWERS.replace(",", ";"), ANSWERS + "1,cat\n"], ids=["semicolons", "an id twice"])
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (ANSWERS.replace(",", ";"), "Or correct the file yourself and choose it again below."),
+        (ANSWERS + "1,cat\n", "Correct the file and choose it again below."),
+    ],
+    ids=["semicolons", "an id twice"],
+)
 def test_a_file_that_no_metric_can_score_is_to_be_replaced_and_no_step_is_done(
-    hers: Client, pond: Competition, text: str
+    hers: Client, pond: Competition, text: str, advice: str
 ) -> None:
     look(hers, text)
     page = text_of(hers.get("/host/pond/setup/data/"))
     assert "Something blocks" in page
-    assert "Correct the file and choose it again below." in page
+    assert advice in page
     assert "Continue to the metric" not in page
     assert "Data and truth (done)" not in page
     assert "Choose another file" in text_of(hers.get("/host/pond/setup/metric/"))
