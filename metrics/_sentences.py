@@ -140,7 +140,7 @@ def kept(found: DataclassInstance) -> dict[str, Any]:
 
 def forms_of(**texts: object) -> dict[str, Any]:
     """What is kept beside some texts under the key ``forms``; nothing where none of them knows its form."""
-    found = {name: text.as_json() for name, text in texts.items() if isinstance(text, Sentence)}
+    found = {name: text.as_json() for name, text in texts.items() if isinstance(text, Sentence) and text}
     return {"forms": found} if found else {}
 
 

@@ -171,12 +171,12 @@ class SubmissionAdmin(Scoped):
         "is_selected",
         "status",
         "its_scores",
-        "problems",
+        "its_problems",
         "failure",
         "finished_at",
         "download",
     )
-    readonly_fields = ("of", "its_scores", "download")
+    readonly_fields = ("of", "its_scores", "its_problems", "download")
 
     @admin.display(description="team or baseline")
     def of(self, obj: Submission) -> str:
@@ -187,6 +187,10 @@ class SubmissionAdmin(Scoped):
         scores = Score.objects.filter(submission=obj).select_related("ground_truth").order_by("ground_truth", "split")
         found = [f"{score.split} {score.value!r} (ground truth {score.ground_truth.number})" for score in scores]
         return "; ".join(found) or "–"
+
+    @admin.display(description="problems")
+    def its_problems(self, obj: Submission) -> SafeString:
+        return format_html_join("", "<div>{}</div>", ((problem["message"],) for problem in obj.problems))
 
     @admin.display(description="file")
     def download(self, obj: Submission) -> SafeString:

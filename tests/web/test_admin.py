@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from itertools import product
@@ -218,3 +219,12 @@ def test_every_admin_page_obeys_the_content_security_policy(olga: User, pets: Co
             )
             offences += [(path, each) for each in found]
     assert offences == []
+
+
+def test_the_admin_says_what_is_wrong_with_a_file_in_sentences(hers: Client, pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, b"id,label\n1,cat\nx,dog\n")
+    page = text_of(hers.get(f"/admin/leaderboard/submission/{submission.pk}/change/"))
+    for problem in submission.problems:
+        assert problem["message"] in html.unescape(page)
+    assert "facts" not in page
