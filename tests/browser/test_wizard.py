@@ -9,11 +9,13 @@ from collections.abc import Iterator
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.test import Client
-from playwright.sync_api import Browser, Page, expect
+from django.utils import timezone
+from playwright.sync_api import Browser, FilePayload, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard import hosting, scoring
 from leaderboard.models import Competition, User
+from tests.browser.for_everybody import findings
 from tests.metrics.answer_files import table
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -115,6 +117,40 @@ def test_every_step_is_for_everybody(page: Page, live_server: LiveServer, ada: U
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), step
         picture(page, f"{step.replace('/', '-')}-320")
         page.set_viewport_size({"width": 1180, "height": 900})
+
+
+def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybody(
+    page: Page, live_server: LiveServer, ada: User
+) -> None:
+    """Semicolons, an index and `USAGE` at once: two presses, and after the launch a correction says what it changes."""
+    lines = [f"{i};{i + 1};{'newt' if i % 3 else 'toad'};{'Public' if i % 2 else 'Private'}" for i in range(60)]
+    file: FilePayload = {
+        "name": "answers.csv",
+        "mimeType": "text/csv",
+        "buffer": "\n".join([";id;species;USAGE", *lines]).encode(),
+    }
+    hosting.begin(user=ada, title="Pond life", slug="pond", overview="What swims there?")
+    sign_in(page, live_server.url)
+    page.get_by_role("button", name="Sign in").first.click()
+    page.goto(f"{live_server.url}/host/pond/setup/data/")
+    page.set_input_files("#id_file", files=file)
+    page.get_by_role("button", name="Look at the file").click()
+    expect(page.get_by_text("Columns are cut at semicolons.")).to_be_visible()
+    assert findings(page) == []
+    page.get_by_role("button", name="Read it like this").click()
+    expect(page.get_by_text("Can be used")).to_be_visible()
+    page.get_by_role("link", name="Continue to the metric").click()
+    page.get_by_role("button", name="Use the chosen metric and continue").click()
+    page.get_by_role("heading", name="Limits and dates").wait_for()
+    Competition.objects.update(launched_at=timezone.now())
+    page.goto(f"{live_server.url}/host/pond/truth/")
+    file["buffer"] = "\n".join([";id;species;USAGE", lines[0].replace("toad", "frog"), *lines[1:]]).encode()
+    page.set_input_files("#id_file", files=file)
+    page.get_by_role("button", name="Check the file").click()
+    page.get_by_role("button", name="Read it like this").click()
+    page.get_by_text("The answer that is new").click()
+    expect(page.get_by_role("cell", name="frog", exact=True)).to_be_visible()
+    assert findings(page) == []
 
 
 def picture(page: Page, name: str) -> None:
