@@ -273,7 +273,6 @@ def test_a_competition_lives_in_a_bucket(
         answer = client.get(address)
         assert answer.status_code == 200, address
         assert answer.getvalue()
-        answer.close()
     for _ in range(2):  # made once, then kept
         assert hosting.sample_of(pets.ground_truths.get()).startswith(b"id,label")
         forget(settings)
