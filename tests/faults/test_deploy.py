@@ -65,7 +65,7 @@ def tokens(site: Site) -> list[str]:
 
 
 def test_32_the_classes_of_all_earlier_versions_are_brought_along_and_their_waiting_files_scored(site: Site) -> None:
-    until(lambda: rows(site, "status = 'pending'") == [], seconds=30, what="the files that waited during the upgrade")
+    until(lambda: rows(site, "status = 'pending'") == [], seconds=60, what="the files that waited during the upgrade")
     found = rows(site)
     assert len(found) >= 3 * 7
     assert {row["status"] for row in found} == {"scored"}
