@@ -85,7 +85,7 @@ def _later_if_it_may_be_better() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in NOT_NOW:
-            raise Unreachable(f"this machine says: {error.strerror}") from error
+            raise Unreachable(str(error)) from error
         raise
 
 

@@ -41,6 +41,7 @@ THE_SAME_EVERYWHERE = {
     "[metric.params]",
     "{} The operator can put its file back.",
     "Name, Email, Section",
+    "warning",  # a class of the style sheet
     "Send this file with its length (Content-Length); a body in chunks without one is not read.",
 }
 
