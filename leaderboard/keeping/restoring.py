@@ -9,11 +9,12 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from .. import ranking
-from ..models import AuditEntry, Competition, broken_links
+from ..models import AuditEntry, Competition, Deed, broken_links
+from ..models.clock import database_now
 from ..storage import keep_as, listing
 from . import _databases
 from ._manifest import FILES, METRICS, SECRET_KEY, CannotKeep, Manifest, copy_file
@@ -46,7 +47,31 @@ def restore(folder: Path, *, force: bool = False, say: Say = lambda _: None) -> 
         say(f"What was here before lies in {aside} now.")
     call_command("migrate", interactive=False, verbosity=0)
     say("The database is up to date.")
-    return check(manifest)
+    wrong = check(manifest)
+    for slug in hold_private_boards():
+        say(f"{slug}: its deadline has passed, so its private board stays closed until a host opens it.")
+    return wrong
+
+
+@transaction.atomic
+def hold_private_boards() -> list[str]:
+    """Private boards that would open by themselves at once wait for a host: a deadline that passed since the backup may
+    have been moved after it, and what was shown cannot be taken back. Gives the names of their addresses."""
+    due = Competition.objects.select_for_update().filter(
+        launched_at__isnull=False, revealed_at=None, reveals_itself=True, closes_at__lte=database_now()
+    )
+    for competition in due:
+        competition.reveals_itself = False
+        competition.save(update_fields=["reveals_itself"])
+        AuditEntry.append(
+            Deed.CHANGED,
+            user=None,
+            competition=competition,
+            about="restored from a backup",
+            before={"reveals_itself": True},
+            after={"reveals_itself": False},
+        )
+    return [competition.slug for competition in due]
 
 
 def _put_back_metrics(staged: Path, manifest: Manifest) -> Iterator[str]:

@@ -114,7 +114,7 @@ def test_a_grant_gives_something_possible(strict: Competition, ada: User, bo: Us
 
 def test_a_deadline_no_later_than_everybodys_is_no_extension(strict: Competition, ada: User, bo: User) -> None:
     membership = enter(strict, bo)
-    with pytest.raises(ValidationError, match="not earlier"):
+    with pytest.raises(ValidationError, match="not later than the deadline"):
         give(membership, ada, closes_at=strict.closes_at)
 
 

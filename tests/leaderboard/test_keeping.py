@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 from django.conf import LazySettings
 from django.db import connection
+from django.utils import timezone
 
-from leaderboard import hosting, keeping
-from leaderboard.keeping import backups
+from leaderboard import hosting, keeping, ranking
+from leaderboard.keeping import backups, restoring
 from leaderboard.models import AuditEntry, Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft, User
 from leaderboard.storage import path_of
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, close, enter, hand_in, make_competition
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REAL = pytest.mark.django_db(transaction=True)  # a snapshot is taken outside of any transaction
@@ -216,10 +217,25 @@ def test_a_backup_that_fails_leaves_nothing_that_looks_like_one(
     assert tree(tmp_path / "backup") == {}
 
 
+def test_time_that_was_given_after_the_backup_is_not_forgotten_by_an_open_board(ada: User) -> None:
+    """The restored site knows neither the later deadline nor the extension, so it asks its host."""
+    past, later = make_competition(ada, slug="past"), make_competition(ada, slug="later")
+    by_hand = make_competition(ada, slug="by-hand", reveals_itself=False)
+    close(past)
+    close(by_hand)
+    assert restoring.hold_private_boards() == ["past"]
+    assert ranking.reveal_due(timezone.now()) == []
+    assert AuditEntry.objects.filter(competition=past.pk, about="restored from a backup").count() == 1
+    later.refresh_from_db()
+    assert later.reveals_itself
+    assert restoring.hold_private_boards() == []
+
+
 # --- whole sites, each in a folder of its own -------------------------------------------------------------------
 
 FILL = """
 from django.core.management import call_command
+from django.utils import timezone
 from tests.conftest import answers, enter, hand_in, make_competition, person
 from leaderboard import hosting, scoring
 call_command("migrate", verbosity=0)
@@ -230,6 +246,7 @@ for user in (bo, cy):
 for wrong in range(3):
     hand_in(pets, bo, answers(public=wrong)), hand_in(pets, cy, answers(private=wrong))
 hand_in(pets, cy, b"nonsense")
+type(pets).objects.update(closes_at=timezone.now())
 scoring.score(hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="b", chunks=[answers()]).pk)
 call_command("backup", FOLDER)
 """
@@ -282,6 +299,7 @@ def test_a_wiped_site_comes_back_to_the_byte(tmp_path: Path) -> None:
     said, first, meanwhile, second, _ = site(other, folder, RESTORE).split("----")
     assert "Every part has the hash of the manifest" in said
     assert "every file, every board and the audit trail are right" in said
+    assert "pets: its deadline has passed, so its private board stays closed until a host opens it." in said
     assert first == second == before
     assert "refused: This site is not empty" in meanwhile
     assert "now: Later" in meanwhile
