@@ -78,7 +78,7 @@ def seal(*, read: Sequence[Path] = (), write: Sequence[Path] = ()) -> None:
 
 def get_ready() -> None:
     """Find out what ``seal`` needs to know, so that processes forked from this one need not."""
-    available()
+    _cage_calls.get_ready()
     _cage_files.libraries()
 
 

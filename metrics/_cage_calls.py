@@ -11,7 +11,8 @@ import errno
 import os
 import struct
 from collections.abc import Iterable
-from itertools import chain
+from functools import cache
+from itertools import chain, starmap
 from typing import Final, NamedTuple
 
 from metrics._cage_kernel import AUDIT, X86_64, NoSandbox, machine, no_new_privileges, syscall
@@ -199,11 +200,23 @@ _THREADS_ONLY: Final = _Rule((56, 220), 0, (_CLONE_THREAD,), _CLONE_THREAD)
 _PROCESSES: Final = {name: numbers for name, numbers in _REFUSED.items() if name in ("fork", "vfork")}
 
 
-def _rules(process: int) -> list[_Rule]:
+_RULES: Final = (
+    _THREADS_ONLY,
+    _Rule((157, 167), 0, _SEALED_OPTIONS),  # prctl
+    _Rule((72, 25), 1, _FOR_OTHERS, is_allowed=False),  # fcntl
+    _Rule((16, 29), 1, _QUESTIONS),  # ioctl
+    # Memory shared with nobody, and memory that is said to be a stack, are not counted as data of this process.
+    _Rule((9, 222), 3, _UNCOUNTED, _SHARED | _NAMELESS | _STACK, is_allowed=False),  # mmap
+    # Older kernels let a file that may be read be cut.
+    _Rule((2, None), 1, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # open
+    _Rule((257, 56), 2, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # openat
+)
+
+
+def _own_rules(process: int) -> list[_Rule]:
     """Calls that are refused for others than this process."""
     own, none_or_own = (process,), (0, process)
     return [
-        _THREADS_ONLY,
         _Rule((62, 129), 0, own),  # kill
         _Rule((234, 131), 0, own),  # tgkill
         _Rule((302, 261), 0, none_or_own),  # prlimit64
@@ -211,14 +224,6 @@ def _rules(process: int) -> list[_Rule]:
         _Rule((144, 119), 0, none_or_own),  # sched_setscheduler
         _Rule((142, 118), 0, none_or_own),  # sched_setparam
         _Rule((314, 274), 0, none_or_own),  # sched_setattr
-        _Rule((157, 167), 0, _SEALED_OPTIONS),  # prctl
-        _Rule((72, 25), 1, _FOR_OTHERS, is_allowed=False),  # fcntl
-        _Rule((16, 29), 1, _QUESTIONS),  # ioctl
-        # Memory shared with nobody, and memory that is said to be a stack, are not counted as data of this process.
-        _Rule((9, 222), 3, _UNCOUNTED, _SHARED | _NAMELESS | _STACK, is_allowed=False),  # mmap
-        # Older kernels let a file that may be read be cut.
-        _Rule((2, None), 1, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # open
-        _Rule((257, 56), 2, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # openat
     ]
 
 
@@ -236,8 +241,7 @@ def missing() -> str:
 
 def restrict() -> None:
     """Refuse everything of the list to this process. Raises ``NoSandbox`` where that is not possible."""
-    column = _column()
-    _install(_program(_numbers(_REFUSED, column), _numbers(_UNKNOWN, column), _rules(os.getpid()), NEWEST))
+    _take(_listed() + _code([*_own_steps(os.getpid()), _GRANTED]))
 
 
 def refuse_processes() -> None:
@@ -245,6 +249,19 @@ def refuse_processes() -> None:
     column = _column()
     unknown = [number for number in _numbers(_UNKNOWN, column) if number == 435]
     _install(_program(_numbers(_PROCESSES, column), unknown, [_THREADS_ONLY], None))
+
+
+def get_ready() -> None:
+    """Build what all sealed processes have in common, so that those forked from this one need not."""
+    if not missing():
+        _listed()
+
+
+@cache
+def _listed() -> bytes:
+    """The filter without what depends on the process, and without its end."""
+    column = _column()
+    return _code(_program(_numbers(_REFUSED, column), _numbers(_UNKNOWN, column), _RULES, NEWEST)[:-1])
 
 
 def _column() -> int:
@@ -264,6 +281,8 @@ _SET_FILTER, _IS_KNOWN, _ALL_THREADS = 1, 2, 1
 
 _Step = tuple[int, int, int, int]
 """An instruction: its code, how many steps to jump if true, if false, and its constant."""
+_STEP: Final = struct.Struct("=HBBI")
+_GRANTED: Final = (_END, 0, 0, _ALLOW)
 
 
 def _refuse(number: int) -> _Step:
@@ -279,17 +298,21 @@ def _program(refused: Iterable[int], unknown: Iterable[int], rules: Iterable[_Ru
         steps += [(_ABOVE, 0, 1, newest), _refuse(errno.ENOSYS)]
     answers = chain(((n, errno.EPERM) for n in refused), ((n, errno.ENOSYS) for n in unknown))
     steps += chain.from_iterable(((_EQUAL, 0, 1, number), _refuse(answer)) for number, answer in answers)
-    steps += chain.from_iterable(_by_argument(rule, 0 if is_x86 else 1) for rule in rules)
-    return [*steps, (_END, 0, 0, _ALLOW)]
+    steps += chain.from_iterable(map(_by_argument, rules))
+    return [*steps, _GRANTED]
 
 
-def _by_argument(rule: _Rule, column: int) -> list[_Step]:
+def _own_steps(process: int) -> Iterable[_Step]:
+    return chain.from_iterable(map(_by_argument, _own_rules(process)))
+
+
+def _by_argument(rule: _Rule) -> list[_Step]:
     """The steps of one rule. The lower half of an argument decides, as it does in the kernel for these calls."""
-    number = rule.numbers[column]
+    number = rule.numbers[_column()]
     if number is None:
         return []
     low = 16 + 8 * rule.argument  # both machines are little-endian
-    found, otherwise = (_END, 0, 0, _ALLOW), _refuse(errno.EPERM)
+    found, otherwise = _GRANTED, _refuse(errno.EPERM)
     if not rule.is_allowed:
         found, otherwise = otherwise, found
     tests: list[_Step] = [(_LOAD, 0, 0, low), (_AND, 0, 0, rule.mask)]
@@ -299,11 +322,18 @@ def _by_argument(rule: _Rule, column: int) -> list[_Step]:
     return [(_EQUAL, 0, len(tests), number), *tests]
 
 
+def _code(steps: Iterable[_Step]) -> bytes:
+    return b"".join(starmap(_STEP.pack, steps))
+
+
 def _install(steps: list[_Step]) -> None:
-    code = b"".join(struct.pack("=HBBI", *step) for step in steps)
+    _take(_code(steps))
+
+
+def _take(code: bytes) -> None:
     instructions = ctypes.create_string_buffer(code, len(code))
     # struct sock_fprog: a number of 16 bits and, at the next place of a pointer, where the instructions are.
-    program = ctypes.create_string_buffer(struct.pack("@HP", len(steps), ctypes.addressof(instructions)))
+    program = ctypes.create_string_buffer(struct.pack("@HP", len(code) // _STEP.size, ctypes.addressof(instructions)))
     try:
         no_new_privileges()
         stranger = syscall("seccomp", _SET_FILTER, _ALL_THREADS, ctypes.addressof(program))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from metrics._cage_kernel import NoSandbox, no_new_privileges, syscall
 
@@ -26,6 +26,7 @@ _READ: Final = _READ_FILE | _READ_DIR
 _WRITE: Final = _READ | _WRITE_FILE | _TRUNCATE | _MAKE_REG | _MAKE_DIR | _REMOVE_FILE | _REMOVE_DIR
 _OF_A_FILE: Final = _READ_FILE | _WRITE_FILE | _TRUNCATE
 _PATH_BENEATH: Final = 1
+_RULE: Final = struct.Struct("=Qi")
 _ASK_VERSION: Final = 1
 
 _SYSTEM: Final = (
@@ -35,6 +36,15 @@ _SYSTEM: Final = (
     *("/proc/cpuinfo", "/proc/meminfo", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu"),
 )
 """What libraries look at, beside themselves. Nothing of it knows of this site."""
+
+
+class _Place(NamedTuple):
+    path: str
+    is_folder: bool
+
+    @classmethod
+    def of(cls, path: Path) -> _Place:
+        return cls(os.fspath(path), path.is_dir())
 
 
 def missing() -> str:
@@ -65,31 +75,32 @@ def restrict(read: Sequence[Path], write: Sequence[Path]) -> None:
     rules = ctypes.create_string_buffer(struct.pack(f"={len(parts)}Q", *parts), 8 * len(parts))
     ruleset = syscall("landlock_create_ruleset", ctypes.addressof(rules), len(rules), 0)
     try:
-        _allow(ruleset, [Path(path) for path in read], _READ & rights)
-        _allow(ruleset, [Path(path) for path in write], _WRITE & rights)
+        _allow(ruleset, map(_Place.of, read), _READ & rights)
+        _allow(ruleset, map(_Place.of, write), _WRITE & rights)
         _allow(ruleset, libraries(), _READ & rights)
-        _allow(ruleset, filter(Path.exists, [Path(os.devnull)]), (_READ_FILE | _WRITE_FILE) & rights)
+        if Path(os.devnull).exists():
+            _allow(ruleset, [_Place(os.devnull, is_folder=False)], (_READ_FILE | _WRITE_FILE) & rights)
         no_new_privileges()
         syscall("landlock_restrict_self", ruleset, 0)
     finally:
         os.close(ruleset)
 
 
-def _allow(ruleset: int, paths: Iterable[Path], rights: int) -> None:
-    for path in paths:
+def _allow(ruleset: int, places: Iterable[_Place], rights: int) -> None:
+    rule = ctypes.create_string_buffer(_RULE.size)
+    for path, is_folder in places:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
-            some = rights if path.is_dir() else rights & _OF_A_FILE
-            rule = ctypes.create_string_buffer(struct.pack("=Qi", some, place), 12)
+            _RULE.pack_into(rule, 0, rights if is_folder else rights & _OF_A_FILE, place)
             syscall("landlock_add_rule", ruleset, _PATH_BENEATH, ctypes.addressof(rule), 0)
         finally:
             os.close(place)
 
 
 @cache
-def libraries() -> tuple[Path, ...]:
+def libraries() -> tuple[_Place, ...]:
     """What Python and its libraries are made of, without the folders around them: a site may keep its state beside."""
-    return tuple(_libraries())
+    return tuple(map(_Place.of, _libraries()))
 
 
 def _libraries() -> Iterator[Path]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import metrics
@@ -39,7 +38,11 @@ def confine(
     """Limit this process for the rest of its life and, where the kernel can, seal it: it opens these files and the
     libraries and nothing else, and starts no process. Who must start others (a metric from outside has its own cage)
     is limited alone."""
-    metrics.limit(metrics.Limits(math.ceil(seconds), memory_mb, FILE_MB, processes=int(starts_others)))
-    if not starts_others:
-        with suppress(metrics.NoSandbox):
-            metrics.seal(read=[Path(metrics.__file__).parent, *read], write=write)
+    limits = metrics.Limits(math.ceil(seconds), memory_mb, FILE_MB, processes=1)
+    metrics.limit(limits)
+    if starts_others:
+        return
+    try:
+        metrics.seal(read=[Path(metrics.__file__).parent, *read], write=write)
+    except metrics.NoSandbox:
+        metrics.limit(limits._replace(processes=0))  # which the seal includes
