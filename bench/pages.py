@@ -14,6 +14,7 @@ all readers share until the next one: 12 queries on a board and 15 elsewhere, an
 from __future__ import annotations
 
 import argparse
+import gc
 import gzip
 import logging
 import os
@@ -207,6 +208,8 @@ def main() -> None:
     given = parser.parse_args()
     logging.disable(logging.WARNING)
     call_command("migrate", verbosity=0)
+    gc.collect()
+    gc.freeze()  # as the server does
     missed = 0
     for teams in given.teams:
         competition = big_class(teams)
