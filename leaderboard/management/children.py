@@ -24,6 +24,10 @@ HEALTHY_AFTER = 60.0
 SCORING_WAITS = 10  # how nice the worker is: a score that comes a moment later harms less than a page that hangs
 WEB_THREADS = 512  # started when needed; few of them work at once, the others wait for slow clients
 
+# Prepared statements that SQLite keeps for a thread. With Python's 128 the memory of 37 threads grew by 2.4 % in five
+# minutes of eight uploads a second; with 16 by 0.8 %, from 10 MB less, for 3.5 % more of the processor.
+WEB_STATEMENTS = "16"
+
 THRIFT = {
     # One thread per library (a class has one machine), and an allocator that gives memory back: by itself it comes to
     # keep what large texts leave behind, and rendered boards are such.
@@ -149,7 +153,7 @@ def broker(place: Place, path: Path) -> Child:
 def web(host: str, port: int) -> Child:
     command = _python("granian", "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", "1")
     command += ["--blocking-threads", str(WEB_THREADS), "--log-level", "warning", "leaderboard.wsgi:application"]
-    return Child("web", command, lambda: status_of(door(host), port) == 200)
+    return Child("web", command, lambda: status_of(door(host), port) == 200, {"SQLITE_STATEMENTS": WEB_STATEMENTS})
 
 
 def door(host: str) -> str:
