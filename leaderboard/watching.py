@@ -21,7 +21,7 @@ from django.db.models import Count, Max, Min
 from django.db.models.functions import Now
 
 from . import __version__, claims, counting, outside
-from .models import Inspection, Submission, Worker
+from .models import Inspection, Submission, Worker, waiting_since
 from .models.clock import database_now
 from .storage import can_write, scratch
 
@@ -155,7 +155,7 @@ def pending() -> Pending:
     """One query."""
     waiting = Submission.objects.filter(status=Submission.Status.PENDING)
     found = waiting.aggregate(
-        number=Count("pk"), first=Min("received_at"), in_hand=Count("pk", filter=claims.is_held())
+        number=Count("pk"), first=Min(waiting_since()), in_hand=Count("pk", filter=claims.is_held())
     )
     return Pending(found["number"], _seconds_since(found["first"]), found["in_hand"])
 

@@ -77,6 +77,7 @@ from .roster import (
     take_over_roster,
 )
 from .rulers import publish, sample_of
+from .scoring_again import MOST_AT_ONCE, score_again, without_score
 from .secondary import Asked, clean_secondary
 from .setting_up import (
     EDITABLE,
@@ -94,6 +95,7 @@ __all__ = [
     "EDITABLE",
     "HEAD_BYTES",
     "HOURS",
+    "MOST_AT_ONCE",
     "TOP_TEAMS",
     "Alike",
     "Asked",
@@ -204,6 +206,7 @@ __all__ = [
     "sample_of",
     "say_who",
     "schedule_launch",
+    "score_again",
     "section_sizes",
     "send_test",
     "set_grade_rules",
@@ -224,5 +227,6 @@ __all__ = [
     "withdraw_announcement",
     "withdraw_grades",
     "withdraw_offer",
+    "without_score",
     "without_valid_file",
 ]

@@ -103,6 +103,17 @@ def tell_shown(submission: Submission) -> None:
     )
 
 
+def tell_scored_again(competition: Competition, teams: set[int | None]) -> None:
+    telling.tell(
+        User.objects.filter(memberships__team__in=teams),
+        kind=Kind.RESCORED,
+        competition=competition,
+        title=lambda: _("Files of your team are scored again"),
+        text=lambda: _("They had got no score. When they were received stays as it is."),
+        link=reverse("submissions", kwargs={"slug": competition.slug}),
+    )
+
+
 def _tell_class(competition: Competition, kind: Kind, title: telling.Words, text: telling.Words) -> None:
     if competition.launched_at is None:
         return

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sub
 from django.db.models.functions import TruncHour
 
 from .. import ranking
-from ..models import Competition, Grant, Membership, Split, Submission, Team, Terms, Worker
+from ..models import Competition, Grant, Membership, Split, Submission, Team, Terms, Worker, waiting_since
 
 Status = Submission.Status
 
@@ -168,7 +168,7 @@ def pulse(competition: Competition, at: datetime, below: Sequence[Below] | None 
     numbers: dict[str, Any] = files.aggregate(
         submissions=Count("pk"),
         active_today=Count("team", distinct=True, filter=Q(received_at__gte=day_ago)),
-        oldest=Min("received_at", filter=Q(status=Status.PENDING)),
+        oldest=Min(waiting_since(), filter=Q(status=Status.PENDING)),
         **counted,
     )
     scored = Submission.objects.filter(team=OuterRef("teams"), status=Status.SCORED)

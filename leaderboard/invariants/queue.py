@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Case, Count, F, Q, When
 
 from .. import claims
-from ..models import Refusal, Score, Split, Submission
+from ..models import Refusal, Score, Split, Submission, waiting_since
 from ..models.clock import database_now
 from ._verdict import Findings
 
@@ -19,16 +19,15 @@ PENDING, SCORED = Submission.Status.PENDING, Submission.Status.SCORED
 
 
 def news_within_two_minutes(findings: Findings) -> Iterator[str]:
-    """News are the receipt and every extension of a lease."""
+    """News are the receipt, a host who has a file scored again, and every extension of a lease."""
     now = database_now()
-    for pk, received_at, lease in Submission.objects.filter(status=PENDING).values_list(
-        "pk", "received_at", "lease_until"
-    ):
+    rows = Submission.objects.filter(status=PENDING).annotate(since=waiting_since())
+    for pk, since, lease in rows.values_list("pk", "since", "lease_until"):
         findings.looked_at += 1
         if lease is not None and lease > now + 2 * claims.LEASE:
             yield f"submission {pk}: its lease ends at {lease:%Y-%m-%d %H:%M:%S}, later than any lease can"
             continue
-        news = received_at if lease is None else max(received_at, lease - claims.LEASE)
+        news = since if lease is None else max(since, lease - claims.LEASE)
         if now - news > NEWS_WITHIN:
             yield f"submission {pk} has been pending without news for {(now - news).total_seconds():.0f} s"
 

@@ -15,7 +15,7 @@ from .notice import Delivery, Kind, Notice, NoticeChoice
 from .pseudonyms import give_pseudonyms
 from .role import Role, RoleInvitation
 from .roster import RosterDraft, RosterEntry, RosterList, section_names, sections_of, slip_digest, teams_of_section
-from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
+from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty, waiting_since
 from .team import DailyAttempts, Membership, MergeOffer, Team
 from .truth import MOST_SECONDARY, GroundTruth, Immutable, Rescoring, RowReport, TruthDraft
 from .user import ApiToken, SetupLink, User, Viewer
@@ -91,4 +91,5 @@ __all__ = [
     "teams_of_section",
     "terms_of",
     "terms_of_teams",
+    "waiting_since",
 ]

@@ -62,6 +62,7 @@ class Deed(models.TextChoices):
     FORGIVEN = "forgiven", _("Limit of failed files freed")
     HIDDEN = "submission_hidden", _("Submission hidden")
     SHOWN = "submission_shown", _("Submission shown again")
+    SCORED_AGAIN = "scored_again", _("Files without a score scored again")
     PAUSED = "paused", _("Paused")
     RESUMED = "resumed", _("Pause ended")
     ANNOUNCED = "announced", _("Announcement sent")

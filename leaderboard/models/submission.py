@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -62,6 +63,11 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.filter(team=team_id, team__isnull=False, sha256=sha256).order_by("received_at")
 
 
+def waiting_since() -> Coalesce:
+    """Since when a pending file waits, as an expression for queries."""
+    return Coalesce("again_at", "received_at")
+
+
 class Submission(models.Model):
     """One uploaded file. The file and its receipt never change; the rest is what became of it.
 
@@ -104,6 +110,8 @@ class Submission(models.Model):
     # Scorers that died over this file; a try also ends in other ways, such as a restart of the whole site.
     deaths = models.PositiveSmallIntegerField(default=0, editable=False)
     finished_at = models.DateTimeField(null=True, editable=False)
+    # When a host had a file without a score scored again: how long it waits is counted from there.
+    again_at = models.DateTimeField(null=True, editable=False)
 
     objects = SubmissionQuerySet.as_manager()
 

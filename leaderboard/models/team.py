@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Lower
+from django.db.models.functions import Greatest, Lower
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -158,6 +158,16 @@ class DailyAttempts(models.Model):
         """Return the attempt of a file that did not count; `refused` files have a generous limit of their own."""
         cls.objects.filter(team_id=team_id, day=day, used__gt=0).update(
             used=F("used") - 1, refused=F("refused") + (1 if refused else 0)
+        )
+
+    @classmethod
+    def use_again(cls, team_id: int, day: object, number: int, *, refused: int) -> None:
+        """Count files that were given back once more, `refused` of them as unreadable, also beyond what a team may use:
+        a host has them scored again."""
+        cls.objects.get_or_create(team_id=team_id, day=day)
+        used = F("used") + number
+        cls.objects.filter(team_id=team_id, day=day).update(
+            used=used, limit=Greatest(F("limit"), used), refused=Greatest(F("refused") - refused, 0)
         )
 
 

@@ -68,7 +68,7 @@ GROUPS: tuple[tuple[object, tuple[Page, ...]], ...] = (
     (
         _("Submissions"),
         (
-            Page("host_submissions", _("All files"), ("host_submission",)),
+            Page("host_submissions", _("All files"), ("host_submission", "host_score_again")),
             Page("host_baselines", _("Baselines")),
             Page("host_similar", _("Similar predictions")),
         ),

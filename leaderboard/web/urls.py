@@ -102,6 +102,7 @@ urlpatterns = [
     path("host/<slug:slug>/candidate/grades/", hosts.host_candidate_grades, name="host_candidate_grades"),
     path("host/<slug:slug>/data/", hosts.host_data, name="host_data"),
     path("host/<slug:slug>/submissions/", hosts.host_submissions, name="host_submissions"),
+    path("host/<slug:slug>/submissions/again/", hosts.host_score_again, name="host_score_again"),
     path(
         "host/<slug:slug>/submissions/<uuid:submission_id>/file/",
         hosts.host_submission_file,

@@ -270,6 +270,7 @@ NO_DEEDS = {
     "team_lines",
     "touched_grades",
     "why_nobody_is_invited",
+    "without_score",
     "without_valid_file",
 }
 # What is done when an address is confirmed is done in the name of whoever made the invitation.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .again import host_score_again
 from .announcements import host_announcement, host_announcements
 from .beat import host_pulse
 from .board import host_board
@@ -75,6 +76,7 @@ __all__ = [
     "host_roles",
     "host_roster",
     "host_rows",
+    "host_score_again",
     "host_settings",
     "host_setup",
     "host_setup_basics",

@@ -60,11 +60,7 @@ def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
 @open_to(Audience.ASSISTANTS)
 def host_submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
     status, text = request.GET.get("status", ""), request.GET.get("q", "").strip()[:60]
-    found = _with_scores(visit.competition, visit.competition.submissions.filter(team__isnull=False))
-    if status in Submission.Status.values:
-        found = found.filter(status=status)
-    if text:
-        found = found.filter(Q(team__name__icontains=text) | Q(user__username__icontains=text))
+    found = _with_scores(visit.competition, files_of(visit.competition, status, text))
     asides = ranking.asides_of(visit.competition.ground_truth)
     page = Paginator(found.order_by("-received_at", "pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -152,6 +148,16 @@ def _add_baseline(visit: Visit, form: BaselineForm) -> None:
         file_name=file.name,
         chunks=file.chunks(),
     )
+
+
+def files_of(competition: Competition, status: str, text: str) -> QuerySet[Submission]:
+    """Files of teams with a status, where it is one, of teams and people with a text in their name."""
+    found = competition.submissions.filter(team__isnull=False)
+    if status in Submission.Status.values:
+        found = found.filter(status=status)
+    if text:
+        found = found.filter(Q(team__name__icontains=text) | Q(user__username__icontains=text))
+    return found
 
 
 def _with_scores(competition: Competition, submissions: QuerySet[Submission]) -> QuerySet[Submission]:

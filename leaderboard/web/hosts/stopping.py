@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from ... import hosting
-from ...models import Submission
+from ...models import Split, Submission
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ._answers import add_refusal, posted
@@ -32,7 +32,8 @@ def host_submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> 
             return see_other("host_submission", slug=visit.competition.slug, submission_id=submission.pk)
     except hosting.CannotHost as error:
         status = add_refusal(form, error)
-    scores = dict(submission.scores.filter(ground_truth=visit.competition.ground_truth).values_list("split", "value"))
+    found = dict(submission.scores.filter(ground_truth=visit.competition.ground_truth).values_list("split", "value"))
+    scores = {split: found.get(split) for split in Split.values}
     context = {"visit": visit, "submission": submission, "form": form, "scores": scores}
     return render(request, "hosts/host_submission.html", context, status=status)
 
