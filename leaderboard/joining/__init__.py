@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from ._refusals import CannotJoin
-from .entering import accept_rules, by_code, by_invitation, by_slip, competition_of, enter, lets_in, obstacle_to, openly
+from .entering import (
+    accept_rules,
+    by_code,
+    by_invitation,
+    by_slip,
+    competition_of,
+    early_competition_of,
+    enter,
+    lets_in,
+    obstacle_to,
+    openly,
+)
 from .leading import hand_over, remove_member
 from .teams import leave, rename, renew_invitation
 
@@ -14,6 +25,7 @@ __all__ = [
     "by_invitation",
     "by_slip",
     "competition_of",
+    "early_competition_of",
     "enter",
     "hand_over",
     "leave",

@@ -19,6 +19,11 @@ def competition_of(code: str) -> Competition | None:
     return Competition.objects.filter(join_code__iexact=normal_code(code), launched_at__isnull=False).first()
 
 
+def early_competition_of(code: str) -> Competition | None:
+    """The competition of a join code that was handed out before its launch."""
+    return Competition.objects.filter(join_code__iexact=normal_code(code), launched_at=None).first()
+
+
 def lets_in(*, code: str = "", invitation: str = "", slip: str = "") -> bool:
     """Whether a join code, a team's invitation or a one-time link (its digest) leads into a competition that still
     takes people."""

@@ -43,9 +43,11 @@ def obstacle_to_joining(competition: Competition, user: User) -> str:
         return _(
             "Only certain e-mail addresses may join, and you have not confirmed one. Confirm yours in your account."
         )
-    return _("Your e-mail address ({addresses}) is not among those that may join. Ask your teacher.").format(
-        addresses=", ".join(sorted(addresses))
+    words = _(
+        "Your e-mail address ({addresses}) is not among those that may join. If your course knows you by another one, "
+        "add it in your account and confirm it; otherwise ask your teacher."
     )
+    return words.format(addresses=", ".join(sorted(addresses)))
 
 
 def _not_on_the_roster(user: User) -> str:

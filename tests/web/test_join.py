@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from django.conf import LazySettings
 from django.test import Client
 
@@ -30,7 +32,7 @@ def test_who_has_a_code_and_no_account_is_asked_to_make_one_and_comes_back(pets:
     page = client.get(f"/join/{pets.join_code}/").content.decode()
     assert "Create account" in page
     assert f"next=%2Fjoin%2F{pets.join_code}%2F" in page
-    assert pets.title not in page
+    assert "Join “Cats or dogs”" in page
 
 
 def test_a_stranger_is_offered_an_account_only_where_one_can_be_had(
@@ -89,7 +91,26 @@ def test_after_the_deadline_the_door_is_shut(pets: Competition, bo: User) -> Non
 
 def test_a_draft_has_no_door(ada: User, bo: User) -> None:
     draft = make_competition(ada, launched=False)
-    assert signed_in(bo).get(f"/join/{draft.join_code}/").status_code == 404
+    assert signed_in(bo).post(f"/join/{draft.join_code}/", {"accepted": "on"}).status_code == 404
+    assert not Membership.objects.exists()
+
+
+def test_a_code_that_was_handed_out_early_says_for_what_and_since_when_it_works(
+    ada: User, bo: User, client: Client
+) -> None:
+    draft = make_competition(ada, launched=False)
+    Competition.objects.filter(pk=draft.pk).update(launches_at=datetime(2099, 9, 1, 8, tzinfo=UTC))
+    for reader in (client, signed_in(bo)):
+        page = reader.get(f"/join/{draft.join_code.lower()}/").content.decode()
+        assert "“Cats or dogs” is not open yet" in page
+        assert "1 Sep 2099, 08:00 UTC" in page
+        assert "Create account</a>\n        </div>" not in page
+        assert not any(word in page for word in ("Which is it?", "Be fair.", "/c/pets/"))
+
+
+def test_a_right_code_that_is_early_is_no_guess(ada: User, bo: User) -> None:
+    draft, client = make_competition(ada, launched=False), signed_in(bo)
+    assert {client.get(f"/join/{draft.join_code}/").status_code for _ in range(12)} == {404}
 
 
 def test_who_guesses_codes_has_to_wait(pets: Competition, bo: User, cy: User) -> None:

@@ -8,6 +8,7 @@ import re
 import pytest
 import segno
 from allauth.account.models import EmailAddress
+from django.conf import LazySettings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
@@ -228,6 +229,30 @@ def test_a_list_of_addresses_and_domains_decides(
     assert (response.status_code == 303) == gets_in
 
 
+def test_who_is_refused_reads_why_and_where_to_go(
+    hers: Client, pets: Competition, bo: User, settings: LazySettings
+) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    hosting.change(competition=pets, contact="ada@uni.example")
+    hers.post("/host/pets/people/admission/", {"admission": "addresses", "allowed_addresses": "@uni.example"})
+    confirm(bo)
+    page = signed_in(bo).get(f"/join/{pets.join_code}/").content.decode()
+    assert "(bo@example.org) is not among those that may join" in page
+    assert 'href="/accounts/email/"' in page
+    assert "Questions go to ada@uni.example." in page
+    assert "What others will see of you" not in page
+    mine = signed_in(bo).get("/accounts/email/").content.decode()
+    assert "yours counts there once you have confirmed it" in mine
+    assert "Send the confirmation again" not in mine
+
+
+def test_an_empty_roster_that_lets_nobody_in_is_pointed_out(hers: Client, pets: Competition) -> None:
+    page = hers.post("/host/pets/people/admission/", {"admission": "roster"}, follow=True).content.decode()
+    assert "Nobody is on the roster, so nobody can join now." in page
+    read(hers)
+    assert "so nobody can join now" not in hers.get("/host/pets/people/admission/").content.decode()
+
+
 def test_a_list_without_an_address_is_refused(hers: Client, pets: Competition) -> None:
     for words in ("", "nonsense@", "a@b"):
         response = hers.post("/host/pets/people/admission/", {"admission": "addresses", "allowed_addresses": words})
@@ -265,7 +290,7 @@ def test_an_assistant_sees_people_and_changes_nothing(hers: Client, pets: Compet
     client = signed_in(dee)
     assert "Bo Berg" in text_of(client.get("/host/pets/people/"))
     for page in (ROSTER, "/host/pets/people/slips/", "/host/pets/people/left/", "/host/pets/people/roles/"):
-        assert client.post(page, {"action": "take"}).status_code == 404, page
+        assert client.post(page, {"action": "take"}).status_code == 403, page
     with pytest.raises(joining.CannotJoin, match="You assist"):
         joining.enter(user=dee, competition=pets)
 

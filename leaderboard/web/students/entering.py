@@ -50,17 +50,22 @@ def join_code(request: HttpRequest, code: str) -> HttpResponse:
     if competition is None and RosterEntry.of_slip(slip_digest(code), timezone.now()):
         return redirect("slip", code=code)
     if competition is None:
-        _count_guess(request)
-        form = CodeForm({"code": code})
-        form.add_error(
-            "code", _("No competition has this code, or it is not launched yet. Check it with your teacher.")
-        )
-        return render(request, "students/join.html", {"form": form}, status=404)
+        return _no_door(request, code)
     if request.user.is_anonymous:
-        answer = render(request, "students/join_signed_out.html", {"may_sign_up": True})
-        return remember_way_in(answer, code=code)
+        context = {"may_sign_up": True, "competition": competition}
+        return remember_way_in(render(request, "students/join_signed_out.html", context), code=code)
     user = person(request.user)
     return _door(request, competition, "students/join_code.html", lambda: joining.by_code(user=user, code=code))
+
+
+def _no_door(request: HttpRequest, code: str) -> HttpResponse:
+    """A code of nothing is a guess; one that was handed out too early says what it is for, and when it opens."""
+    if early := joining.early_competition_of(code):
+        return render(request, "students/join_early.html", {"competition": early}, status=404)
+    _count_guess(request)
+    form = CodeForm({"code": code})
+    form.add_error("code", _("No competition has this code. Check it with your teacher."))
+    return render(request, "students/join.html", {"form": form}, status=404)
 
 
 @open_to(Audience.ANYONE)
