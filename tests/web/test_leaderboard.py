@@ -12,12 +12,13 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard import hosting, joining, ranking
-from leaderboard.models import Competition, Score, Standing, Submission, User
+from leaderboard.models import Competition, Score, Standing, Submission, Team, User
 from leaderboard.web.board_cache import Shelf
 from leaderboard.web.board_lines import initials, movement
-from leaderboard.web.charts import number_text, sparkline
+from leaderboard.web.charts import number_text, rounded_text, sparkline
 from leaderboard.web.visitors.boards import Table
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.web.test_join import signed_in
 
 BOARD = "/c/pets/leaderboard/"
 
@@ -321,3 +322,27 @@ def test_neighbours_within_chance_are_said_to_be_in_words_and_drawn(client: Clie
     text = page(client)
     assert "distinguishable" not in text
     assert "95 % interval" not in text
+
+
+def test_a_board_of_made_up_names_says_so_to_each_reader(
+    client: Client, board: Competition, ada: User, bo: User
+) -> None:
+    assert "made-up names" not in page(client)
+    hosting.change(competition=board, user=ada, uses_pseudonyms=True)
+    own = Team.objects.get(memberships__user=bo).pseudonym
+    assert f"You are “{own}” for the others." in page(signed_in(bo))
+    assert "Beside each is its real name" in page(signed_in(ada))
+    stranger = page(client)
+    assert "Teams have made-up names here." in stranger
+    assert "You are “" not in stranger
+
+
+def test_a_host_is_not_asked_to_join_what_they_host(client: Client, board: Competition, ada: User) -> None:
+    assert "/join/?competition=pets" in page(client)
+    assert "/join/?competition=pets" not in page(signed_in(ada))
+    assert "Students join with the code" in signed_in(ada).get("/c/pets/").content.decode()
+
+
+def test_a_difference_of_nothing_has_no_sign() -> None:
+    assert number_text(-0.0) == "0.00000"
+    assert rounded_text(-0.0) == "0"

@@ -74,3 +74,31 @@ def test_the_page_asks_modestly_however_many_teams_there_are(
     client = signed_in(bo)
     with django_assert_max_num_queries(8):
         assert client.get("/teams/").content.decode().count("1 of 1") == 4
+
+
+def test_bo_sees_on_every_page_that_the_team_is_out_or_the_competition_paused(
+    pets: Competition, ada: User, bo: User
+) -> None:
+    team = enter(pets, bo).team
+    hosting.pause(competition=pets, user=ada, reason="The data had a mistake.")
+    client = signed_in(bo)
+    assert "Paused</span>" in client.get("/teams/").content.decode()
+    hosting.resume(competition=pets, user=ada)
+    hosting.disqualify(team=team, user=ada, reason="Two accounts.")
+    assert "Disqualified</span>" in client.get("/teams/").content.decode()
+    for page in ("", "leaderboard/", "team/", "submissions/", "submit/"):
+        text = client.get(f"/c/pets/{page}").content.decode()
+        assert text.count("Two accounts.") == 1, page
+        assert "Submit predictions</a>" not in text, page
+    hosting.readmit(team=team, user=ada)
+    assert "Two accounts." not in client.get("/c/pets/").content.decode()
+    assert "Submit predictions</a>" in client.get("/c/pets/").content.decode()
+
+
+def test_who_runs_it_is_not_sent_to_a_door_that_is_shut(pets: Competition, ada: User, cy: User) -> None:
+    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT, user=ada)
+    for who, has_baselines in ((ada, True), (cy, False)):
+        text = signed_in(who).get("/c/pets/submit/").content.decode()
+        assert "does not compete in it" in text
+        assert f"/join/{pets.join_code}/" not in text
+        assert ("/host/pets/baselines/" in text) == has_baselines

@@ -277,7 +277,7 @@ def test_who_has_not_accepted_the_rules_is_led_to_them(pets: Competition, bo: Us
 
 def test_the_host_is_told_about_baselines(pets: Competition, ada: User) -> None:
     client = signed_in(ada)
-    assert "You host this competition" in client.get(SUBMIT).content.decode()
+    assert "You run this competition" in client.get(SUBMIT).content.decode()
     assert send(client).status_code == 409
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard import joining
+from leaderboard import hosting, joining
 from leaderboard.models import Competition, Membership, Team, User
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
@@ -144,3 +144,15 @@ def test_a_page_whose_teams_the_host_has_closed_has_no_buttons_for_them(pets: Co
     for word in ("Leave the team", "Remove from", "Offer to merge", "Copy the link"):
         assert word not in page
     assert "Rename the team" in page
+
+
+def test_bo_reads_what_others_call_the_team_and_who_reads_its_name(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    client = signed_in(bo)
+    assert "Everybody sees it on the leaderboard" in client.get(TEAM).content.decode()
+    hosting.change(competition=pets, user=ada, uses_pseudonyms=True)
+    pseudonym = Team.objects.get().pseudonym
+    page = client.get(TEAM).content.decode()
+    assert f"Other teams see “<strong>{pseudonym}</strong>”" in page
+    assert "Everybody sees it on the leaderboard" not in page
+    assert f"Other teams see “{pseudonym}”" in client.get("/c/pets/").content.decode()

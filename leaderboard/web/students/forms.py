@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from ... import telling
-from ...models import ApiToken, Delivery, Kind, User
+from ...models import ApiToken, Competition, Delivery, Kind, User
 from ...models.zones import zones
 from ..long_select import LongSelect
 
@@ -110,6 +110,11 @@ class MergeForm(forms.Form):
 
 class TeamNameForm(forms.Form):
     name = forms.CharField(label=_("Team name"), max_length=60, help_text=_("Everybody sees it on the leaderboard."))
+
+    def __init__(self, *args: Any, competition: Competition, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if competition.uses_pseudonyms:
+            self.fields["name"].help_text = _("Your team and those who run the competition see it.")
 
 
 class LeavingForm(forms.Form):

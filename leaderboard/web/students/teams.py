@@ -25,7 +25,11 @@ def team(request: HttpRequest, visit: Visit) -> HttpResponse:
         messages.info(request, _("You host this competition and are in no team of it."))
         return redirect("overview", slug=visit.competition.slug)
     action = request.POST.get("action", "")
-    name = TeamNameForm(request.POST if action == "rename" else None, initial={"name": membership.team.name})
+    name = TeamNameForm(
+        request.POST if action == "rename" else None,
+        initial={"name": membership.team.name},
+        competition=visit.competition,
+    )
     offer = MergeForm(request.POST if action == "offer" else None)
     if request.method == "POST":
         try:
