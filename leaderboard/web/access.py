@@ -8,9 +8,9 @@
 | `operators` | superusers | the sign-in page or 403 |
 | `visitors` | whoever may see the competition | 404 |
 | `members` | members of a team in it, its hosts and assistants | sign-in, 404, or the overview with a word |
-| `hosts` | hosts of the competition | sign-in or 404 |
+| `hosts` | hosts of the competition | sign-in or 404; its assistants 403 |
 | `assistants` | its hosts and its assistants | sign-in or 404 |
-| `graders` | its hosts, and its assistants where the competition lets them export grades | sign-in or 404 |
+| `graders` | its hosts, and its assistants where the competition lets them export grades | as `hosts` |
 
 Who may do what to a competition is this table and no other: an assistant opens what is declared `assistants` (seeing
 submissions, names, people and answers; extra attempts, hiding, announcements) and nothing declared `hosts` (truth,
@@ -229,6 +229,9 @@ def _with_visit(
     if visit is None or not is_let_in(visit, audience):
         if user.is_anonymous and audience is not Audience.VISITORS:
             return redirect_to_login(request.get_full_path())
+        if visit is not None and visit.assists:
+            # An assistant knows that it exists, and may know whom to ask.
+            raise PermissionDenied(_for_hosts_alone(visit, audience))
         raise Http404(_("No competition of this name is open to you."))
     if audience is not Audience.VISITORS and user.is_anonymous:
         return redirect_to_login(request.get_full_path())
@@ -237,6 +240,15 @@ def _with_visit(
         messages.info(request, _("Join the competition first."))
         return redirect("overview", slug=slug)
     return view(request, visit, *args, **kwargs)
+
+
+def _for_hosts_alone(visit: Visit, audience: Audience) -> str:
+    words = (
+        _("You assist in “%(competition)s”, and its hosts have not let assistants export grades.")
+        if audience is Audience.GRADERS
+        else _("You assist in “%(competition)s”; this page is for its hosts. Ask one of them.")
+    )
+    return words % {"competition": visit.competition}
 
 
 def is_let_in(visit: Visit, audience: Audience) -> bool:

@@ -132,9 +132,11 @@ def test_ada_forgets_the_channel(ada: User, pets: Competition) -> None:
     assert AuditEntry.objects.filter(deed="webhook_removed").count() == 1
 
 
-def test_an_assistant_and_a_student_find_no_such_page(ada: User, bo: User, cy: User, pets: Competition) -> None:
+def test_an_assistant_is_told_whose_page_it_is_and_a_student_finds_none(
+    ada: User, bo: User, cy: User, pets: Competition
+) -> None:
     pets.assistants.add(bo)
-    assert [signed_in(user).get(PAGE).status_code for user in (bo, cy)] == [404, 404]
+    assert [signed_in(user).get(PAGE).status_code for user in (bo, cy)] == [403, 404]
 
 
 def test_the_page_costs_few_queries_however_much_was_sent(ada: User, pets: Competition) -> None:

@@ -282,7 +282,7 @@ def test_strangers_assistants_and_other_classes_send_nothing(
     hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT)
     telling.send_due()  # Cy reads about the new role
     post.clear()
-    assert signed_in(cy).post(INVITE, ALL).status_code == 404
+    assert signed_in(cy).post(INVITE, ALL).status_code == 403
     assert signed_in(bo).post(INVITE, ALL).status_code == 404
     assert not telling.is_mail_due()
     assert post == []

@@ -131,5 +131,16 @@ def test_what_is_no_address_is_refused(hers: Client) -> None:
 
 def test_an_assistant_keeps_roles_for_nobody(hers: Client, cy: User, pets: Competition) -> None:
     hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT)
-    assert signed_in(cy).post(ROLES, {"action": "add", "name": "dee@x.example", "role": "host"}).status_code == 404
+    assert signed_in(cy).post(ROLES, {"action": "add", "name": "dee@x.example", "role": "host"}).status_code == 403
     assert not RoleInvitation.objects.exists()
+
+
+def test_an_assistant_reads_whose_page_it_is_and_a_stranger_nothing(pets: Competition, cy: User, dee: User) -> None:
+    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT, user=pets.hosts.get())
+    for part in ("settings", "truth", "reveal"):
+        response = signed_in(cy).get(f"/host/pets/{part}/")
+        assert response.status_code == 403
+        assert "You assist in “Cats or dogs”; this page is for its hosts." in response.content.decode()
+        assert signed_in(dee).get(f"/host/pets/{part}/").status_code == 404
+    assert "have not let assistants export grades" in signed_in(cy).get("/host/pets/grades/").content.decode()
+    assert "You assist" in signed_in(cy).get("/host/").content.decode()

@@ -32,9 +32,13 @@ def host(request: HttpRequest) -> HttpResponse:
     user, now = person(request.user), timezone.now()
     if not user.is_host and not Competition.objects.run_by(user).exists():
         raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
-    held = Competition.objects.run_by(request.user).annotate(
-        team_count=_number(Team.objects.all()),
-        waiting_count=_number(Submission.objects.filter(status=Status.PENDING)),
+    held = (
+        Competition.objects.run_by(user)
+        .seen_by(user)
+        .annotate(
+            team_count=_number(Team.objects.all()),
+            waiting_count=_number(Submission.objects.filter(status=Status.PENDING)),
+        )
     )
     rows = [(competition, competition.state(now)) for competition in held]
     return render(request, "hosts/host.html", {"rows": rows})
