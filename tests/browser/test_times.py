@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 from playwright.sync_api import Browser
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard.models import Competition
+from leaderboard import ranking
+from leaderboard.models import Competition, Submission, User
+from tests.conftest import answers, enter, hand_in
 from tests.web.languages import CODE, second_language
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -66,3 +69,21 @@ def test_spans_of_time_are_in_the_language_of_the_page(
             context.close()
     # The bracket closes after the last of the words that the page gives to the script.
     assert said == ["30 min", "30 min⟧"]
+
+
+def test_what_lies_ahead_is_said_with_its_date_also_where_others_are_so_long_ago(
+    chromium: Browser, live_server: LiveServer, pets: Competition, bo: User, cy: User
+) -> None:
+    enter(pets, bo), enter(pets, cy)
+    now, ahead = timezone.now(), datetime(timezone.now().year + 1, 3, 5, 9, 30, tzinfo=UTC)
+    for who, at in ((bo, now - timedelta(hours=2, minutes=5)), (cy, ahead)):
+        Submission.objects.filter(pk=hand_in(pets, who, answers()).pk).update(received_at=at)
+    assert pets.ground_truth
+    ranking.rebuild(pets.ground_truth)
+    Competition.objects.update(is_listed=True, board_version=F("board_version") + 1)
+    context = chromium.new_context(timezone_id="UTC", base_url=live_server.url)
+    page = context.new_page()
+    page.goto("/c/pets/leaderboard/")
+    said = page.locator("td.last time").all_inner_texts()
+    context.close()
+    assert sorted(said) == ["2 h ago", f"5 Mar {now.year + 1}, 09:30 UTC"]

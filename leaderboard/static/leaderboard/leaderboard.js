@@ -15,14 +15,14 @@
   const locale = language && language !== "en" ? language : "en-GB";
   const absolute = new Intl.DateTimeFormat(locale, { timeZone, day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
   const thisYear = new Intl.DateTimeFormat(locale, { timeZone, day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-  const [now, justNow, ago, ahead, briefly, d, h, min] = document.documentElement.dataset.spans.split("|");
+  const [now, justNow, ago, briefly, d, h, min] = document.documentElement.dataset.spans.split("|");
   const units = [[d, 86400], [h, 3600], [min, 60]];
 
   const since = (seconds) => {
     const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["", 1];
     if (!unit) return justNow;
     const words = `${Math.trunc(Math.abs(seconds) / size)} ${unit}`;
-    return (seconds < 0 ? ago : ahead).replace("{}", words);
+    return ago.replace("{}", words);
   };
   // The year of the reader's zone, which may not be the machine's.
   const year = new Intl.DateTimeFormat(locale, { timeZone, year: "numeric" });
@@ -40,7 +40,8 @@
     for (const time of root.querySelectorAll("time[data-moment]")) {
       const then = new Date(time.dateTime), seconds = (then - Date.now()) / 1000;
       if (Number.isNaN(then.getTime())) continue;
-      const words = { ago: since(seconds), left: remaining(seconds) }[time.dataset.moment] ?? exact(then);
+      // Files of a rehearsal come in the time ahead, which is no “2 h ago”.
+      const words = { ago: seconds > 60 ? exact(then) : since(seconds), left: remaining(seconds) }[time.dataset.moment] ?? exact(then);
       if (time.textContent !== words) time.textContent = words;
       if (!time.dataset.utc) {
         time.dataset.utc = time.title;
