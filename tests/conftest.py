@@ -96,6 +96,17 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """What a thread or the event loop of a browser left open is closed: PostgreSQL drops no database that somebody
+    uses."""
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            others = "datname = current_database() AND pid <> pg_backend_pid()"
+            cursor.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def emptied_trail() -> Iterator[None]:
     """A test with real transactions empties all tables afterwards; for that moment alone the audit trail lets it."""

@@ -6,9 +6,11 @@ marks; a better score never gives fewer points (tests/leaderboard/test_grading.p
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cached_property
 from itertools import pairwise
 
 from django.utils.translation import gettext as _
@@ -56,6 +58,16 @@ class Field:
 
     def better(self, one: float, other: float) -> bool:
         return one > other if self.higher_is_better else one < other
+
+    def number_better(self, value: float) -> int:
+        """How many of the values are better than this one."""
+        if self.higher_is_better:
+            return len(self.values) - bisect_right(self._ascending, value)
+        return bisect_left(self._ascending, value)
+
+    @cached_property
+    def _ascending(self) -> list[float]:
+        return sorted(self.values)
 
 
 @dataclass(frozen=True)
@@ -196,7 +208,7 @@ def _thresholds(rules: Rules, field_: Field, value: float) -> tuple[float, Reaso
 def _percentile(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:
     """A step holds for those of whom fewer than `top` percent of the teams are better: the first one always does."""
     total = max(1, len(field_.values))
-    above = sum(field_.better(other, value) for other in field_.values)
+    above = field_.number_better(value)
     facts: dict[str, Fact] = {**_said(field_, value), "above": above, "total": total}
     held = [step for step in rules.steps if step.top is not None and 100 * above < step.top * total]
     if not held:

@@ -98,7 +98,7 @@ def class_report(competition: Competition, keep: Keep = anew) -> Report:
         teams=tuple(teams),
         baselines=tuple(baselines),
         scores=tuple(bins(private)),
-        days=tuple(_days(competition)),
+        days=tuple(_days(competition, teams)),
         attempts=tuple(bins([team.files for team in teams], whole=True)),
         correlation=rank_correlation([files for files, _ in both], [gap for _, gap in both]),
         above=tuple((name, sum(sign * value < sign * its for value in private)) for name, its in baselines),
@@ -139,7 +139,8 @@ def _teams(competition: Competition, ruler: GroundTruth | None, keep: Keep) -> l
             found[split][best.team_id] = best.value
     public, private = found[Split.PUBLIC], found[Split.PRIVATE]
     status = Submission.Status
-    rows = competition.teams.annotate(
+    rows = competition.teams.order_by().values("pk", "name")
+    rows = rows.annotate(
         files=Count("submissions"),
         scored=Count("submissions", filter=Q(submissions__status=status.SCORED)),
         invalid=Count("submissions", filter=Q(submissions__status=status.INVALID)),
@@ -148,17 +149,17 @@ def _teams(competition: Competition, ruler: GroundTruth | None, keep: Keep) -> l
     )
     teams = [
         TeamFacts(
-            name=team.name,
-            files=team.files,
-            scored=team.scored,
-            invalid=team.invalid,
-            first_at=team.first_at,
-            last_at=team.last_at,
-            public=public.get(team.pk),
-            private=private.get(team.pk),
-            gap=_gap(public.get(team.pk), private.get(team.pk), sign),
+            name=row["name"],
+            files=row["files"],
+            scored=row["scored"],
+            invalid=row["invalid"],
+            first_at=row["first_at"],
+            last_at=row["last_at"],
+            public=public.get(row["pk"]),
+            private=private.get(row["pk"]),
+            gap=_gap(public.get(row["pk"]), private.get(row["pk"]), sign),
         )
-        for team in rows
+        for row in rows
     ]
     return sorted(teams, key=lambda team: (math.inf if team.private is None else sign * team.private, team.name))
 
@@ -175,14 +176,14 @@ def _baselines(ruler: GroundTruth | None) -> list[tuple[str, float]]:
     return [(row.name, row.value) for row in rows if row.value is not None]
 
 
-def _days(competition: Competition) -> list[Day]:
+def _days(competition: Competition, teams: Sequence[TeamFacts]) -> list[Day]:
     """Days by the competition's clock on which files came."""
-    files = competition.submissions.filter(team__isnull=False).order_by()
-    ends = files.aggregate(first=Min("received_at"), last=Max("received_at"))
-    if ends["first"] is None:
+    times = [at for team in teams for at in (team.first_at, team.last_at) if at is not None]
+    if not times:
         return []
     zone = ZoneInfo(competition.zone)
-    first, last = (ends[name].astimezone(zone).date() for name in ("first", "last"))
+    first, last = (at.astimezone(zone).date() for at in (min(times), max(times)))
+    files = competition.submissions.filter(team__isnull=False).order_by()
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
     begins = [datetime.combine(day, time(), zone) for day in days]
     rows = files.values(place=_place_of(begins)).annotate(files=Count("pk"), teams=Count("team", distinct=True))

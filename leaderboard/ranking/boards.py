@@ -306,10 +306,11 @@ def lines(
     asides, ladder = asides_of(ruler), ladder_on(ruler, split)
     standings = list(with_facts(in_order(ruler, split), ruler, split)[:at_most])
     ranks = shared_ranks([(standing.sort_key, standing.received_at) for standing in standings])
-    files = Submission.objects.filter(competition=competition, team__isnull=False, status=Submission.Status.SCORED)
+    teams = competition.teams.order_by()
     if at_most is not None:
-        files = files.filter(team__in=[standing.team_id for standing in standings])
-    counts = dict(files.order_by().values_list("team_id").annotate(number=Count("pk")))
+        teams = teams.filter(pk__in=[standing.team_id for standing in standings])
+    scored = Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))
+    counts = dict(teams.annotate(number=scored).values_list("pk", "number"))
     for standing, rank in zip(standings, ranks, strict=True):
         name, real_name = names_of(standing.team, competition, sees_names=sees_names)
         yield Row(

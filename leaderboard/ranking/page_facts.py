@@ -19,7 +19,9 @@ def with_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: 
     last ranked file) and `stored` (what secondary metrics say of the file that stands there, where the ruler has
     some)."""
     everybody = Standing.objects.filter(ground_truth=ground_truth, split=split).values("split")
-    files = _ranked_files().filter(team=OuterRef("team")).order_by("-received_at")
+    files = Submission.objects.filter(
+        team=OuterRef("team"), is_late=False, hidden_at=None, status=Submission.Status.SCORED
+    ).order_by("-received_at")
     found = standings.select_related("team").annotate(
         total=Subquery(everybody.annotate(number=Count("pk")).values("number")),
         last_at=Subquery(files.values("received_at")[:1]),
@@ -33,25 +35,20 @@ def with_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: 
 def histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict[int, list[float]]:
     """Team → the public scores of all its ranked files in order of receipt, as shown.
 
-    The files of these few teams are named in a subquery: a plain join is planned the other way round, through every
-    score of the ruler.
+    What has a score is scored, so the status is not asked for, and each score is looked up by its file: otherwise the
+    database goes through all files of the site that are scored, or through every score of the ruler.
     """
-    files = _ranked_files().filter(team__in=[standing.team_id for standing in standings])
-    scores = Score.objects.filter(
-        submission__in=files.order_by().values("pk"), ground_truth=ground_truth, split=Split.PUBLIC
-    )
+    score = Score.objects.filter(submission=OuterRef("pk"), ground_truth=ground_truth, split=Split.PUBLIC)
+    files = Submission.objects.filter(
+        team__in=[standing.team_id for standing in standings], is_late=False, hidden_at=None
+    ).annotate(shown=Subquery(score.values("value")[:1]))
     values: dict[int, list[float]] = defaultdict(list)
-    in_order_of_receipt = scores.order_by("submission__received_at", "submission_id")
-    for team_id, value in in_order_of_receipt.values_list("submission__team_id", "value"):
-        assert team_id is not None
-        values[team_id].append(value)
+    for team_id, value in files.order_by("received_at", "pk").values_list("team_id", "shown"):
+        if value is not None:
+            values[team_id].append(value)
     if ladder := ladder_of(ground_truth):
         return {team_id: [shown for shown, _ in ladder.climb(exact)] for team_id, exact in values.items()}
     return values
-
-
-def _ranked_files() -> QuerySet[Submission]:
-    return Submission.objects.filter(is_late=False, hidden_at=None, status=Submission.Status.SCORED)
 
 
 def members(standings: Sequence[Standing]) -> dict[int, list[str]]:

@@ -55,6 +55,13 @@ def test_a_better_score_never_gives_fewer_points(
     assert low <= high
 
 
+@given(st.lists(FINITE, max_size=8), st.booleans(), FINITE)
+def test_as_many_are_better_as_a_comparison_with_each_says(values: list[float], higher: bool, own: float) -> None:
+    field = Field(values=(*values, *values[:2]), higher_is_better=higher)
+    for value in (own, *values):
+        assert field.number_better(value) == sum(field.better(other, value) for other in field.values)
+
+
 @given(grading_cases(), FINITE, st.integers(0, 40), st.integers(0, 6))
 def test_points_lie_between_the_fewest_and_the_most_and_are_the_same_each_time(
     case: tuple[Rules, Field], value: float, days: int, valid: int
