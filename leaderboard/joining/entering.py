@@ -11,6 +11,7 @@ from ..models.clock import database_now
 from ..models.competition import normal_code
 from ..models.roster import joined_as
 from ._refusals import CannotJoin
+from ._telling import tell_of_joining
 from .teams import hold, team_of_one
 
 
@@ -114,11 +115,13 @@ def by_invitation(*, user: User, invitation: str) -> Membership:
             raise CannotJoin(obstacle)
         _refuse_hosts(competition, user)
         if held:
-            return _move(held, team)
-        _refuse_uninvited(competition, user)
-        made = Membership.objects.create(team=team, competition=competition, user=user)
-        _link(made, None)
-        return made
+            _move(held, team)
+        else:
+            _refuse_uninvited(competition, user)
+            held = Membership.objects.create(team=team, competition=competition, user=user)
+            _link(held, None)
+        tell_of_joining(team, user)
+        return held
 
 
 def obstacle_to(team: Team, held: Membership | None) -> str:
@@ -165,10 +168,9 @@ def _link(membership: Membership, entry: RosterEntry | None) -> None:
         RosterEntry.objects.filter(pk=entry.pk, user=None).update(**joined_as(membership.user_id, database_now()))
 
 
-def _move(held: Membership, team: Team) -> Membership:
+def _move(held: Membership, team: Team) -> None:
     left = held.team
     held.team = team
     held.save(update_fields=["team"])
     if not left.memberships.exists():
         left.delete()
-    return held

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from django.db import transaction
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from .. import telling
-from ..models import AuditEntry, Deed, Kind, Membership, Team, User, account_in_trail, team_in_trail
+from ..models import AuditEntry, Deed, Membership, Team, User, account_in_trail, team_in_trail
 from ._refusals import CannotJoin, refuse_where_teams_stay
+from ._telling import tell, tell_captain
 from .teams import hold, leave
 
 
@@ -24,7 +23,7 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
         words = gettext_lazy(
             "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
         )
-        _tell(found.user, found, lambda: _("You left a team"), lambda: words % {"team": team})
+        tell([found.user], team.competition, lambda: _("You left a team"), lambda: words % {"team": team.name})
         _note(Deed.MEMBER_REMOVED, captain, found.user)
     return found
 
@@ -40,8 +39,7 @@ def hand_over(*, captain: Membership, member_id: int) -> None:
             return
         before, after = account_in_trail(team.captain), account_in_trail(heir.user)
         Team.objects.filter(pk=team.pk).update(captain=heir.user)
-        words = gettext_lazy("You lead “%(team)s” now: you may remove members and decide about merging.")
-        _tell(heir.user, captain, lambda: _("You are the captain"), lambda: words % {"team": team})
+        tell_captain(heir.user, team)
         _note(Deed.CAPTAIN_CHANGED, captain, heir.user, before={"captain": before}, after={"captain": after})
 
 
@@ -49,16 +47,12 @@ def _led_by(captain: Membership) -> Team:
     """The team, if this member leads it and teams can still change; it stays so until the end of the transaction."""
     refuse_where_teams_stay(captain.competition)
     hold(captain.competition_id)
-    team = Team.objects.select_related("captain").filter(pk=captain.team_id, memberships=captain.pk).first()
+    team = (
+        Team.objects.select_related("captain", "competition").filter(pk=captain.team_id, memberships=captain.pk).first()
+    )
     if team is None or not team.is_led_by(captain.user):
         raise CannotJoin(_("Only the captain of a team can do this."))
     return team
-
-
-def _tell(user: User, membership: Membership, title: telling.Words, words: telling.Words) -> None:
-    competition = membership.competition
-    link = reverse("team", kwargs={"slug": competition.slug})
-    telling.tell([user], kind=Kind.TEAM, competition=competition, title=title, text=words, link=link)
 
 
 def _note(deed: Deed, captain: Membership, about: User, **changes: dict[str, str | None]) -> None:

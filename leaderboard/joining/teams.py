@@ -10,6 +10,7 @@ from ..models.clock import database_now
 from ..models.team import new_invitation
 from . import _names
 from ._refusals import CannotJoin, refuse_after_the_deadline, refuse_where_teams_stay
+from ._telling import tell_of_leaving
 
 
 def rename(*, membership: Membership, name: str) -> None:
@@ -41,8 +42,8 @@ def leave(*, membership: Membership) -> Membership:
     refuse_where_teams_stay(membership.competition)
     with transaction.atomic():
         hold(membership.competition_id)
-        team = Team.objects.filter(pk=membership.team_id, memberships=membership.pk).first()
-        if team is None:
+        kept = Team.objects.select_related("competition").filter(pk=membership.team_id, memberships=membership.pk)
+        if (team := kept.first()) is None:
             raise CannotJoin(_("You have left this team already, or it has become part of another one."))
         if team.disqualified_at is not None:
             raise CannotJoin(_("Your team is disqualified; its members cannot go on in another one."))
@@ -60,10 +61,17 @@ def leave(*, membership: Membership) -> Membership:
                 carried=count.used,
                 limit=count.limit,
             )
-        if team.captain_id == membership.user_id:
-            heir = team.memberships.order_by("joined_at").first()
-            Team.objects.filter(pk=team.pk).update(captain=heir.user_id if heir else None)
+        tell_of_leaving(team, membership.user, heir=_heir_of(team, membership.user))
     return membership
+
+
+def _heir_of(team: Team, left: User) -> User | None:
+    """Who leads the team now that its captain left; None where another one leads it."""
+    if team.captain_id != left.pk:
+        return None
+    heir = team.memberships.select_related("user").order_by("joined_at").first()
+    Team.objects.filter(pk=team.pk).update(captain=heir.user if heir else None)
+    return heir.user if heir else None
 
 
 def hold(competition_id: int) -> None:

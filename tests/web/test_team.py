@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leaderboard import hosting, joining
-from leaderboard.models import Competition, Membership, Team, User
+from leaderboard.models import Competition, Membership, Notice, Team, User
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
 
@@ -156,3 +156,33 @@ def test_bo_reads_what_others_call_the_team_and_who_reads_its_name(pets: Competi
     assert f"Other teams see “<strong>{pseudonym}</strong>”" in page
     assert "Everybody sees it on the leaderboard" not in page
     assert f"Other teams see “{pseudonym}”" in client.get("/c/pets/").content.decode()
+
+
+def told(user: User) -> str:
+    return " ".join(f"{one.title}: {one.text}" for one in Notice.objects.filter(user=user))
+
+
+def test_mates_read_who_joins_and_who_leaves_and_who_leads_then(
+    pets: Competition, bo: User, cy: User, dee: User
+) -> None:
+    team = pair(pets, bo, cy)
+    assert "“cy” joined “bo” by the invitation link" in told(bo)
+    assert told(cy) == ""
+    joining.by_invitation(user=cy, invitation=team.invitation)
+    assert told(bo).count("Somebody joined") == 1, "who opens the link again has joined already"
+    joining.by_invitation(user=dee, invitation=team.invitation)
+    signed_in(bo).post(TEAM, {"action": "leave"})
+    for mate in (cy, dee):
+        assert "“bo” is not in “bo” any more" in told(mate)
+    assert "You lead “bo” now" in told(cy)
+    assert "You lead" not in told(dee)
+    assert "is not in" not in told(bo)
+
+
+def test_a_full_team_is_offered_no_merger(pets: Competition, bo: User, cy: User) -> None:
+    Competition.objects.update(team_size=2)
+    pets.refresh_from_db()
+    pair(pets, bo, cy)
+    page = signed_in(bo).get(TEAM).content.decode()
+    assert "Your team is full." in page
+    assert "Become one with another team" not in page
