@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from django.db.models import Prefetch, Q
 
 from ..exports import safe_cell
-from ..models import Competition, Score, Split, Submission
+from ..models import Competition, RosterEntry, Score, Split, Submission, User
 from ..storage import reading
 
 BATCH = 200
@@ -21,8 +21,12 @@ MANIFEST = (
     "path",
     "submission",
     "team",
+    "pseudonym",
     "user",
+    "name",
+    "student_id",
     "file_name",
+    "note",
     "bytes",
     "sha256",
     "received_at",
@@ -123,6 +127,7 @@ def _files(competition: Competition, at: datetime) -> Iterator[Submission]:
 
 def _manifest(competition: Competition, at: datetime, lost: set[str]) -> Iterator[str]:
     number = competition.ground_truth.number if competition.ground_truth else ""
+    listed = {entry.user_id: entry for entry in competition.roster.filter(user__isnull=False)}
     yield _line(MANIFEST)
     for submission in _files(competition, at):
         assert submission.team is not None, "baselines are not part of it"
@@ -132,8 +137,11 @@ def _manifest(competition: Competition, at: datetime, lost: set[str]) -> Iterato
                 "" if str(submission.pk) in lost else safe_cell(path_in(submission)),
                 submission.pk,
                 safe_cell(submission.team.name),
+                safe_cell(submission.team.pseudonym),
                 safe_cell(submission.user.get_username() if submission.user else ""),
+                *map(safe_cell, _who(submission.user, listed)),
                 safe_cell(submission.file_name),
+                safe_cell(submission.note),
                 submission.size,
                 submission.sha256,
                 submission.received_at.astimezone(UTC).isoformat(),
@@ -148,6 +156,15 @@ def _manifest(competition: Competition, at: datetime, lost: set[str]) -> Iterato
                 number if values else "",
             )
         )
+
+
+def _who(user: User | None, listed: Mapping[int | None, RosterEntry]) -> tuple[str, str]:
+    """Name and number of a person by the roster; else the name that the account has."""
+    if user is None:
+        return "", ""
+    if entry := listed.get(user.pk):
+        return str(entry), entry.student_id
+    return user.get_full_name(), ""
 
 
 def _yes(fact: object) -> str:

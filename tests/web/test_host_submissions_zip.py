@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard import hosting, submitting
-from leaderboard.models import Competition, Submission, Team, User
+from leaderboard.models import Competition, RosterEntry, Submission, Team, User
 from leaderboard.storage import path_of
 from tests.conftest import answers, enter, hand_in
 from tests.web.test_host import signed_in
@@ -105,3 +105,17 @@ def test_more_files_than_a_batch_come_each_once(pets: Competition, ada: User, bo
     )
     lines = manifest_of(archive_of(signed_in(ada)))
     assert len({line["submission"] for line in lines}) == len(lines) == 451
+
+
+def test_the_manifest_says_who_is_behind_a_file(pets: Competition, ada: User, bo: User, cy: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    RosterEntry.objects.create(competition=pets, user=bo, name="=Berg, Bo", student_id="0042")
+    User.objects.filter(pk=cy.pk).update(first_name="Cy", last_name="Clay")
+    hosting.change(competition=pets, user=ada, uses_pseudonyms=True)
+    hand_in(pets, bo, answers(public=1), note="bigger forest")
+    hand_in(pets, cy, answers())
+    first, second = manifest_of(archive_of(signed_in(ada)))
+    assert (first["user"], first["name"], first["student_id"]) == ("bo", "'=Berg, Bo", "0042")
+    assert first["note"] == "bigger forest"
+    assert first["pseudonym"] == Team.objects.get(name="bo").pseudonym != ""
+    assert (second["user"], second["name"], second["student_id"]) == ("cy", "Cy Clay", "")
