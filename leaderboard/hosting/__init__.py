@@ -89,7 +89,7 @@ from .setting_up import (
 )
 from .similar import Alike, Shared, alike_by_facts, compare_answers, shared_facts
 from .stopping import hide_submission, pause, resume, show_submission
-from .zips import import_zip
+from .zips import export_zip, import_zip
 
 __all__ = [
     "EDITABLE",
@@ -155,6 +155,7 @@ __all__ = [
     "draft_truth",
     "edit_announcement",
     "export_folder",
+    "export_zip",
     "filling_of",
     "find_hard_rows",
     "forget_gradebook",

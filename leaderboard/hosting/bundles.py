@@ -13,9 +13,9 @@ from django.db.models import Prefetch, Q
 from ..exports import safe_cell
 from ..models import Competition, RosterEntry, Score, Split, Submission, User
 from ..storage import reading
+from ._archives import Outlet
 
 BATCH = 200
-CHUNK = 1 << 16
 LONGEST_NAME = 60
 MANIFEST = (
     "path",
@@ -42,33 +42,13 @@ MANIFEST = (
 )
 
 
-class _Outlet(io.RawIOBase):
-    """Takes what the archive writes until it is sent. It cannot be wound back, so sizes follow their files."""
-
-    def __init__(self) -> None:
-        self._held: list[bytes] = []
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: object) -> int:
-        piece = bytes(data)  # type: ignore[call-overload]
-        self._held.append(piece)
-        return len(piece)
-
-    def drain(self) -> bytes:
-        piece = b"".join(self._held)
-        self._held.clear()
-        return piece
-
-
 def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
     """Every file that teams handed in before `at`, byte for byte, and `manifest.csv` with hashes, times and scores.
 
     Holds one piece of one file in memory at a time, and no transaction while somebody's line is slow. A file that the
     site has lost is in the manifest without a path.
     """
-    outlet = _Outlet()
+    outlet = Outlet()
     with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         lost: set[str] = set()
         for submission in _files(competition, at):
@@ -83,14 +63,10 @@ def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
     yield outlet.drain()
 
 
-def _added(archive: zipfile.ZipFile, outlet: _Outlet, submission: Submission) -> Iterator[bytes]:
+def _added(archive: zipfile.ZipFile, outlet: Outlet, submission: Submission) -> Iterator[bytes]:
     with reading(submission.file_key, submission.sha256) as file:
         entry = zipfile.ZipInfo(path_in(submission), submission.received_at.astimezone(UTC).timetuple()[:6])
-        entry.compress_type = zipfile.ZIP_DEFLATED
-        with archive.open(entry, "w", force_zip64=True) as copy:
-            while piece := file.read(CHUNK):
-                copy.write(piece)
-                yield outlet.drain()
+        yield from outlet.copied(archive, entry, file)
 
 
 def path_in(submission: Submission) -> str:

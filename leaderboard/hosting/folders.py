@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
@@ -20,7 +23,7 @@ from ..child import ChildFailed
 from ..models import Competition, GroundTruth, User
 from ..models.zones import known_zones
 from ..sentences import in_words
-from ..storage import TooLarge, path_of
+from ..storage import TooLarge, reading
 from . import boards, data_files, drafts, launches, rulers, setting_up
 from .setting_up import CannotHost
 
@@ -74,31 +77,56 @@ def import_folder(folder: Path, *, user: User, launch: bool = False, needs_truth
     return competition
 
 
-def export_folder(competition: Competition, folder: Path) -> None:
-    """Write a competition as a folder that `import_folder` reads; raises `CannotHost` if the folder is in use.
+@dataclass(frozen=True)
+class Part:
+    """One file of a competition's folder: a text, or a stored file."""
 
-    The board's ground truth goes along, not the earlier ones; people, teams and submissions stay.
-    """
+    name: str
+    text: str = ""
+    key: str = ""
+    sha256: str = ""
+
+    @contextmanager
+    def opened(self) -> Iterator[IO[bytes]]:
+        if self.key:
+            with reading(self.key, self.sha256) as file:
+                yield file
+        else:
+            yield io.BytesIO(self.text.encode())
+
+
+def export_folder(competition: Competition, folder: Path) -> None:
+    """Write a competition as a folder that `import_folder` reads; raises `CannotHost` if the folder is in use."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CannotHost(_("%(folder)s is not an empty folder.") % {"folder": folder})
     folder.mkdir(parents=True, exist_ok=True)
+    for part in parts_of(competition):
+        path = folder / part.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.opened() as source, path.open("wb") as target:
+            shutil.copyfileobj(source, target)
+
+
+def parts_of(competition: Competition) -> Iterator[Part]:
+    """The files of a competition's folder. The board's ground truth goes along, not the earlier ones; people, teams
+    and submissions stay."""
     plain = {name: getattr(competition, name) for name in PLAIN_FIELDS}
     spec: dict[str, Any] = {name: value for name, value in plain.items() if value is not None}
     spec |= {name: getattr(competition, name).astimezone(UTC).isoformat() for name in TIMES}
     lines = _toml_lines(spec)
-    if competition.ground_truth is not None:
-        _write(folder / "truth.csv", path_of(competition.ground_truth.file_key).read_bytes())
-        lines += _metric_lines(competition.ground_truth)
+    if (ruler := competition.ground_truth) is not None:
+        yield Part("truth.csv", key=ruler.file_key, sha256=ruler.sha256)
+        lines += _metric_lines(ruler)
     for data_file in competition.data_files.all():
-        _write(folder / "data" / data_file.name, path_of(data_file.file_key).read_bytes())
+        yield Part(f"data/{data_file.name}", key=data_file.file_key, sha256=data_file.sha256)
         lines += ["", "[[data]]", *_toml_lines({"name": data_file.name, "description": data_file.description})]
     for number, baseline in enumerate(competition.baselines.select_related("submission"), start=1):
         name = f"baselines/{number}/{baseline.submission.file_name}"
-        _write(folder / name, path_of(baseline.submission.file_key).read_bytes())
+        yield Part(name, key=baseline.submission.file_key, sha256=baseline.submission.sha256)
         lines += ["", "[[baselines]]", *_toml_lines({"name": baseline.name, "file": name})]
-    _write(folder / "competition.toml", ("\n".join(lines) + "\n").encode())
-    _write(folder / "overview.md", competition.overview.encode())
-    _write(folder / "rules.md", competition.rules.encode())
+    yield Part("competition.toml", "\n".join(lines) + "\n")
+    yield Part("overview.md", competition.overview)
+    yield Part("rules.md", competition.rules)
 
 
 def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
@@ -262,11 +290,6 @@ def _chunks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):
             yield chunk
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
 
 
 def _toml_lines(values: dict[str, Any]) -> list[str]:

@@ -1,11 +1,11 @@
-"""A competition's folder as one zip file from somewhere else."""
+"""A competition's folder as one zip file: from somewhere else, and to take along."""
 
 from __future__ import annotations
 
 import re
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from django.conf import settings
@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 
 from ..models import Competition, User
 from ..storage import TooLarge, in_units
-from ._archives import BROKEN
-from .folders import import_folder
+from ._archives import BROKEN, Outlet
+from .folders import import_folder, parts_of
 from .setting_up import CannotHost
 
 MOST_FILES = 1000
@@ -33,6 +33,16 @@ def import_zip(*, chunks: Iterable[bytes], user: User) -> Competition:
         folder.mkdir()
         _unpack(_kept(chunks, Path(place) / "upload.zip"), folder)
         return import_folder(folder, user=user, needs_truth=False)
+
+
+def export_zip(competition: Competition) -> Iterator[bytes]:
+    """The folder that `import_zip` reads, made while it is sent: one piece of one file is in memory at a time."""
+    outlet = Outlet()
+    with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for part in parts_of(competition):
+            with part.opened() as source:
+                yield from outlet.copied(archive, zipfile.ZipInfo(part.name), source)
+    yield outlet.drain()
 
 
 def _kept(chunks: Iterable[bytes], path: Path) -> Path:

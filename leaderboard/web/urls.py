@@ -78,6 +78,7 @@ urlpatterns = [
     path("host/<slug:slug>/setup/people/", hosts.host_setup_people, name="host_setup_people"),
     path("host/<slug:slug>/setup/launch/", hosts.host_setup_launch, name="host_setup_launch"),
     path("host/<slug:slug>/walk/", hosts.host_walk, name="host_walk"),
+    path("host/<slug:slug>/export.zip", hosts.host_export, name="host_export"),
     path("host/<slug:slug>/clone/", hosts.host_clone, name="host_clone"),
     path("host/<slug:slug>/settings/", hosts.host_settings, name="host_settings"),
     path("host/<slug:slug>/settings/chat/", hosts.host_chat, name="host_chat"),

@@ -241,6 +241,7 @@ NO_DEEDS = {
     "discard_roster",
     "draft_truth",
     "export_folder",
+    "export_zip",
     "filling_of",
     "find_hard_rows",
     "forget_gradebook",

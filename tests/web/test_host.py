@@ -76,7 +76,7 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
     assert (checked.status_code, checked["Location"]) == (303, "/host/pond-life/truth/#check")
     page = text_of(hers.get("/host/pond-life/truth/"))
     assert "truth.csv: can be published" in page
-    assert "Public rows 12 Private rows 18" in page
+    assert "Public rows 12 40 % Private rows 18 60 %" in page
     assert "Perfect file the answers 1.00000" in page
     assert "id,label" in page
     published = hers.post("/host/pond-life/truth/", {"action": "publish", "note": "first"})

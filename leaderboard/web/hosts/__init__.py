@@ -6,7 +6,7 @@ from .again import host_score_again
 from .announcements import host_announcement, host_announcements
 from .beat import host_pulse
 from .board import host_board
-from .bundle import host_submissions_zip
+from .bundle import host_export, host_submissions_zip
 from .chats import host_chat
 from .grade_files import host_grade_canvas, host_grade_file
 from .grade_moves import host_candidate_grades
@@ -57,6 +57,7 @@ __all__ = [
     "host_competition",
     "host_data",
     "host_delete",
+    "host_export",
     "host_grade_canvas",
     "host_grade_file",
     "host_grade_release",

@@ -14,12 +14,13 @@ from django.utils.translation import gettext as _
 
 from ... import hosting
 from ...models import Competition
+from ...storage import TooLarge
 from .. import addresses
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
-from ._answers import posted
+from ._answers import add_refusal, posted, refuse_too_large
 from .checklist import next_step, steps_of
-from .wizard_forms import BasicsForm, EntryForm, LimitsForm, StepForm
+from .wizard_forms import BasicsForm, EntryForm, FolderForm, LimitsForm, StepForm
 
 StepView = Callable[..., HttpResponse]
 CHECKLISTS = ("host_competition", "host_setup_launch")
@@ -72,6 +73,8 @@ def frame(request: HttpRequest, visit: Visit, key: str) -> dict[str, Any]:
 @open_to(Audience.SITE_HOSTS)
 def host_new(request: HttpRequest) -> HttpResponse:
     """Step 1 of a competition that is not there yet."""
+    if request.POST.get("action") == "bring" or request.META.get("leaderboard.too_large"):
+        return _bring(request)
     form = BasicsForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
@@ -81,8 +84,23 @@ def host_new(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, _("“%(title)s” is a draft that only you see.") % {"title": competition})
             return see_other("host_setup_data", slug=competition.slug)
-    context = {"form": form, "steps": steps_of(None)}
+    context = {"form": form, "folder_form": FolderForm(), "steps": steps_of(None)}
     return render(request, "hosts/host_new.html", context, status=422 if form.errors else 200)
+
+
+def _bring(request: HttpRequest) -> HttpResponse:
+    """A draft of a folder that was taken along from somewhere."""
+    form, status = FolderForm(request.POST, request.FILES), 422
+    try:
+        refuse_too_large(request)
+        if form.is_valid():
+            made = hosting.import_zip(chunks=form.cleaned_data["folder"].chunks(), user=person(request.user))
+            messages.success(request, _("“%(title)s” is a draft that only you see.") % {"title": made})
+            return see_other("host_setup", slug=made.slug)
+    except (hosting.CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    context = {"form": BasicsForm(), "folder_form": form, "steps": steps_of(None)}
+    return render(request, "hosts/host_new.html", context, status=status)
 
 
 @open_to(Audience.HOSTS)

@@ -112,3 +112,13 @@ class CloneForm(forms.Form):
         required=False,
         help_text=_("They are scored with the ground truth, which is then published at once instead of a draft."),
     )
+
+
+class FolderForm(forms.Form):
+    """A competition that was taken along."""
+
+    folder = forms.FileField(
+        label=_("Zip file"),
+        error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
+        help_text=_("As “Settings” of a competition lets you download it."),
+    )
