@@ -8,7 +8,7 @@ answers are spread as theirs are. The two files themselves take no part in sayin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -18,6 +18,7 @@ from metrics._errors import SubmissionError
 from metrics._hardest import _said
 from metrics._prepare import prepare
 from metrics._tables import Source
+from metrics._together import Together, together
 
 ROWS = 2000
 """Rows that are compared, drawn at random where there are more: enough to see, and few enough for any memory."""
@@ -41,11 +42,13 @@ class Pair:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Pairs above chance, the least likely first, on so many rows of so many files that could be read."""
+    """Pairs above chance, the least likely first, on so many rows of so many files that could be read. `together` are
+    those whose errors in numbers are correlated beyond the usual, the closest first."""
 
     rows: int
     files: int
     pairs: tuple[Pair, ...]
+    together: tuple[Together, ...] = ()
 
 
 def agreement(
@@ -74,7 +77,9 @@ def agreement(
         said.append([_plain(one) for one in cells])
     pairs = _above_chance(_coded([perfect, *said])) if len(said) > 1 else []
     named = [Pair(places[one.first], places[one.second], *_rest(one)) for one in pairs[:most]]
-    return Agreement(len(rows), len(said), tuple(named))
+    close = together(perfect, said)[:most]
+    correlated = [replace(one, first=places[one.first], second=places[one.second]) for one in close]
+    return Agreement(len(rows), len(said), tuple(named), tuple(correlated))
 
 
 def _rest(pair: Pair) -> tuple[tuple[int, int], int, float, float]:

@@ -100,6 +100,16 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Correlated:
+    """Two teams whose best files are off alike in each row; `usual` is the correlation of the median pair."""
+
+    first: Team
+    second: Team
+    correlation: float
+    usual: float
+
+
+@dataclass(frozen=True)
 class Comparison:
     """What comparing each team's best file with every other's came to."""
 
@@ -107,6 +117,7 @@ class Comparison:
     files: int
     left_out: int
     pairs: tuple[Pair, ...]
+    together: tuple[Correlated, ...]
 
 
 def compare_answers(*, competition: Competition) -> Comparison:
@@ -131,12 +142,17 @@ def compare_answers(*, competition: Competition) -> Comparison:
         id_column=ruler.id_column,
         submissions=[_path(files[one.submission_id]) for one in chosen],
     )
-    teams = Team.objects.in_bulk([one.team_id for one in chosen])
+    by_key = Team.objects.in_bulk([one.team_id for one in chosen])
+    teams = [by_key[one.team_id] for one in chosen]
     return Comparison(
         rows=found["rows"],
         files=found["files"],
         left_out=len(best) - found["files"],
-        pairs=tuple(_pairs(found["pairs"], [teams[one.team_id] for one in chosen])),
+        pairs=tuple(_pairs(found["pairs"], teams)),
+        together=tuple(
+            Correlated(teams[one["first"]], teams[one["second"]], one["correlation"], one["usual"])
+            for one in found["together"]
+        ),
     )
 
 

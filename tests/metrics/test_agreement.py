@@ -71,3 +71,40 @@ def test_of_a_long_file_a_part_is_compared(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("metrics._agreement.ROWS", 50)
     labels = np.random.default_rng(3).integers(0, 3, ROWS)
     assert agreement("accuracy", truth_of(labels), [file_of(labels)]).rows == 50
+
+
+def estimates(seed: int, files: int = 12) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Noisy answers, and honest files of all kinds of skill: each leans towards the mean and errs on its own."""
+    chance = np.random.default_rng(seed)
+    signal = chance.normal(size=ROWS)
+    answers = signal + 0.5 * chance.normal(size=ROWS)
+    skills = np.linspace(0.2, 1.0, files)
+    return answers, [skill * signal + (0.2 + 0.3 * skill) * chance.normal(size=ROWS) for skill in skills]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_numbers_copied_with_noise_are_found_and_nobody_else_is(seed: int) -> None:
+    answers, files = estimates(seed)
+    noise = np.random.default_rng(50 + seed).normal(size=ROWS)
+    files.append(1.05 * files[7] + 0.02 * noise)
+    found = agreement("rmse", truth_of(answers), [file_of(file) for file in files])
+    assert found.pairs == ()
+    assert [(one.first, one.second) for one in found.together] == [(7, 12)]
+    (pair,) = found.together
+    assert pair.correlation > 0.95 > 0.5 > pair.usual
+
+
+@pytest.mark.parametrize("seed", range(20, 30))
+def test_numbers_of_honest_files_go_together_with_nobodys(seed: int) -> None:
+    answers, files = estimates(seed)
+    files[3][0] = 1e9
+    files += [np.full(ROWS, 0.1), np.full(ROWS, 0.2)]
+    assert agreement("rmse", truth_of(answers), [file_of(file) for file in files]).together == ()
+
+
+def test_four_files_do_not_say_what_is_usual_and_labels_are_no_numbers() -> None:
+    answers, files = estimates(1, files=3)
+    written = [file_of(file) for file in (*files, files[0])]
+    assert agreement("rmse", truth_of(answers), written).together == ()
+    labels = np.random.default_rng(1).integers(0, 3, ROWS)
+    assert agreement("accuracy", truth_of(labels), [file_of(labels)] * 6).together == ()

@@ -40,6 +40,25 @@ def test_teams_that_make_the_same_mistakes_are_named_beside_what_chance_would_do
     assert "student1</a>" not in body
 
 
+def test_numbers_whose_errors_go_together_are_named_beside_what_is_usual(ada: User) -> None:
+    chance = np.random.default_rng(7)
+    values = chance.normal(size=120)
+    truth = "id,label,Usage\n" + "".join(f"{i},{x},{'Public' if i % 2 else 'Private'}\n" for i, x in enumerate(values))
+    tides = make_competition(ada, truth=truth, metric="rmse")
+    given = [values + 0.3 * chance.normal(size=120) for _ in range(6)]
+    given.append(given[5] + 0.01 * chance.normal(size=120))
+    for place, file in enumerate(given):
+        user = person(f"student{place}")
+        enter(tides, user)
+        hand_in(tides, user, ("id,label\n" + "".join(f"{i},{x}\n" for i, x in enumerate(file))).encode())
+    page = signed_in(ada).post("/host/pets/teams/similar/")
+    assert "Correlation of errors" in text_of(page)
+    body = page.content.decode().partition("Pairs whose errors")[2].partition("</table>")[0]
+    assert "student5</a>" in body
+    assert "student6</a>" in body
+    assert "student1</a>" not in body
+
+
 def test_the_same_bytes_and_the_same_scores_of_different_teams_are_shown(
     pets: Competition, ada: User, bo: User, cy: User, dee: User
 ) -> None:
