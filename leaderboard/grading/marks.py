@@ -134,8 +134,21 @@ def mark(rules: Rules, field_: Field, work: Work) -> Mark:
         if rules.none_is_zero:
             return Mark(0.0, (because("no_file_is_zero"),))
         return Mark(None, (because("no_file"),))
-    points, reasons = max((_of_file(rules, field_, one) for one in work.files), key=lambda found: found[0])
+    found = [(one, *_of_file(rules, field_, one)) for one in work.files]
+    best, points, reasons = max(found, key=lambda one: one[1])
+    if rules.method != Method.PARTICIPATION:
+        reasons += [
+            _no_more(rules, field_, other, less)
+            for other, less, _said in found
+            if other.days_late > best.days_late and field_.better(other.value, best.value)
+        ]
     return _settled(rules, points, reasons, work.valid)
+
+
+def _no_more(rules: Rules, field_: Field, late: File, points: float) -> Reason:
+    """Whoever handed in a better file late reads why it does not count."""
+    percent = number_text(min(100.0, (rules.late_percent or 0.0) * late.days_late))
+    return because("late_is_no_more", **_said(field_, late.value), less=percent, points=_shown(points))
 
 
 def _of_file(rules: Rules, field_: Field, file: File) -> tuple[float, list[Reason]]:

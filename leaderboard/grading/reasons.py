@@ -59,7 +59,7 @@ def _valid_files(facts: Facts) -> str:
 
 
 def _took_no_part(facts: Facts) -> str:
-    words = _("%(files)s, %(needed)s are needed for the points for taking part")
+    words = _("%(files)s in time; the points for taking part need %(needed)s")
     return words % {"files": _valid_files(facts), "needed": facts["needed"]}
 
 
@@ -80,6 +80,9 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     "share": lambda facts: f"{_share(facts)}: " + _("top %(percent)s %% = %(points)s") % facts,
     "share_is_zero": lambda facts: f"{_share(facts)} → 0",
     "late": _late,
+    "late_is_no_more": lambda facts: (
+        _("a late file with %(score)s, −%(less)s %%, gives %(points)s and no more") % _scored(facts)
+    ),
     "took_part": lambda facts: f"{_valid_files(facts)} +{facts['more']} → {facts['points']}",
     "took_no_part": _took_no_part,
     "at_most": lambda facts: _("at most %(points)s") % facts,

@@ -310,7 +310,9 @@ def test_a_hidden_file_counts_for_nothing(pets: Competition, ada: User, bo: User
     assert reasons(pets)["bo"].endswith("2 valid files +10 → 110; at most 100")
     hosting.hide_submission(submission=best, user=ada, reason="Somebody else's.")
     close(pets)
-    assert reasons(pets)["bo"].startswith("private 0.5, between 0.5 = 50 and 1 = 100 → 50; 1 valid file, 2 are needed")
+    assert reasons(pets)["bo"].startswith(
+        "private 0.5, between 0.5 = 50 and 1 = 100 → 50; 1 valid file in time; the points"
+    )
 
 
 def test_days_late_are_counted_from_the_deadline_that_the_team_was_given(

@@ -163,13 +163,21 @@ def test_whoever_is_first_of_three_is_in_the_top_tenth() -> None:
 def test_taking_part_is_worth_something_from_the_number_of_files_on() -> None:
     rules = Rules.of({"method": "participation", "participation_points": 20, "participation_files": 2})
     assert said(marked(rules, File(0.1), valid=2)) == (20, "2 valid files +20 → 20")
-    assert said(marked(rules, File(0.1), valid=1)) == (0, "1 valid file, 2 are needed for the points for taking part")
+    assert said(marked(rules, File(0.1), valid=1)) == (0, "1 valid file in time; the points for taking part need 2")
 
 
 def test_of_a_file_in_time_and_a_late_one_the_better_mark_counts() -> None:
     rules = linear(late_percent=10)
     assert marked(rules, File(0.8), File(0.9, 1)).points == 81
     assert marked(rules, File(0.89), File(0.9, 1)).points == 87
+
+
+def test_a_better_file_that_came_too_late_to_give_more_is_spoken_of() -> None:
+    words = marked(linear(late_percent=10), File(0.89), File(0.95, 1), File(0.7, 2)).words
+    assert "between Baseline A 0.8 = 60 and B 0.9 = 90 → 87; a late file with private 0.95, −10 %, gives 81" in words
+    assert "0.7" not in words, "a worse file explains nothing"
+    only_there = linear(method="participation", steps=[], late_percent=10, participation_points=5)
+    assert "late" not in marked(only_there, File(0.89), File(0.95, 1)).words
 
 
 def test_a_file_ten_days_late_is_worth_nothing_and_never_less() -> None:
@@ -255,6 +263,7 @@ def test_a_sentence_kept_by_an_earlier_version_is_told_as_it_is() -> None:
     [
         (Work((File(0.1, 2),), 1), linear(late_percent=10, participation_points=5, minimum=10)),
         (Work((File(0.95),), 0), linear(participation_points=5)),
+        (Work((File(0.89), File(0.95, 1)), 1), linear(late_percent=10)),
         (Work((File(0.853),), 3), linear(participation_points=20, decimals=0)),
         (Work((File(0.853, 1),), 3), linear(method="thresholds", late_percent=10)),
         (Work((File(0.7),), 0), Rules.of({"method": "percentile", "steps": [{"points": 70, "top": 100}]})),

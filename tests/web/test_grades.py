@@ -73,6 +73,12 @@ def test_ada_writes_rules_and_reads_everybodys_reasons(host: Client, pets: Compe
     assert "A look ahead, by public scores" in text
 
 
+def test_beside_the_rules_stand_both_scores_of_each_baseline(host: Client, pets: Competition) -> None:
+    add_baseline(pets, "Strong", public=1, private=2)
+    text = " ".join(re.sub(r"<[^>]+>", " ", page(host, "/host/pets/grades/rules/")).split())
+    assert "Strong 0.83333 public 0.66667 private" in text
+
+
 def test_what_is_wrong_in_a_line_is_said_with_its_number_and_nothing_typed_is_lost(
     host: Client, pets: Competition
 ) -> None:

@@ -47,7 +47,9 @@ def host_grade_rules(request: HttpRequest, visit: Visit) -> HttpResponse:
         else:
             messages.success(request, _("The grade rules are saved."))
             return see_other("host_grades", slug=competition.slug)
-    context = {"visit": visit, "form": form, "rules": rules, "is_saved": is_saved, "scores": sorted(scores.items())}
+    decides = hosting.baseline_scores(competition.ground_truth, Split.PRIVATE)
+    both = [(name, value, decides.get(name)) for name, value in sorted(scores.items())]
+    context = {"visit": visit, "form": form, "rules": rules, "is_saved": is_saved, "scores": both}
     return render(request, "hosts/host_grade_rules.html", context, status=status)
 
 
