@@ -45,6 +45,7 @@ def test_a_failed_file_gets_its_score_by_the_time_it_came(pets: Competition, ada
     page = client.get(f"{ADDRESS}?file={file.pk}")
     assert "Score 1 file again?" in text_of(page)
     assert "mine.csv" in text_of(page)
+    assert "Server time UTC" not in text_of(page)
     assert used(bo) == 0
     assert client.post(ADDRESS, {"file": str(file.pk)})["Location"] == "/host/pets/submissions/"
     assert "1 file is scored again." in text_of(client.get("/host/pets/submissions/"))

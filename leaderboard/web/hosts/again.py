@@ -50,8 +50,8 @@ def _facts(files: QuerySet[Submission]) -> dict[str, Any]:
         str(one): Count("pk", filter=Q(status=one)) for one in (Submission.Status.FAILED, Submission.Status.INVALID)
     }
     numbers = files.order_by().aggregate(**ended)
-    now = min(sum(numbers.values()), hosting.MOST_AT_ONCE)
-    return {"numbers": numbers, "now": now, "files": list(files.select_related("team")[:NAMED])}
+    number = min(sum(numbers.values()), hosting.MOST_AT_ONCE)
+    return {"numbers": numbers, "number": number, "files": list(files.select_related("team")[:NAMED])}
 
 
 def _files(visit: Visit, asked: QueryDict) -> QuerySet[Submission]:
