@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -66,7 +65,7 @@ def manage(site: Site, *arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
-        env={**os.environ, **site.environment},
+        env=site.environment,
         capture_output=True,
         text=True,
         check=False,

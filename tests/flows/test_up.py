@@ -45,7 +45,8 @@ class Up:
         self.var = var
         self.said = var.with_name(f"{var.name[:40]} said {time.monotonic_ns()}")
         command = [sys.executable, str(BASE / "manage.py"), "up", "--port", "0", "--no-browser", *options]
-        inherited = {key: value for key, value in os.environ.items() if not key.startswith("ADMIN_")}
+        elsewhere = ("ADMIN_", "DATABASE_URL", "REDIS_URL")
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith(elsewhere)}
         with self.said.open("wb") as output:
             self.process = subprocess.Popen(
                 command, env={**inherited, "VAR_DIR": str(var), **env}, stdout=output, stderr=output
