@@ -97,7 +97,7 @@ def class_report(competition: Competition, keep: Keep = anew) -> Report:
     return Report(
         teams=tuple(teams),
         baselines=tuple(baselines),
-        scores=tuple(bins(private)),
+        scores=tuple(bins(private, beside=[value for _name, value in baselines])),
         days=tuple(_days(competition, teams)),
         attempts=tuple(bins([team.files for team in teams], whole=True)),
         correlation=rank_correlation([files for files, _ in both], [gap for _, gap in both]),
@@ -202,8 +202,11 @@ def _place_of(begins: Sequence[datetime], first: int = 0) -> Case | Value:
     )
 
 
-def bins(values: Sequence[float], *, whole: bool = False) -> list[Bin]:
-    """Equal bins from the least to the greatest value; of `whole` numbers with whole ends."""
+def bins(values: Sequence[float], *, whole: bool = False, beside: Sequence[float] = ()) -> list[Bin]:
+    """Equal bins from the least to the greatest value; of `whole` numbers with whole ends.
+
+    Empty ones lead to the values `beside` them, where these are no further away than the bins reach themselves.
+    """
     if not values:
         return []
     low, high = float(min(values)), float(max(values))
@@ -217,10 +220,18 @@ def bins(values: Sequence[float], *, whole: bool = False) -> list[Bin]:
     counts = [0] * number
     for value in values:
         counts[min(number - 1, int((value - low) / width))] += 1
-    ends = [low + place * width for place in range(number + 1)]
+    before = _empty([(low - value) / width for value in beside], number)
+    behind = _empty([(value - high) / width for value in beside], number)
+    ends = [low + place * width for place in range(-before, number + behind + 1)]
     return [
-        Bin(ends[place], ends[place + 1] - 1 if whole else ends[place + 1], count) for place, count in enumerate(counts)
+        Bin(ends[place], ends[place + 1] - 1 if whole else ends[place + 1], count)
+        for place, count in enumerate([0] * before + counts + [0] * behind)
     ]
+
+
+def _empty(distances: Sequence[float], most: int) -> int:
+    """How many bins of width 1 reach all that are not too far."""
+    return max((math.ceil(one) for one in distances if 0 < one <= most), default=0)
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:

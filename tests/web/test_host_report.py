@@ -158,6 +158,25 @@ def test_nothing_makes_no_bins() -> None:
     assert bins([]) == []
 
 
+def test_empty_bars_lead_to_a_baseline_beside_them_and_not_to_one_far_away() -> None:
+    scores = [0.7 + 0.02 * place for place in range(16)]
+    found = bins(scores, beside=[0.6, 1.03, -50.0])
+    assert sum(one.teams for one in found) == len(scores)
+    assert found[0].low <= 0.6 < found[0].high
+    assert found[-1].low < 1.03 <= found[-1].high
+    assert (found[0].teams, found[-1].teams) == (0, 0)
+    assert bins(scores, beside=[-50.0]) == bins(scores)
+
+
+def test_a_baseline_is_a_line_or_is_said_to_be_far_away(taught: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    page = client.get("/host/pets/report/")
+    drawn, far = page.context["drawn_baselines"], page.context["far_baselines"]
+    assert drawn + far == len(page.context["report"].baselines) > 0
+    assert ("dashed lines" in text_of(page)) is bool(drawn)
+    assert ("too far away to be drawn" in text_of(page)) is bool(far)
+
+
 def test_charts_stand_whatever_the_numbers() -> None:
     assert plots.bars([], "x").count("<rect") == 0
     assert plots.bars([0, 2, 1], "x", marks=[0.5]).count("<rect") == 2

@@ -34,7 +34,7 @@ def host_report_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 def _drawn(report: hosting.Report) -> dict[str, Any]:
-    ranked = report.ranked
+    ranked, marks = report.ranked, _marks(report)
     titles = {
         "scores": _("Teams by private score"),
         "days": _("Files by day"),
@@ -44,7 +44,9 @@ def _drawn(report: hosting.Report) -> dict[str, Any]:
     below = _("the table has the numbers")
     words = {name: f"{title}; {below}" for name, title in titles.items()}
     return {
-        "scores": plots.bars([one.teams for one in report.scores], words["scores"], marks=_marks(report)),
+        "scores": plots.bars([one.teams for one in report.scores], words["scores"], marks=marks),
+        "drawn_baselines": len(marks),
+        "far_baselines": len(report.baselines) - len(marks),
         "days": plots.bars([one.files for one in report.days], words["days"]),
         "attempts": plots.bars([one.teams for one in report.attempts], words["attempts"]),
         "gaps": plots.dots(
