@@ -124,17 +124,27 @@ def _subject(notices: list[Notice]) -> str:
     if len(notices) > 1:
         return _("%(number)s notices from Leaderboard") % {"number": len(notices)}
     (notice,) = notices
-    where = f"{notice.competition}: " if notice.competition else ""
+    where = f"{notice.competition}: " if _needs_where(notice) else ""
     return " ".join(f"{where}{notice.title}".split())
 
 
 def _one_of(notice: Notice, *, is_alone: bool) -> str:
-    where = f"{notice.competition}: " if notice.competition and not is_alone else ""
+    where = f"{notice.competition}: " if _needs_where(notice) and not is_alone else ""
     title = f"{where}{notice.title}"
     lines = [title, "-" * min(len(title), 72)] if not is_alone else []
-    lines += [notice.text] if notice.text else [] if lines else [title]
+    lines += [_with_whole_links(notice)] if notice.text else [] if lines else [title]
     lines += [_address(notice.link)] if notice.link else []
     return "\n\n".join(lines) if is_alone else "\n".join(lines)
+
+
+def _needs_where(notice: Notice) -> bool:
+    """Whether the title alone does not say which competition it is about."""
+    return notice.competition is not None and notice.competition.title not in notice.title
+
+
+def _with_whole_links(notice: Notice) -> str:
+    """In a letter a host's link to a page of this site has to name the site."""
+    return notice.text.replace("](/", f"]({_address('/')}") if notice.is_markdown else notice.text
 
 
 def _address(path: str) -> str:

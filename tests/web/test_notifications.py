@@ -411,3 +411,17 @@ def test_the_link_makes_nobody_hear_what_they_had_switched_off(bo: User) -> None
     telling.choose(user=bo, choices={Kind.TEAM: "none"})
     telling.stopped_by(telling.token_for(bo, {Kind.TEAM}), stop=True)
     assert telling.choices_of(bo)[Kind.TEAM] == "none"
+
+
+def test_a_subject_names_the_competition_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
+    tell(bo, title="Your grade in Cats or dogs", competition=pets)
+    telling.send_due()
+    assert post[0].subject == "Your grade in Cats or dogs"
+
+
+def test_a_link_that_a_host_wrote_leads_to_the_site_from_a_letter_too(
+    bo: User, pets: Competition, post: list[mail.EmailMessage]
+) -> None:
+    tell(bo, kind="announcement", text="See [the data](/c/pets/data/).", competition=pets)
+    telling.send_due()
+    assert "[the data](https://class.example/c/pets/data/)" in post[0].body
