@@ -168,7 +168,8 @@ def _gap(public: float | None, private: float | None, sign: float) -> float | No
     """None also where the two are so far apart that no number says it."""
     if public is None or private is None or not math.isfinite(private - public):
         return None
-    return sign * (private - public)
+    # Without the sign of a zero.
+    return sign * (private - public) + 0.0
 
 
 def _baselines(ruler: GroundTruth | None) -> list[tuple[str, float]]:

@@ -75,6 +75,17 @@ def test_hosts_and_assistants_read_both_names_and_the_team_its_own(masked: Scene
     assert pseudonym in both
 
 
+def test_the_podium_tells_the_winners_names_to_those_who_run_it_alone(masked: Scene) -> None:
+    close(masked.competition)
+    hosting.reveal(competition=masked.competition)
+    for path in ("/c/secret/", "/c/secret/shake-up/"):
+        for role, reads in (("ada", True), ("eve", False), ("anonymous", False)):
+            page = ask(masked, role, "GET", path).content.decode()
+            podium = page.partition('<ol class="podium">')[2].partition("</ol>")[0]
+            assert podium, (role, path)
+            assert (NAME in podium) == reads, (role, path)
+
+
 def test_the_crawl_can_fail(masked: Scene) -> None:
     hosting.change(competition=masked.competition, uses_pseudonyms=False)
     found = tellers(masked, "eve", "")

@@ -86,4 +86,4 @@ def test_what_lies_ahead_is_said_with_its_date_also_where_others_are_so_long_ago
     page.goto("/c/pets/leaderboard/")
     said = page.locator("td.last time").all_inner_texts()
     context.close()
-    assert sorted(said) == ["2 h ago", f"5 Mar {now.year + 1}, 09:30 UTC"]
+    assert sorted(said) == ["2 h ago", f"5 Mar {now.year + 1}"]

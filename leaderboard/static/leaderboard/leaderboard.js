@@ -28,6 +28,10 @@
   const year = new Intl.DateTimeFormat(locale, { timeZone, year: "numeric" });
   const exact = (then) => (year.format(then) === year.format(new Date()) ? thisYear : absolute).format(then);
 
+  const dayOf = (years) => new Intl.DateTimeFormat(locale, { timeZone, day: "numeric", month: "short", ...years });
+  const thisYearsDay = dayOf({}), otherDay = dayOf({ year: "numeric" });
+  const day = (then) => (year.format(then) === year.format(new Date()) ? thisYearsDay : otherDay).format(then);
+
   const remaining = (seconds) => {
     if (seconds <= 0) return now;
     const days = Math.floor(seconds / 86400), hours = Math.floor(seconds / 3600) % 24, minutes = Math.floor(seconds / 60) % 60;
@@ -40,8 +44,8 @@
     for (const time of root.querySelectorAll("time[data-moment]")) {
       const then = new Date(time.dateTime), seconds = (then - Date.now()) / 1000;
       if (Number.isNaN(then.getTime())) continue;
-      // Files of a rehearsal come in the time ahead, which is no “2 h ago”.
-      const words = { ago: seconds > 60 ? exact(then) : since(seconds), left: remaining(seconds) }[time.dataset.moment] ?? exact(then);
+      // Files of a rehearsal come in the time ahead, which is no “2 h ago”; the title has the hour.
+      const words = { ago: seconds > 60 ? day(then) : since(seconds), left: remaining(seconds) }[time.dataset.moment] ?? exact(then);
       if (time.textContent !== words) time.textContent = words;
       if (!time.dataset.utc) {
         time.dataset.utc = time.title;

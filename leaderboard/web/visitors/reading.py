@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 import metrics
 
 from ... import joining, ranking
-from ...models import Announcement, Competition, GroundTruth, Split
+from ...models import Announcement, GroundTruth, Split
 from ..access import Audience, Visit, open_to
 from ..board_cache import shelf
 from ._examples import Example, with_params
@@ -31,7 +31,7 @@ def overview(request: HttpRequest, visit: Visit) -> HttpResponse:
     context = {
         "visit": visit,
         "measure": measure_of(competition.ground_truth),
-        "podium": podium(competition) if visit.state == "revealed" else (),
+        "podium": podium(visit) if visit.state == "revealed" else (),
         "announcements": announcements(visit),
         "site": request.build_absolute_uri("/").rstrip("/"),
     }
@@ -116,11 +116,14 @@ def _measure(key: str, params: dict[str, Any]) -> Measure | None:
         return None
 
 
-def podium(competition: Competition) -> tuple[ranking.Row, ...]:
-    """The first three ranks of the private board; callers ask whether it is open."""
+def podium(visit: Visit) -> tuple[ranking.Row, ...]:
+    """The first three ranks of the private board, for who runs it with the names behind pseudonyms; callers ask whether
+    it is open."""
+    competition = visit.competition
+    names = competition.uses_pseudonyms and visit.assists
 
     def best() -> tuple[ranking.Row, ...]:
-        lines = ranking.lines(competition, Split.PRIVATE, at_most=6)
+        lines = ranking.lines(competition, Split.PRIVATE, at_most=6, sees_names=names)
         return tuple(row for row in lines if row.rank is not None and row.rank <= 3)
 
-    return shelf.get(("podium", competition.pk, competition.board_version), best)
+    return shelf.get(("podium", competition.pk, competition.board_version, names), best)

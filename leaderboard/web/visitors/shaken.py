@@ -46,7 +46,7 @@ def shake_up(request: HttpRequest, visit: Visit) -> HttpResponse:
     context = {
         "visit": visit,
         "found": found,
-        "podium": podium(competition),
+        "podium": podium(visit),
         "risers": found.risers[:NAMED],
         "fallers": found.fallers[:NAMED],
         **_drawn(found, visit.membership.team_id if visit.membership else 0),
