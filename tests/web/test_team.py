@@ -49,6 +49,7 @@ def test_a_new_link_replaces_the_old_one(pets: Competition, bo: User) -> None:
 
 def test_cy_leaves_and_bo_alone_cannot(pets: Competition, bo: User, cy: User) -> None:
     team = pair(pets, bo, cy)
+    assert "The attempts that it used today count for you too." in signed_in(cy).get(TEAM).content.decode()
     assert signed_in(cy).post(TEAM, {"action": "leave"}).status_code == 303
     assert Membership.objects.get(user=cy).team != team
     response = signed_in(bo).post(TEAM, {"action": "leave"}, follow=True)
