@@ -62,7 +62,8 @@ class Grant(models.Model):
 
     def clean(self) -> None:
         if not self.extra_attempts and self.closes_at is None:
-            raise ValidationError(_("Give more attempts, a later deadline, or both."))
+            # With its field named, the constraint above does not say it once more in its own words.
+            raise ValidationError({"extra_attempts": _("Give more attempts, a later deadline, or both.")})
         if self.day is not None and not self.extra_attempts:
             raise ValidationError({"day": _("The day is for extra attempts; say how many.")})
         if self.closes_at is not None and self.closes_at <= self.team.competition.closes_at:

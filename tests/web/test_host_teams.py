@@ -53,6 +53,15 @@ def test_the_list_asks_as_much_for_sixty_teams_as_for_one(
     assert "Page 1 of 2" in page
 
 
+def test_a_grant_of_nothing_is_refused_in_words_alone(pets: Competition, client: Client, bo: User) -> None:
+    address = f"/host/pets/teams/{enter(pets, bo).team.pk}/"
+    nothing = {"action": "grant", "extra_attempts": "", "day": "", "closes_at": "", "reason": "Ill"}
+    response = client.post(address, nothing)
+    assert response.status_code == 422
+    assert "Give more attempts, a later deadline, or both." in text_of(response)
+    assert "onstraint" not in text_of(response)
+
+
 def test_ada_gives_more_attempts_and_time_and_takes_them_back(pets: Competition, client: Client, bo: User) -> None:
     team = enter(pets, bo).team
     address = f"/host/pets/teams/{team.pk}/"
