@@ -141,6 +141,8 @@ def test_an_assistant_reads_whose_page_it_is_and_a_stranger_nothing(pets: Compet
         response = signed_in(cy).get(f"/host/pets/{part}/")
         assert response.status_code == 403
         assert "You assist in “Cats or dogs”; this page is for its hosts." in response.content.decode()
+        assert 'href="/host/pets/">Back to the dashboard' in response.content.decode()
         assert signed_in(dee).get(f"/host/pets/{part}/").status_code == 404
     assert "have not let assistants export grades" in signed_in(cy).get("/host/pets/grades/").content.decode()
     assert "You assist" in signed_in(cy).get("/host/").content.decode()
+    assert "names, sections, who has joined" in signed_in(cy).get("/host/pets/").content.decode()
