@@ -97,3 +97,17 @@ def test_a_file_gets_from_the_disk_to_the_board_by_keys_alone(page: Page, work: 
     page.keyboard.press("Enter")
     page.wait_for_url("**/leaderboard/", wait_until="commit")
     expect(page.locator("tr.mine")).to_contain_text("0.66667")
+
+
+def test_what_opens_has_a_mark_that_turns(chromium: Browser, live_server: LiveServer, pets: Competition) -> None:
+    Competition.objects.update(is_listed=True)
+    context = chromium.new_context(base_url=live_server.url, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto("/c/pets/")
+    summary = page.locator("details.disclosure > summary").first
+    mark = "getComputedStyle(document.querySelector('details.disclosure > summary'), '::before')"
+    width, shut = page.evaluate(f"(() => [parseFloat({mark}.width), {mark}.transform])()")
+    summary.click()
+    page.wait_for_function(f"shut => {mark}.transform != shut", arg=shut)
+    context.close()
+    assert width >= 5
