@@ -20,7 +20,7 @@ import metrics
 from . import outside, scorer
 from .claims import MOST_DEATHS, OUR_FAULT, TOO_LONG
 from .models import GroundTruth, Submission
-from .storage import Unreachable, path_of
+from .storage import Unreachable, folder_of, path_of
 
 log = logging.getLogger(__name__)
 
@@ -118,6 +118,8 @@ def ruler_of(ground_truth: GroundTruth) -> scorer.Ruler:
         params=ground_truth.params,
         id_column=ground_truth.id_column,
         secondary=ground_truth.secondary_asked,
+        # A sample submission lies beside its truth.
+        folders=[str(folder_of(f"{kind}/{ground_truth.competition_id}")) for kind in ("submissions", "truths")],
     )
 
 

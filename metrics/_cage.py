@@ -61,19 +61,21 @@ def limit(limits: Limits) -> None:
             _most("RLIMIT_NPROC", 0)
 
 
-def seal(*, read: Sequence[Path] = (), write: Sequence[Path] = ()) -> None:
+def seal(*, read: Sequence[Path] = (), write: Sequence[Path] = (), forks: bool = False) -> None:
     """Let this process touch nothing but the files below ``read`` and ``write`` and the libraries of Python.
 
-    No other process, no program, no socket, no change of owners and rights. Descriptors that are open stay open. Raises
+    No other process, no program, no socket, no change of owners and rights. Descriptors that are open stay open. One
+    that ``forks`` may start processes like itself, which are sealed as it is and can be sealed further, and may speak
+    through the sockets that it has; before Linux 6.12 it could also end other processes of its user. Raises
     ``NoSandbox`` where the kernel lacks a part of this, and ``OSError`` where a path does not exist.
     """
     if reason := available():
         raise NoSandbox(reason)
-    if len(os.listdir("/proc/self/task")) != 1:
+    if _threads() != 1:
         raise NoSandbox("Other threads run in this process already, and Landlock would leave them out.")
     _give_up_capabilities()
     _cage_files.restrict(read, write)
-    _cage_calls.restrict()
+    _cage_calls.restrict(forks=forks)
 
 
 def get_ready() -> None:
@@ -85,6 +87,14 @@ def get_ready() -> None:
 def available() -> str:
     """Why ``seal`` cannot work here, in words for an operator, or ``""``."""
     return _cage_calls.missing() or _cage_files.missing()
+
+
+def _threads() -> int:
+    """Of this process. A seal around it hides them; what was forked within one has had no time to start any."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except PermissionError:
+        return 1
 
 
 def _end_with_parent() -> None:

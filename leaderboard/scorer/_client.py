@@ -13,6 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from . import _elsewhere, _wire
@@ -80,7 +81,7 @@ class _Scorer:
     def __init__(self) -> None:
         self.owner = os.getpid()
         self.was_stopped = False
-        self.keepers: OrderedDict[str, _Keeper] = OrderedDict()
+        self.keepers: OrderedDict[tuple[str, ...], _Keeper] = OrderedDict()
         self.connection, theirs = _wire.pair()
         try:
             self.process = subprocess.Popen(
@@ -103,9 +104,18 @@ class _Scorer:
         return self.owner == os.getpid() and self.process.poll() is None
 
     def keeper(self, ruler: Ruler, limits: Limits, until: float) -> _Keeper | Answer:
-        """The keeper of a truth, or why it cannot be read. Raises `_Gone`, `Ended`, `TimeoutError`."""
-        if ruler.key not in self.keepers:
-            told = {"ruler": ruler.as_dict(), "seconds": until - time.monotonic(), "memory_mb": limits.memory_mb}
+        """The keeper of a truth, or why it cannot be read. Raises `_Gone`, `Ended`, `TimeoutError`.
+
+        It was sealed with the folders of its files open to it; of one that is another by now it would see nothing.
+        """
+        key = (ruler.key, *map(_which, ruler.folders))
+        if key not in self.keepers:
+            told = {
+                "ruler": ruler.as_dict(),
+                "seconds": until - time.monotonic(),
+                "memory_mb": limits.memory_mb,
+                "tables": [tempfile.gettempdir()] if _elsewhere.is_needed(ruler) else [],
+            }
             try:
                 _wire.send(self.connection, told)
                 keeper = _Keeper(_wire.receive_descriptor(self.connection, until))
@@ -115,12 +125,12 @@ class _Scorer:
             if "ready" not in found:
                 os.close(keeper.connection)
                 return read(found, blob)
-            self.keepers[ruler.key] = keeper
+            self.keepers[key] = keeper
             while len(self.keepers) > KEPT:
                 _, oldest = self.keepers.popitem(last=False)
                 os.close(oldest.connection)  # which ends it
-        self.keepers.move_to_end(ruler.key)
-        return self.keepers[ruler.key]
+        self.keepers.move_to_end(key)
+        return self.keepers[key]
 
     def wait_until_ready(self) -> None:
         """Its libraries take a moment, which is no time of a file. Raises `_Gone`."""
@@ -197,9 +207,17 @@ def _started() -> _Scorer:
     return _running[0]
 
 
+def _which(folder: str) -> str:
+    """Its name, and the number by which the system knows this folder and not a later one of the name."""
+    found = os.stat(folder)
+    return f"{folder} {found.st_dev} {found.st_ino}"
+
+
 def _measure(scorer: _Scorer, ruler: Ruler, file: Path, limits: Limits) -> Answer:
     scorer.wait_until_ready()
     until = time.monotonic() + limits.seconds
+    if not any(file.is_relative_to(folder) for folder in ruler.folders):
+        ruler = replace(ruler, folders=(*ruler.folders, str(file.parent)))
     try:
         keeper = scorer.keeper(ruler, limits, until)
         if isinstance(keeper, Answer):

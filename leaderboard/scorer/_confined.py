@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import resource
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import metrics
@@ -12,6 +14,7 @@ import metrics
 FILE_MB = 1024
 """The largest file that a job may write: a truth with its split, a sample, a table for a metric from outside."""
 
+_OF_METRICS = ("METRICS_DIR", "METRICS_CACHE")
 _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TZ")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_IO_THREADS")
 
@@ -30,6 +33,23 @@ def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
         "LANG": "C.UTF-8",
         "PYTHONHASHSEED": "0",
     }
+
+
+def confine_keeper(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:
+    """Limit the memory of this process and, where the kernel can, seal it: as `confine` does, but it may fork."""
+    at_most("RLIMIT_DATA", memory_mb * 1_048_576)
+    outside = [Path(os.environ[name]) for name in _OF_METRICS if Path(os.environ.get(name, "/nonexistent")).exists()]
+    with suppress(metrics.NoSandbox):
+        metrics.seal(read=[Path(metrics.__file__).parent, *outside, *read], write=write, forks=True)
+
+
+def at_most(name: str, value: int) -> None:
+    """Set a limit that can be taken back."""
+    with suppress(AttributeError, ValueError, OSError):
+        number = getattr(resource, name)
+        hard = resource.getrlimit(number)[1]
+        soft = hard if value == resource.RLIM_INFINITY else value
+        resource.setrlimit(number, (soft, hard))
 
 
 def confine(

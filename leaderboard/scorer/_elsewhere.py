@@ -28,7 +28,7 @@ _ASKED = frozenset({"id_column", "ids_are_text", "params", "parts"})
 
 def is_needed(ruler: Ruler) -> bool:
     """Whether a metric of this ruler comes from outside."""
-    return any(_metric(key) is not None for key in _keys(ruler))
+    return any(_metric(key) is not None for key in ruler.metric_keys)
 
 
 # --- in the child -----------------------------------------------------------------------------------------------
@@ -60,11 +60,13 @@ def run_for_child(ruler: Ruler, told: Mapping[str, Any], folder: Path, left: flo
     Of the seconds that are left for the file a secondary metric gets a share alone: one that hangs is stopped while
     there is time for the others and for the score.
     """
-    metric = next((found for key in _keys(ruler) if (found := _metric(key)) and found.key == told.get("key")), None)
+    metric = next(
+        (found for key in ruler.metric_keys if (found := _metric(key)) and found.key == told.get("key")), None
+    )
     if metric is None or told["run"] not in ("kaggle", "ours") or not isinstance(told.get("request"), dict):
         raise _wire.Garbled("a child asked for what its ruler does not need")
     request = {name: value for name, value in told["request"].items() if name in _ASKED}
-    share = math.inf if metric.key == ruler.metric else left / len(_keys(ruler))
+    share = math.inf if metric.key == ruler.metric else left / len(ruler.metric_keys)
     try:
         with _at_most(share):
             return {"answer": metrics.run_outside(told["run"], metric, request, lambda to: _move(folder, to))}
@@ -97,10 +99,6 @@ def _move(folder: Path, target: Path) -> None:
             continue
         if is_plain:
             shutil.move(path, target / name)
-
-
-def _keys(ruler: Ruler) -> list[str]:
-    return [ruler.metric, *(key for key, _ in ruler.secondary)]
 
 
 def _metric(key: str) -> metrics.Metric | None:

@@ -21,7 +21,7 @@ import metrics
 
 from . import _wire
 from ._answers import answer_of, stumbled
-from ._confined import confine
+from ._confined import at_most, confine, confine_keeper
 from ._elsewhere import ask_worker
 from ._ruler import Ruler
 
@@ -32,8 +32,11 @@ def keep(worker: int, told: dict[str, Any]) -> None:
     """Read the truth, say so, and fork for each submission until the worker hangs up."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     ruler, seconds = Ruler.from_dict(told["ruler"]), float(told["seconds"])
-    _at_most("RLIMIT_DATA", told["memory_mb"] * 1_048_576)
     try:
+        for key in ruler.metric_keys:
+            metrics.get(key)  # one from outside that nobody has looked at yet is, by a process of its own
+        tables = [Path(one) for one in told["tables"]]  # below which its children get folders for such metrics
+        confine_keeper(told["memory_mb"], read=[Path(one) for one in (ruler.truth, *ruler.folders)], write=tables)
         with _processor_seconds(seconds):
             truth = ruler.prepared()
     except BaseException as error:
@@ -119,16 +122,7 @@ class _processor_seconds:  # noqa: N801
         self.seconds = seconds
 
     def __enter__(self) -> None:
-        _at_most("RLIMIT_CPU", math.ceil(time.process_time() + self.seconds))
+        at_most("RLIMIT_CPU", math.ceil(time.process_time() + self.seconds))
 
     def __exit__(self, *_: object) -> None:
-        _at_most("RLIMIT_CPU", resource.RLIM_INFINITY)
-
-
-def _at_most(name: str, value: int) -> None:
-    """Set a limit that can be taken back."""
-    with suppress(AttributeError, ValueError, OSError):
-        number = getattr(resource, name)
-        hard = resource.getrlimit(number)[1]
-        soft = hard if value == resource.RLIM_INFINITY else value
-        resource.setrlimit(number, (soft, hard))
+        at_most("RLIMIT_CPU", resource.RLIM_INFINITY)

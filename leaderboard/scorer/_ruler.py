@@ -14,7 +14,10 @@ import metrics
 
 @dataclass(frozen=True)
 class Ruler:
-    """A ground truth as `metrics.prepare` wants it; `mark` tells two of them apart, wherever their files lie."""
+    """A ground truth as `metrics.prepare` wants it; `mark` tells two of them apart, wherever their files lie.
+
+    `folders` are those below which the files to be measured lie.
+    """
 
     mark: str
     metric: str
@@ -22,12 +25,13 @@ class Ruler:
     params: Mapping[str, Any]
     id_column: str | None = None
     secondary: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    folders: Sequence[str] = ()
 
     @cached_property
     def key(self) -> str:
         """The same for rulers that give the same scores."""
         told = self.as_dict()
-        del told["truth"]
+        del told["truth"], told["folders"]
         return json.dumps(told, sort_keys=True)
 
     def as_dict(self) -> dict[str, Any]:
@@ -37,6 +41,10 @@ class Ruler:
     def from_dict(cls, told: Mapping[str, Any]) -> Ruler:
         secondary = [(key, params) for key, params in told["secondary"]]
         return cls(**{**told, "secondary": secondary})
+
+    @property
+    def metric_keys(self) -> list[str]:
+        return [self.metric, *(key for key, _ in self.secondary)]
 
     def prepared(self) -> metrics.Truth:
         """The truth, read and checked."""

@@ -139,11 +139,20 @@ def can_write() -> bool:
     return True
 
 
-def scratch() -> Path:
-    """A folder of this machine for what is put together piece by piece and then sent."""
-    folder = Path(settings.CACHE_DIR if settings.STORAGE_URL else settings.FILES_DIR)
+def folder_of(name: str) -> Path:
+    """Where `path_of` finds the files of a folder on this machine; it exists."""
+    folder = _here() / name
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
+
+
+def scratch() -> Path:
+    """A folder of this machine for what is put together piece by piece and then sent."""
+    return folder_of("")
+
+
+def _here() -> Path:
+    return Path(settings.CACHE_DIR if settings.STORAGE_URL else settings.FILES_DIR)
 
 
 def clean_name(name: str) -> str:

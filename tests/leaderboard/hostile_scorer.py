@@ -19,10 +19,10 @@ from typing import Any
 import metrics
 from leaderboard.scorer import _process, _wire
 
-plain = metrics.Truth.evaluate
+plain, plainly_prepared = metrics.Truth.evaluate, metrics.prepare
 
 
-def attempts(file: Path) -> dict[str, str]:
+def attempts(file: Path, *, forks: bool = False) -> dict[str, str]:
     """What a process that has been taken over would try; the file is refused with what came of it."""
     other = str(Path(file).parent / "other.csv")
 
@@ -35,7 +35,7 @@ def attempts(file: Path) -> dict[str, str]:
         "a new file": lambda: Path(other + ".new").write_text("x"),
         "a change": lambda: Path(file).write_text("x"),
         "a program": lambda: subprocess.run(["true"], check=True),
-        "a fork": os.fork,
+        **({} if forks else {"a fork": os.fork}),
         "the network": lambda: socket.create_connection(("127.0.0.1", 9), timeout=1),
         "the parent": kill_the_parent,
     }
@@ -128,6 +128,13 @@ def evaluate(self: metrics.Truth, submission: Any, **options: Any) -> metrics.Re
     return plain(self, submission, **options)
 
 
+def prepare(key: str, truth: Any, *others: Any, **options: Any) -> metrics.Truth:
+    if truth.name == "hostile.csv":
+        raise metrics.MetricFailed("hostile", "tried", json.dumps(attempts(truth, forks=True)))
+    return plainly_prepared(key, truth, *others, **options)
+
+
 if __name__ == "__main__":
+    metrics.prepare = prepare
     metrics.Truth.evaluate = evaluate  # type: ignore[method-assign]
     _process.main()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import pytest
 import metrics
 from leaderboard import scorer
 from leaderboard.scorer import Answer, Limits, Ruler, _answers, _client, _elsewhere, _wire
-from metrics import _outside_run
+from metrics import _cage_files, _outside_run
 from tests.conftest import TRUTH, answers
 from tests.site import patience, until
 
@@ -223,6 +225,36 @@ def test_a_child_that_was_taken_over_reaches_nothing(measure: Measure, tmp_path:
     assert "done" not in found.values(), found
 
 
+def test_a_keeper_that_its_truth_took_over_reaches_nothing_but_the_files_of_this_truth(
+    ruler: Ruler, tmp_path: Path
+) -> None:
+    if metrics.cage_missing():
+        pytest.skip("this kernel has no sandbox; the limits hold")
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "mine.csv").write_bytes(answers())
+    for name in ("hostile.csv", "other.csv"):
+        (tmp_path / name).write_text(TRUTH)
+    taken = replace(ruler, mark="hostile", truth=str(tmp_path / "hostile.csv"), folders=[str(files)])
+    told = scorer.measure(taken, files / "mine.csv", LIMITS).told
+    found = json.loads(told[told.index("{") :])
+    assert len(found) == 7
+    if _cage_files._version() < 6:
+        del found["the parent"]  # before Linux 6.12
+    assert "done" not in found.values(), found
+
+
+def test_files_of_a_folder_that_was_made_anew_are_still_read(ruler: Ruler, tmp_path: Path) -> None:
+    """As after a restore: whoever was sealed with the old folder could not open them."""
+    files = tmp_path / "files"
+    by = replace(ruler, folders=[str(files)])
+    for _ in range(2):
+        files.mkdir()
+        (files / "mine.csv").write_bytes(answers())
+        assert scorer.measure(by, files / "mine.csv", LIMITS).result is not None
+        shutil.rmtree(files)
+
+
 # --- processes --------------------------------------------------------------------------------------------------
 
 
@@ -257,6 +289,7 @@ def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
 
 
 def test_a_keeper_has_one_thread_when_it_forks(measure: Measure) -> None:
+    scorer.close()
     for _ in range(3):
         measure(answers())
     root = at_rest()  # a browser of other tests may run below this process too

@@ -14,6 +14,7 @@ import os
 import platform
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ from typing import Any
 
 import pytest
 
-from metrics import _cage, _cage_calls, _cage_files, _cage_kernel, _cage_selftest, _outside_run
+from metrics import _cage, _cage_calls, _cage_files, _cage_kernel, _cage_list, _cage_selftest, _outside_run
 from metrics._cage import Limits
 from metrics._cage_attempts import ATTEMPTS
 from tests.site import patience
@@ -158,7 +159,7 @@ def test_a_library_that_may_be_read_is_not_changed_or_kept_from_others(
     assert inside(tmp_path, lambda: f"{os.isatty(0)} {os.get_inheritable(0)}").startswith("did ")
 
 
-NUMBERS = {name: numbers for name, numbers in _cage_calls._REFUSED.items()}
+NUMBERS = {name: numbers for name, numbers in _cage_list.REFUSED.items()}
 
 
 def test_every_call_of_the_list_is_refused(tmp_path: Path) -> None:
@@ -183,7 +184,7 @@ def test_every_call_of_the_list_is_refused(tmp_path: Path) -> None:
 def test_calls_that_are_newer_than_the_list_do_not_exist(tmp_path: Path) -> None:
     if says_why(tmp_path):
         return
-    numbers = [_cage_calls.NEWEST + 1, 600, 435, 437]
+    numbers = [_cage_list.NEWEST + 1, 600, 435, 437]
     if platform.machine() == "x86_64":
         numbers.append(0x40000000 | 39)  # the same calls with short pointers, a door of their own
 
@@ -232,10 +233,10 @@ def test_calls_of_32_bits_end_the_process(tmp_path: Path) -> None:
 @pytest.mark.parametrize("column", [0, 1])
 def test_no_call_is_named_twice(column: int) -> None:
     rules = [rule.numbers[column] for rule in (*_cage_calls._RULES, *_cage_calls._own_rules(1))]
-    listed = [numbers[column] for numbers in [*NUMBERS.values(), *_cage_calls._UNKNOWN.values()]]
+    listed = [numbers[column] for numbers in [*NUMBERS.values(), *_cage_list.UNKNOWN.values()]]
     known = [number for number in [*rules, *listed] if number is not None]
     assert len(known) == len(set(known))
-    assert max(known) <= _cage_calls.NEWEST
+    assert max(known) <= _cage_list.NEWEST
 
 
 # --- what must still work ---------------------------------------------------------------------------------------
@@ -278,6 +279,40 @@ def test_libraries_that_nobody_loaded_before_can_be(tmp_path: Path) -> None:
     environment = {**_outside_run._environment(tmp_path), "PYTHONPATH": str(Path(_cage.__file__).parent.parent)}
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (run.stdout, run.stderr) == ("0.6666666666666666 [2. 1.] 0\n", "")
+
+
+def test_who_forks_reaches_no_more_and_its_children_can_be_sealed_further(tmp_path: Path) -> None:
+    mine, shown, hidden = (tmp_path / name for name in ("mine", "shown", "hidden"))
+    for folder in (mine, shown, hidden):
+        folder.mkdir()
+        (folder / "a").write_text(folder.name)
+    if says_why(mine):
+        return
+
+    def refused(*attempts: Callable[[], object]) -> None:
+        for attempt in attempts:
+            with pytest.raises(PermissionError):
+                attempt()
+
+    def begin() -> str:
+        _cage.seal(read=[shown, mine], forks=True)
+        refused((hidden / "a").read_text, lambda: (mine / "a").write_text("b"), socket.socket)
+        refused(lambda: os.execv("/bin/true", ["true"]))
+        if _cage_files._version() >= 6:
+            refused(lambda: os.kill(os.getppid(), 0))
+        ours, theirs = socket.socketpair()
+        child = os.fork()
+        if not child:
+            _cage.limit(AMPLE)
+            _cage.seal(read=[shown])
+            refused((mine / "a").read_text, (hidden / "a").read_text, os.fork, lambda: theirs.send(b"a"))
+            os.write(theirs.fileno(), (shown / "a").read_text().encode())
+            os._exit(0)
+        theirs.close()
+        told = ours.recv(100).decode()
+        return f"{told} {os.waitpid(child, 0)[1]}"
+
+    assert inside(mine, begin, limits=None, sealed=False) == "did shown 0"
 
 
 def test_only_what_is_named_can_be_read(tmp_path: Path) -> None:
