@@ -35,6 +35,7 @@ PLAIN_FIELDS = (
     "contact",
     "is_listed",
     "needs_code",
+    "shows_sections",
     "zone",
     "reveals_itself",
     "board_mode",

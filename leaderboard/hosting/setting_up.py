@@ -38,6 +38,7 @@ EDITABLE = (
     "admission",
     "allowed_addresses",
     "uses_pseudonyms",
+    "shows_sections",
     "assistants_grade",
     "opens_at",
     "closes_at",

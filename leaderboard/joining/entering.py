@@ -120,6 +120,7 @@ def by_invitation(*, user: User, invitation: str) -> Membership:
             _refuse_uninvited(competition, user)
             held = Membership.objects.create(team=team, competition=competition, user=user)
             _link(held, None)
+        competition.touch_board()
         tell_of_joining(team, user)
         return held
 
@@ -166,6 +167,8 @@ def _link(membership: Membership, entry: RosterEntry | None) -> None:
     entry = entry or entry_of(membership.competition, membership.user)
     if entry is not None and entry.user_id is None:
         RosterEntry.objects.filter(pk=entry.pk, user=None).update(**joined_as(membership.user_id, database_now()))
+        # The team is of this section now.
+        membership.competition.touch_board()
 
 
 def _move(held: Membership, team: Team) -> None:

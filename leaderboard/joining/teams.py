@@ -61,6 +61,7 @@ def leave(*, membership: Membership) -> Membership:
                 carried=count.used,
                 limit=count.limit,
             )
+        team.competition.touch_board()
         tell_of_leaving(team, membership.user, heir=_heir_of(team, membership.user))
     return membership
 

@@ -131,6 +131,14 @@ class Competition(models.Model):
             "Teams see made-up names of each other. You, your assistants and the team itself see its own name."
         ),
     )
+    shows_sections = models.BooleanField(
+        _("sections on the board"),
+        default=False,
+        help_text=_(
+            "Whoever competes can choose a section of the class list on the board, which also shows which section a "
+            "team or a pseudonym belongs to. Nobody else reads anything of sections."
+        ),
+    )
 
     opens_at = models.DateTimeField()
     closes_at = models.DateTimeField()

@@ -10,7 +10,6 @@ from .boards import (
     PAGE_SIZE,
     baselines,
     board,
-    find,
     in_order,
     lines,
     names_of,
@@ -20,6 +19,7 @@ from .boards import (
 )
 from .courses import Course, courses
 from .doubts import Doubt
+from .finding import Sections, find, sections_on
 from .ladder import NO_RUNGS, Answer, Ladder, answers_to, ladder_of, ranked_scores, shown_scores, sign_of, step_of
 from .medals import Medal, MedalZones
 from .placings import Place, placing, placings, placings_now
@@ -46,6 +46,7 @@ __all__ = [
     "Place",
     "Placing",
     "Row",
+    "Sections",
     "Shake",
     "ShakeUp",
     "answers_to",
@@ -77,6 +78,7 @@ __all__ = [
     "reference_scores",
     "reveal",
     "reveal_due",
+    "sections_on",
     "shake_up",
     "shown_scores",
     "sign_of",

@@ -16,7 +16,6 @@ from ..models import (
     Standing,
     Submission,
     Team,
-    teams_of_section,
 )
 from .doubts import REACH, Doubt, doubts
 from .ladder import Ladder, ladder_of, sign_of
@@ -30,9 +29,18 @@ LEADERS = 10
 TREND_POINTS = 20
 
 
-def board(competition: Competition, split: Split, *, page: int = 1, at: datetime, sees_names: bool = False) -> Board:
+def board(
+    competition: Competition,
+    split: Split,
+    *,
+    page: int = 1,
+    at: datetime,
+    sees_names: bool = False,
+    people: Mapping[int, list[str]] | None = None,
+) -> Board:
     """One page of the current board. Callers ask `private_is_visible_to` before they ask for the private one, and
-    `is_run_by` before `sees_names`, which tells who is behind a pseudonym.
+    `is_run_by` before `sees_names`, which tells who is behind a pseudonym. `people` are the members of all teams
+    where they know them.
 
     Cost does not grow with the number of teams beyond an index range, except yesterday's ranks (see `earlier_ranks`).
     """
@@ -48,7 +56,7 @@ def board(competition: Competition, split: Split, *, page: int = 1, at: datetime
     if page > pages:
         page = pages
         standings, above, first = _page(ruler, split, page)
-    rows = _rows(ruler, split, standings, above, first, at, sees_names)
+    rows = _rows(ruler, split, standings, above, first, at, sees_names, people)
     merged = merge(rows, baselines(ruler, split), sign_of(ruler), is_first=page == 1, is_last=page == pages)
     leaders = tuple(standing.team for standing in standings[:LEADERS]) if page == 1 else ()
     return Board(ruler, split, tuple(merged), page, pages, total, ladder_on(ruler, split), leaders)
@@ -70,35 +78,6 @@ def ladder_on(ground_truth: GroundTruth, split: Split) -> Ladder | None:
 def is_hidden(ground_truth: GroundTruth, split: Split) -> bool:
     ladder = ladder_on(ground_truth, split)
     return ladder is not None and ladder.is_hidden
-
-
-def find(
-    competition: Competition,
-    split: Split,
-    text: str,
-    *,
-    section: str = "",
-    limit: int,
-    at: datetime,
-    sees_names: bool = False,
-) -> tuple[Row, ...]:
-    """Ranked rows of the teams whose shown name contains a text, with their true ranks. Callers ask as for `board`, and
-    `is_run_by` before they ask for the teams with somebody of one section alone."""
-    ruler = competition.ground_truth
-    if ruler is None:
-        return ()
-    ruler.competition = competition
-    named = Q(team__pseudonym__icontains=text) if competition.uses_pseudonyms else Q(team__name__icontains=text)
-    if sees_names:
-        named |= Q(team__name__icontains=text)
-    wanted = in_order(ruler, split).filter(named)
-    if section:
-        wanted = wanted.filter(team__in=teams_of_section(competition, section))
-    standings = list(with_facts(wanted, ruler, split)[:limit])
-    everybody = list(in_order(ruler, split).values_list("team_id", "sort_key", "received_at"))
-    rank = dict(zip((row[0] for row in everybody), shared_ranks([row[1:] for row in everybody]), strict=True))
-    ranks = [rank[standing.team_id] for standing in standings]
-    return tuple(_ranked_rows(ruler, split, standings, ranks, at, doubts(ruler, split, standings), sees_names))
 
 
 def in_order(ground_truth: GroundTruth | OuterRef, split: Split | OuterRef) -> QuerySet[Standing]:
@@ -179,6 +158,7 @@ def _rows(
     first: int,
     at: datetime,
     sees_names: bool,
+    people: Mapping[int, list[str]] | None,
 ) -> list[Row]:
     """Rows of a page that begins after `first` teams; the first `above` standings are of pages before."""
     if not standings:
@@ -190,7 +170,7 @@ def _rows(
         first=rank_of(standings[0]) if begin else None,
     )
     sure = doubts(ground_truth, split, standings, ranks)
-    return _ranked_rows(ground_truth, split, standings[above:], ranks[above:], at, sure, sees_names)
+    return ranked_rows(ground_truth, split, standings[above:], ranks[above:], at, sure, sees_names, people)
 
 
 def names_of(team: Team, competition: Competition, *, sees_names: bool) -> tuple[str, str]:
@@ -200,7 +180,7 @@ def names_of(team: Team, competition: Competition, *, sees_names: bool) -> tuple
     return shown, team.name if sees_names and shown != team.name else ""
 
 
-def _ranked_rows(
+def ranked_rows(
     ground_truth: GroundTruth,
     split: Split,
     standings: Sequence[Standing],
@@ -208,12 +188,16 @@ def _ranked_rows(
     at: datetime,
     sure: Mapping[str, Doubt],
     sees_names: bool,
+    people: Mapping[int, list[str]] | None = None,
 ) -> list[Row]:
     competition = ground_truth.competition
     moved = movements(ground_truth, split, standings, ranks, at)
     trends = histories(ground_truth, standings)
     hides, ladder, asides = is_hidden(ground_truth, split), ladder_on(ground_truth, split), asides_of(ground_truth)
-    people = members(standings) if sees_names or not competition.uses_pseudonyms else {}
+    if competition.uses_pseudonyms and not sees_names:
+        people = {}
+    elif people is None:
+        people = members(standings)
     rows = []
     for standing, rank in zip(standings, ranks, strict=True):
         history = trends.get(standing.team_id, [])

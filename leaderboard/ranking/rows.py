@@ -34,6 +34,8 @@ class Row:
     """Of the file that stands here; empty where none are shown."""
     real_name: str = ""
     """What a pseudonym stands for: only in rows for those who run the competition, empty where `name` is real."""
+    within: int | None = None
+    """Its rank among the teams of the section that was asked for; None where none was."""
     doubt: Doubt | None = None
     """Of the score; None where nothing is known, and where the board does not show exact scores."""
 

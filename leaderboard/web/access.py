@@ -145,6 +145,12 @@ class Visit:
         """Whether the viewer hosts the competition or assists in it: both read names, people, answers and scores."""
         return self.is_host or self.competition.is_run_by(self.user)
 
+    @cached_property
+    def sees_sections(self) -> bool:
+        """Whether the viewer may ask for the board of one section: whoever runs the competition, and where its host
+        lets them, whoever competes in it."""
+        return self.assists or (self.competition.shows_sections and self.membership is not None)
+
     @property
     def grades(self) -> bool:
         """Whether the viewer may export grades."""

@@ -1,17 +1,19 @@
-"""The board of one section of the class, for those who run it alone."""
+"""The board of one section of the class: for those who run it, and for who competes where the host lets them."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import hosting
-from leaderboard.models import Competition, RosterEntry, User
+from leaderboard import hosting, joining
+from leaderboard.models import AuditEntry, Competition, RosterEntry, Standing, Team, User
 from leaderboard.ranking import boards
-from tests.conftest import answers, enter, hand_in, make_competition, person
+from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.web.test_host import signed_in, text_of
 
 BOARD = "/c/pets/leaderboard/"
@@ -43,7 +45,7 @@ def test_ada_reads_the_board_of_one_section_with_the_ranks_of_all(ada: User, lab
     assert "<option>Lab 2</option>" in page.content.decode()
     second = hers.get(f"{BOARD}?section=Lab+2")
     assert ranked(second.content.decode()) == [row for row in whole if int(row[1][1:]) % 2]
-    assert "6 teams of section “Lab 2”; ranks are those of the whole board." in text_of(second)
+    assert "6 teams of section “Lab 2”. “Rank” is that on the whole board." in text_of(second)
     assert "<option selected>Lab 2</option>" in second.content.decode()
     both = hers.get(f"{BOARD}?section=Lab+2&q=p0").content.decode()
     assert {name for _rank, name in ranked(both)} == {"p01", "p03", "p05", "p07", "p09"}
@@ -68,3 +70,228 @@ def test_a_section_or_a_search_asks_the_database_no_more_often_than_any_page(ada
             hers.get(BOARD + asked)
         its_clock = connection.vendor == "postgresql"
         assert len(queries) <= 12 + its_clock, (asked, len(queries))
+
+
+@pytest.fixture
+def open_labs(ada: User, labs: Competition) -> Competition:
+    """The same labs, where students may look at the board of a section."""
+    return hosting.change(competition=labs, user=ada, shows_sections=True)
+
+
+def student(name: str = "p00") -> Client:
+    return signed_in(User.objects.get(username=name))
+
+
+def within(page: str) -> list[tuple[str, str]]:
+    """Rank in the section and team of each row."""
+    table = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    ranks = re.findall(r'<td class="within digits"[^>]*>(\d+)', table)
+    names = re.findall(r'<span class="team-name">(\w+)</span>', table)
+    return list(zip(ranks, names, strict=True)) if ranks else []
+
+
+def chooser(page: str) -> list[str]:
+    return re.findall(r"<option[^>]*>([^<]*)</option>", page.partition('id="section"')[2].partition("</select>")[0])
+
+
+def test_a_student_looks_at_a_section_with_both_ranks_and_their_own_comes_first(open_labs: Competition) -> None:
+    his = student("p01")
+    page = his.get(BOARD).content.decode()
+    assert chooser(page) == ["All sections", "My section: Lab 2", "Lab 1"]
+    assert within(page) == []
+    answer = his.get(f"{BOARD}?section=Lab+2")
+    mine = answer.content.decode()
+    assert ranked(mine) == [row for row in ranked(page) if int(row[1][1:]) % 2]
+    # Hand-ins of the same score: the earlier one stands above, so no two share a rank.
+    assert within(mine) == [(str(place), name) for place, (_rank, name) in enumerate(ranked(mine), start=1)]
+    assert '<option value="Lab 2" selected>' in mine
+    assert "You are 1 of 6 in this section and 2 of 12 on the whole board" in text_of(answer)
+    other = student("p00").get(f"{BOARD}?section=Lab+2")
+    assert within(other.content.decode()) == within(mine)
+    assert "You are 1 of 12 with" in text_of(other)
+    assert chooser(other.content.decode()) == ["All sections", "My section: Lab 1", "Lab 2"]
+
+
+def test_search_and_the_way_to_oneself_stay_in_the_section(open_labs: Competition) -> None:
+    his = student("p03")
+    team = Team.objects.get(name="p03").pk
+    page = his.get(f"{BOARD}?section=Lab+2").content.decode()
+    assert f'href="?board=public&amp;section=Lab%202#team-{team}"' in page
+    assert f'<tr id="team-{team}" class="mine"' in page
+    assert 'href="?board=private&amp;section=Lab%202"' in page
+    found = his.get(f"{BOARD}?section=Lab+2&q=p0").content.decode()
+    assert within(found) == [(str(place), f"p0{2 * place - 1}") for place in range(1, 6)]
+    assert within(his.get(f"{BOARD}?section=Lab+2&q=p11").content.decode()) == [("6", "p11")]
+    part = his.get(f"{BOARD}?section=Lab+2", headers={"HX-Request": "true"}).content.decode()
+    assert within(part) == within(page)
+    assert "<option" not in part
+
+
+def test_equal_teams_share_their_rank_in_the_section_too(open_labs: Competition) -> None:
+    first = Standing.objects.get(team__name="p01", split="public")
+    Standing.objects.filter(team__name__in=["p03", "p00"], split="public").update(
+        sort_key=first.sort_key, received_at=first.received_at
+    )
+    open_labs.touch_board()
+    page = student().get(f"{BOARD}?section=Lab+2").content.decode()
+    assert dict((name, rank) for rank, name in within(page))["p01"] == "1"
+    assert [rank for rank, _name in within(page)] == ["1", "1", "3", "4", "5", "6"]
+
+
+def test_a_team_of_two_sections_belongs_to_each(open_labs: Competition) -> None:
+    guest = person("guest")
+    RosterEntry.objects.create(competition=open_labs, user=guest, name="guest", section="Lab 3")
+    his = student()
+    assert "Lab 3" not in his.get(BOARD).content.decode()
+    joining.by_invitation(user=guest, invitation=Team.objects.get(name="p00").invitation)
+    assert chooser(his.get(BOARD).content.decode()) == ["All sections", "My section: Lab 1", "Lab 2", "Lab 3"]
+    for section, number in (("Lab+1", 6), ("Lab+3", 1)):
+        page = his.get(f"{BOARD}?section={section}").content.decode()
+        assert "team-name" in page
+        assert page.count('<tr id="team-') == number
+        assert f'<tr id="team-{Team.objects.get(name="p00").pk}"' in page
+    joining.leave(membership=open_labs.memberships.get(user=guest))
+    assert "Lab 3" not in his.get(BOARD).content.decode()
+
+
+def test_a_section_without_a_ranked_team_is_answered_like_one_that_does_not_exist(open_labs: Competition) -> None:
+    RosterEntry.objects.create(competition=open_labs, name="waits", section="Night")
+    idle = person("idle")
+    enter(open_labs, idle)
+    RosterEntry.objects.filter(name="waits").update(user=idle)
+    open_labs.touch_board()
+    his = student()
+    answers_of = {name: his.get(f"{BOARD}?section={name}").content.decode() for name in ("Night", "Ghost")}
+    assert chooser(answers_of["Night"]) == ["All sections", "My section: Lab 1", "Lab 2"]
+    assert "No team of this section is ranked" in answers_of["Night"]
+    plain = [
+        re.sub(r'nonce="[^"]*"|csrf[^>]*|data-etag="[^"]*"|datetime="[^"]*"', "", text) for text in answers_of.values()
+    ]
+    assert plain[0].replace("Night", "Ghost") == plain[1]
+    own = signed_in(idle).get(f"{BOARD}?section=Night").content.decode()
+    assert chooser(own) == ["All sections", "My section: Night", "Lab 1", "Lab 2"]
+    assert "No team of this section is ranked" in own
+    assert student().get(f"{BOARD}?section=%00%27%22<b>").status_code in (200, 400)
+
+
+def test_strangers_other_classes_and_what_is_not_the_page_say_nothing_of_sections(
+    ada: User, open_labs: Competition, dee: User, client: Client
+) -> None:
+    hosting.change(competition=open_labs, user=ada, embed_sites="*")
+    other = make_competition(ada, slug="other", is_listed=True)
+    enter(other, dee)
+    RosterEntry.objects.create(competition=other, user=dee, name="dee", section="Lab 2")
+    ways = [BOARD, "/c/pets/leaderboard.csv", "/c/pets/embed/", "/api/v1/competitions/pets/leaderboard"]
+    for reader in (client, signed_in(dee)):
+        for way in ways:
+            answer = reader.get(f"{way}?section=Lab+2")
+            assert answer.status_code in (200, 401), way
+            page = answer.content.decode().replace("section=Lab", "")
+            assert "Lab 1" not in page, way
+            assert "Lab 2" not in page, way
+            assert "In section" not in page, way
+        assert len(ranked(reader.get(f"{BOARD}?section=Lab+2").content.decode())) == 12
+    his = student("p01")
+    for way in ways[1:]:
+        answer = his.get(f"{way}?section=Lab+2")
+        assert "Lab" not in answer.content.decode().replace("section=Lab", ""), way
+
+
+def test_kept_boards_are_never_mixed_between_those_who_may_and_those_who_may_not(
+    ada: User, open_labs: Competition, client: Client
+) -> None:
+    asked = f"{BOARD}?section=Lab+2"
+    readers = {"p00": student(), "ada": signed_in(ada), "nobody": client}
+    for _again in range(2):
+        numbers = {name: len(ranked(reader.get(asked).content.decode())) for name, reader in readers.items()}
+        assert numbers == {"p00": 6, "ada": 6, "nobody": 12}
+        assert len(ranked(readers["p00"].get(BOARD).content.decode())) == 12
+    first = readers["p00"].get(asked, headers={"HX-Request": "true"})
+    etag = first["ETag"]
+    assert "private" in first["Cache-Control"]
+    assert {"Cookie", "HX-Request"} <= set(first["Vary"].split(", "))
+    same = {"HX-Request": "true", "If-None-Match": etag}
+    assert readers["p00"].get(asked, headers=same).status_code == 304
+    assert readers["p00"].get(f"{BOARD}?section=Lab+1", headers=same).status_code == 200
+    assert readers["nobody"].get(asked, headers=same).status_code == 200
+    hosting.change(competition=open_labs, user=ada, shows_sections=False)
+    closed = readers["p00"].get(asked, headers=same)
+    assert closed.status_code == 200
+    assert len(ranked(closed.content.decode())) == 12
+    assert len(ranked(readers["ada"].get(asked).content.decode())) == 6
+
+
+def test_with_pseudonyms_a_section_tells_no_name_and_finds_none(ada: User, open_labs: Competition) -> None:
+    hosting.change(competition=open_labs, user=ada, uses_pseudonyms=True)
+    his = student()
+    page = his.get(f"{BOARD}?section=Lab+2").content.decode()
+    assert page.count('<tr id="team-') == 6
+    assert not re.search(r"p0[1-9]|p1[01]", page.partition("<tbody>")[2])
+    assert "No team of this name" in his.get(f"{BOARD}?section=Lab+2&q=p01").content.decode()
+    hers = signed_in(ada).get(f"{BOARD}?section=Lab+2").content.decode()
+    assert '<span class="own-name">p01</span>' in hers
+    assert not re.search(r"p0[1-9]|p1[01]", his.get(f"{BOARD}?section=Lab+2").content.decode().partition("<tbody>")[2])
+
+
+def test_a_hidden_board_shows_who_is_there_and_no_rank_of_any_kind(ada: User, open_labs: Competition) -> None:
+    hosting.change(competition=open_labs, user=ada, board_mode="hidden")
+    page = student().get(f"{BOARD}?section=Lab+2").content.decode()
+    assert page.count('<tr id="team-') == 6
+    assert "In section" not in page
+    assert within(page) == []
+    assert "You are <strong>" not in page
+
+
+def test_a_steady_board_ranks_a_section_by_what_it_shows(ada: User, open_labs: Competition) -> None:
+    # With a step as wide as the range nobody who comes later stands above anybody.
+    hosting.change(competition=open_labs, user=ada, board_mode="steady", board_step=10)
+    his = student()
+    whole = [row for row in ranked(his.get(BOARD).content.decode()) if int(row[1][1:]) % 2]
+    page = his.get(f"{BOARD}?section=Lab+2").content.decode()
+    assert ranked(page) == whole
+    assert [name for _place, name in within(page)] == [name for _place, name in whole]
+    assert re.findall(r'title="([\d.]+)">', page) == re.findall(r'title="(0\.0|1\.0|0|1)">', page)
+
+
+def test_the_private_board_has_sections_after_the_reveal_and_says_nothing_before(open_labs: Competition) -> None:
+    his = student("p01")
+    locked = his.get(f"{BOARD}?board=private&section=Lab+2").content.decode()
+    assert "The private board is locked" in locked
+    assert "<tbody>" not in locked
+    assert chooser(locked) == []
+    close(open_labs)
+    hosting.reveal(competition=open_labs)
+    page = his.get(f"{BOARD}?section=Lab+2").content.decode()
+    assert "Private leaderboard" in page
+    assert [name for _rank, name in within(page)] == [f"p{place:02d}" for place in range(1, 12, 2)]
+
+
+def test_a_student_asks_the_database_no_more_often_for_a_section(open_labs: Competition) -> None:
+    his = student()
+    his.get(BOARD)
+    numbers = {}
+    for asked in ("", "?section=Lab+1", "?section=Lab+1&q=p", "?section=Ghost"):
+        open_labs.touch_board()
+        with CaptureQueriesContext(connection) as queries:
+            his.get(BOARD + asked)
+        numbers[asked] = len(queries) - (connection.vendor == "postgresql")
+    assert max(numbers.values()) <= 12, numbers
+
+
+def test_ada_switches_it_on_where_she_reads_what_it_tells_and_the_trail_says_so(
+    ada: User, labs: Competition, tmp_path: Path
+) -> None:
+    hers, admission = signed_in(ada), "/host/pets/people/admission/"
+    assert "which section a team or a pseudonym belongs to" in text_of(hers.get(admission))
+    assert "Lab 2" not in student().get(BOARD).content.decode()
+    hers.post(admission, {"admission": "code", "allowed_addresses": "", "shows_sections": "on"})
+    labs.refresh_from_db()
+    assert labs.shows_sections
+    entry = AuditEntry.objects.filter(competition=labs.pk).latest("number")
+    assert ("shows sections", False, True) in [tuple(change) for change in entry.changes]
+    assert hosting.clone(competition=labs, user=ada, title="Next term").shows_sections
+    hosting.export_folder(labs, tmp_path / "out")
+    spec = tmp_path / "out" / "competition.toml"
+    spec.write_text(spec.read_text().replace('slug = "pets"', 'slug = "again"'))
+    assert hosting.import_folder(tmp_path / "out", user=ada).shows_sections
+    assert student().post(admission, {"admission": "code"}).status_code == 404

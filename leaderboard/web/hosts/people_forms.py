@@ -44,11 +44,12 @@ class AdmissionForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Competition
-        fields: ClassVar = ["admission", "allowed_addresses", "uses_pseudonyms", "assistants_grade"]
+        fields: ClassVar = ["admission", "allowed_addresses", "uses_pseudonyms", "shows_sections", "assistants_grade"]
         labels: ClassVar = {
             "admission": gettext_lazy("Who may join"),
             "allowed_addresses": gettext_lazy("Allowed addresses"),
             "uses_pseudonyms": gettext_lazy("Teams see pseudonyms of each other"),
+            "shows_sections": gettext_lazy("Students may look at the board of a section"),
             "assistants_grade": gettext_lazy("Assistants may export grades"),
         }
         widgets: ClassVar = {

@@ -48,6 +48,8 @@ class Table:
     placings: Mapping[int, ranking.Placing] = field(default_factory=dict)
     """Of the teams in it; empty where some teams alone were asked for, and on a hidden board."""
     leaders: tuple[Team, ...] = ()
+    within: Mapping[int, int] = field(default_factory=dict)
+    """Ranks among the teams of the section that was asked for; empty where none was, and on a hidden board."""
 
 
 @dataclass
@@ -59,7 +61,7 @@ class Wish:
     page: int
     text: str
     section: str
-    """Of the roster, which hosts and assistants alone may ask for."""
+    """Of the roster; empty where the visitor may not ask for one."""
 
     @classmethod
     def of(cls, request: HttpRequest, visit: Visit) -> Wish:
@@ -71,7 +73,7 @@ class Wish:
             split=Split(asked) if asked in Split.values else default,
             page=int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 1,
             text=request.GET.get("q", "").strip()[:60],
-            section=request.GET.get("section", "")[:200] if visit.assists else "",
+            section=request.GET.get("section", "")[:200] if visit.sees_sections else "",
         )
 
     @property
@@ -108,13 +110,53 @@ class Wish:
         competition, at = self.visit.competition, self.visit.at
 
         def make() -> Table:
-            board = ranking.board(competition, self.split, page=self.page, at=at, sees_names=self.sees_names)
+            board = ranking.board(
+                competition, self.split, page=self.page, at=at, sees_names=self.sees_names, people=self._people
+            )
             html = self._html(board.rows, board.total)
             return Table(html, board.page, board.pages, board.total, board.placings, board.leaders)
 
         return board_cache.shelf.get(("table", *self.key), make)
 
+    @cached_property
+    def _classmates(self) -> ranking.Sections | None:
+        """For who competes and may ask for a section. As it was when the board last changed: changes of the roster and
+        of teams are such changes."""
+        competition, ruler = self.visit.competition, self.visit.competition.ground_truth
+        if ruler is None or self.is_locked or self.visit.assists or not self.visit.sees_sections:
+            return None
+        key = ("sections on", competition.pk, competition.board_version, ruler.pk, self.split)
+        return board_cache.shelf.get(key, lambda: ranking.sections_on(ruler, self.split))
+
+    @property
+    def _people(self) -> Mapping[int, list[str]] | None:
+        return self._classmates.members if self._classmates else None
+
+    @property
+    def sections(self) -> Sequence[str]:
+        """Those that the visitor may choose from: whoever runs the competition from all of the roster, others from
+        those that have a team on this board."""
+        if self._classmates is not None:
+            return self._classmates.names
+        competition = self.visit.competition
+        key = ("sections", competition.pk, competition.board_version)
+        return board_cache.shelf.get(key, lambda: section_names(competition)) if self.visit.assists else ()
+
+    @property
+    def own_section(self) -> str:
+        """That of the visitor, who competes."""
+        return self._classmates.own.get(self.visit.user.pk or 0, "") if self._classmates else ""
+
     def search(self) -> Table:
+        if not self.section:
+            return self._search()
+        if self.section not in self.sections:
+            return Table("", 1, 1, 0)
+        # Rendered once for all who may look at it; what else is typed is one reader's own.
+        key = ("section", self.section, *self.key)
+        return self._search() if self.text else board_cache.shelf.get(key, self._search)
+
+    def _search(self) -> Table:
         visit = self.visit
         rows = ranking.find(
             visit.competition,
@@ -124,10 +166,12 @@ class Wish:
             limit=MOST_OF_SECTION if self.section else MOST_FOUND,
             at=visit.at,
             sees_names=self.sees_names,
+            people=self._people,
         )
         ruler = visit.competition.ground_truth
         total = ranking.in_order(ruler, self.split).count() if ruler and visit.competition.has_medal_zones else 0
-        return Table(self._html(rows, total), 1, 1, len(rows))
+        within = {row.team_id: row.within for row in rows if row.within is not None}
+        return Table(self._html(rows, total), 1, 1, len(rows), within=within)
 
     def _html(self, rows: Sequence[ranking.Row], total: int) -> str:
         """`total`: ranked teams of the whole board."""
@@ -142,6 +186,7 @@ class Wish:
             "lines": lines,
             "has_bands": any(line.band for line in lines),
             "has_ties": any(line.tie for line in lines),
+            "is_section": any(line.row.within for line in lines),
             "split": self.split.value,
             "is_hidden": is_hidden,
             "zones": zones if zones and zones.bronze else None,
@@ -206,7 +251,7 @@ def _etag(request: HttpRequest, wish: Wish) -> str:
     """Names the bytes of an answer: the board, who looks, and for a whole page its frame with the minute shown."""
     visit = wish.visit
     parts: list[object] = [*wish.key, visit.state, visit.competition.candidate_id, wish.is_locked, wish.text]
-    parts += [wish.section, get_language()]
+    parts += [wish.section, visit.sees_sections, get_language()]
     if not visit.user.is_anonymous:
         parts += [visit.user.pk, visit.membership.team_id if visit.membership else 0]
     if not _is_part(request):
@@ -228,7 +273,8 @@ def _context(request: HttpRequest, wish: Wish) -> dict[str, Any]:
     visit, ruler = wish.visit, wish.visit.competition.ground_truth
     context: dict[str, Any] = {"visit": visit, "split": wish.split.value, "q": wish.text, "is_locked": wish.is_locked}
     context["section"] = wish.section
-    context["sections"] = _sections(visit) if visit.assists and not _is_part(request) else ()
+    if not _is_part(request):
+        context |= {"sections": wish.sections, "own_section": wish.own_section}
     if ruler is None or wish.is_locked:
         return context
     table = wish.search() if wish.is_selection else wish.table()
@@ -238,6 +284,7 @@ def _context(request: HttpRequest, wish: Wish) -> dict[str, Any]:
         "table": table,
         "html": _with_own_row(table.html, visit),
         "placing": placing,
+        "own_within": table.within.get(visit.membership.team_id) if visit.membership else None,
         "own_page": (placing.rank - 1) // ranking.PAGE_SIZE + 1 if placing else 1,
         "public_percent": public,
         "private_percent": 100 - public,
@@ -245,13 +292,6 @@ def _context(request: HttpRequest, wish: Wish) -> dict[str, Any]:
         "poll": _address(request, wish),
         "poll_etag": _etag_of_part(wish, request),
     }
-
-
-def _sections(visit: Visit) -> list[str]:
-    """Those of the roster, as it was when the board last changed: reading a roster is such a change."""
-    competition = visit.competition
-    key = ("sections", competition.pk, competition.board_version)
-    return board_cache.shelf.get(key, lambda: section_names(competition))
 
 
 def _address(request: HttpRequest, wish: Wish) -> str:
