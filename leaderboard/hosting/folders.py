@@ -35,11 +35,17 @@ PLAIN_FIELDS = (
     "contact",
     "is_listed",
     "needs_code",
+    "admission",
+    "allowed_addresses",
+    "uses_pseudonyms",
     "shows_sections",
+    "assistants_grade",
     "zone",
     "reveals_itself",
     "board_mode",
     "board_step",
+    "has_medal_zones",
+    "embed_sites",
     "daily_attempts",
     "final_count",
     "team_size",
@@ -47,6 +53,7 @@ PLAIN_FIELDS = (
     "allows_late",
 )
 TIMES = ("opens_at", "closes_at")
+TIMES_IF_ANY = ("teams_close_at",)
 
 
 def import_folder(folder: Path, *, user: User, launch: bool = False, needs_truth: bool = True) -> Competition:
@@ -56,7 +63,7 @@ def import_folder(folder: Path, *, user: User, launch: bool = False, needs_truth
     """
     spec = _read_spec(folder)
     fields = {name: spec[name] for name in PLAIN_FIELDS if name in spec}
-    fields |= {name: _time(spec, name) for name in TIMES}
+    fields |= {name: _time(spec, name) for name in (*TIMES, *TIMES_IF_ANY) if name in TIMES or name in spec}
     fields["overview"] = _text(folder / "overview.md")
     fields["rules"] = _text(folder / "rules.md")
     try:
@@ -113,7 +120,8 @@ def parts_of(competition: Competition) -> Iterator[Part]:
     and submissions stay."""
     plain = {name: getattr(competition, name) for name in PLAIN_FIELDS}
     spec: dict[str, Any] = {name: value for name, value in plain.items() if value is not None}
-    spec |= {name: getattr(competition, name).astimezone(UTC).isoformat() for name in TIMES}
+    times = {name: getattr(competition, name) for name in (*TIMES, *TIMES_IF_ANY)}
+    spec |= {name: at.astimezone(UTC).isoformat() for name, at in times.items() if at is not None}
     lines = _toml_lines(spec)
     if (ruler := competition.ground_truth) is not None:
         yield Part("truth.csv", key=ruler.file_key, sha256=ruler.sha256)
@@ -224,7 +232,7 @@ def _read_spec(folder: Path) -> dict[str, Any]:
         raise CannotHost(_("%(name)s cannot be read: %(why)s.") % {"name": path.name, "why": error.strerror}) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CannotHost(_("%(name)s is not TOML: %(error)s") % {"name": path.name, "error": error}) from error
-    known = {*PLAIN_FIELDS, *TIMES, "metric", "secondary", "split", "data", "baselines"}
+    known = {*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY, "metric", "secondary", "split", "data", "baselines"}
     if unknown := sorted(spec.keys() - known):
         raise CannotHost(
             _("competition.toml: nothing is called %(list)s.") % {"list": ", ".join(unknown)},

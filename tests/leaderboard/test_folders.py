@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from leaderboard import hosting
-from leaderboard.hosting.folders import PLAIN_FIELDS, TIMES
+from leaderboard.hosting.folders import PLAIN_FIELDS, TIMES, TIMES_IF_ANY
+from leaderboard.hosting.setting_up import EDITABLE
 from leaderboard.models import Competition, Standing, User
 from leaderboard.storage import path_of
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
@@ -77,6 +79,12 @@ def test_export_then_import_gives_an_equal_competition(ada: User, tmp_path: Path
         zone="Asia/Tokyo",
         daily_attempts=7,
         rules="Be *fair*.\n",
+        admission="addresses",
+        allowed_addresses="example.org\nbo@example.com",
+        uses_pseudonyms=True,
+        shows_sections=True,
+        has_medal_zones=True,
+        teams_close_at=timezone.now() + timedelta(hours=3),
     )
     hosting.add_data_file(
         competition=first, file_name="train.csv", chunks=[b"id,x\n90,1\n"], description="What to learn from"
@@ -89,6 +97,12 @@ def test_export_then_import_gives_an_equal_competition(ada: User, tmp_path: Path
 
     bring_in(tmp_path / "out")
     assert facts_of(Competition.objects.get()) == before
+
+
+def test_whatever_ada_can_set_goes_along() -> None:
+    """Or has a file of its own, or is drawn anew: a code that two competitions had would let people into both."""
+    told = {*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY}
+    assert told == {*EDITABLE} - {"overview", "rules", "join_code"}
 
 
 def test_a_parameter_without_value_survives_the_way_out_and_in(ada: User, tmp_path: Path) -> None:
