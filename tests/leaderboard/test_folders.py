@@ -118,7 +118,7 @@ def facts_of(competition: Competition) -> dict[str, object]:
     ruler = competition.ground_truth
     assert ruler is not None
     return {
-        **{name: getattr(competition, name) for name in (*PLAIN_FIELDS, *TIMES, "overview", "rules")},
+        **{name: getattr(competition, name) for name in (*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY, "overview", "rules")},
         "metric": (ruler.metric, ruler.params, ruler.id_column, ruler.submission_columns),
         "rows": (ruler.rows, ruler.public_rows, ruler.private_rows, ruler.ignored_rows, ruler.sha256),
         "data": [(f.name, f.description, f.sha256, f.rows, f.head) for f in competition.data_files.all()],
