@@ -1,10 +1,9 @@
-"""Indexes of submissions that answer without reading a row; they take the place of those of the two keys alone."""
+"""Indexes of submissions that answer without reading a row."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-import django.db.models.deletion
 from django.db import migrations, models
 
 
@@ -13,27 +12,6 @@ class Migration(migrations.Migration):
     operations: ClassVar = [
         migrations.RemoveIndex(model_name="submission", name="submission_by_team"),
         migrations.RemoveIndex(model_name="submission", name="submission_by_competition"),
-        migrations.AlterField(
-            model_name="submission",
-            name="competition",
-            field=models.ForeignKey(
-                db_index=False,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="submissions",
-                to="leaderboard.competition",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="submission",
-            name="team",
-            field=models.ForeignKey(
-                db_index=False,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="submissions",
-                to="leaderboard.team",
-            ),
-        ),
         migrations.AddIndex(
             model_name="submission",
             index=models.Index(

@@ -82,9 +82,8 @@ class Submission(models.Model):
         FAILED = "failed", _("Failed")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    # Both keys begin an index below.
-    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="submissions", db_index=False)
-    team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="submissions", db_index=False)
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="submissions")
+    team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="submissions")
     baseline = models.OneToOneField(Baseline, null=True, on_delete=models.CASCADE, related_name="submission")
     user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="submissions")
     note = models.CharField(max_length=300, blank=True)
