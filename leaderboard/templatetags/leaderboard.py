@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from django import forms, template
@@ -91,35 +91,43 @@ def remaining(seconds: float) -> str:
     return _("%(minutes)s min") % {"minutes": minutes} if minutes else _("less than a minute")
 
 
-def score_text(value: float | None) -> str:
-    return "–" if value is None or not math.isfinite(value) else charts.number_text(value)
+def number_in(value: float | str | None) -> float | None:
+    """None where there is no number: of a name that is not there Django hands on an empty text."""
+    return None if isinstance(value, str) and not value else cast("float | None", value)
+
+
+def score_text(value: float | str | None) -> str:
+    number = number_in(value)
+    return "–" if number is None or not math.isfinite(number) else charts.number_text(number)
 
 
 @register.filter(name="score")
-def score_filter(value: float | None) -> str:
+def score_filter(value: float | str | None) -> str:
     """A score with five decimals."""
     return score_text(value)
 
 
 @register.filter
-def short(value: float | None) -> str:
+def short(value: float | str | None) -> str:
     """A number that somebody chose or that was rounded to such a one: without digits that mean nothing."""
-    return "–" if value is None else charts.rounded_text(value)
+    number = number_in(value)
+    return "–" if number is None else charts.rounded_text(number)
 
 
 @register.filter
-def points(value: float | None, decimals: int) -> str:
+def points(value: float | str | None, decimals: int) -> str:
     """Points of a grade, a dash where there is none."""
-    return grading.points_text(value, decimals)
+    return grading.points_text(number_in(value), decimals)
 
 
 @register.simple_tag
-def score(value: float | None, ladder: object = None) -> SafeString:
+def score(value: float | str | None, ladder: object = None) -> SafeString:
     """A score with five decimals that shows all its digits on hover; that of a `ladder` has no more digits than it."""
-    if value is None:
+    number = number_in(value)
+    if number is None:
         return format_html('<span class="score">{}</span>', "–")
-    text = score_text(value) if ladder is None else short(value)
-    return format_html('<span class="score" title="{}">{}</span>', repr(value), text)
+    text = score_text(number) if ladder is None else short(number)
+    return format_html('<span class="score" title="{}">{}</span>', repr(number), text)
 
 
 @register.simple_tag
