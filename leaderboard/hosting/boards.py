@@ -140,28 +140,38 @@ def _refuse_early(competition: Competition, now: datetime) -> None:
         )
 
 
-def board_csv(competition: Competition, split: Split, *, is_exact: bool = False, own: Team | None = None) -> str:
+def board_csv(
+    competition: Competition, split: Split, *, is_exact: bool = False, own: Team | None = None, section: str = ""
+) -> str:
     """A board as CSV, scores with all the digits that it shows. Callers ask `private_is_visible_to` before the private
-    one, and `exact_is_visible_to` before an exact one.
+    one, `exact_is_visible_to` before an exact one, and whether their reader may know of sections before that of one.
 
     Before the reveal there is no private board; its rows are then what the reveal would show now. `own` is the reader's
     team, which is called by its own name also where the others have pseudonyms.
     """
-    is_live = competition.revealed_at is None
     text = io.StringIO()
     writer = csv.writer(text)
     asides = ranking.asides_of(competition.ground_truth)
     # Whoever may have an exact board may also know who is behind a pseudonym.
     names = ["team", "pseudonym"] if is_exact and competition.uses_pseudonyms else ["team"]
-    writer.writerow(["rank", *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in asides)])
-    rows = _now(competition, split) if is_live and (is_exact or split == Split.PRIVATE) else None
-    for row in ranking.lines(competition, split, sees_names=is_exact) if rows is None else rows:
+    ranks = ["rank", "rank_in_section"] if section else ["rank"]
+    writer.writerow([*ranks, *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in asides)])
+    rows = _rows(competition, split, is_exact)
+    for row in ranking.of_section(competition, section, rows) if section else rows:
         value = "" if row.value is None else repr(row.value)
         others = ["" if one.value is None else repr(one.value) for one in row.secondary]
         name = own.name if own and own.pk == row.team_id else row.real_name or row.name
         called = map(safe_cell, [name, row.name][: len(names)])
-        writer.writerow([row.rank, *called, value, row.attempts, row.received_at.isoformat(), *others])
+        placed = [row.rank, row.within][: len(ranks)]
+        writer.writerow([*placed, *called, value, row.attempts, row.received_at.isoformat(), *others])
     return text.getvalue()
+
+
+def _rows(competition: Competition, split: Split, is_exact: bool) -> Iterator[ranking.Row]:
+    is_live = competition.revealed_at is None
+    if is_live and (is_exact or split == Split.PRIVATE):
+        return _now(competition, split)
+    return ranking.lines(competition, split, sees_names=is_exact)
 
 
 def _now(competition: Competition, split: Split) -> Iterator[ranking.Row]:

@@ -19,7 +19,7 @@ from .boards import (
 )
 from .courses import Course, courses
 from .doubts import Doubt
-from .finding import Sections, find, sections_on
+from .finding import Found, Sections, find, of_section, sections_on
 from .ladder import NO_RUNGS, Answer, Ladder, answers_to, ladder_of, ranked_scores, shown_scores, sign_of, step_of
 from .medals import Medal, MedalZones
 from .placings import Place, placing, placings, placings_now
@@ -39,6 +39,7 @@ __all__ = [
     "Board",
     "Course",
     "Doubt",
+    "Found",
     "Hindsight",
     "Ladder",
     "Medal",
@@ -68,6 +69,7 @@ __all__ = [
     "lines",
     "names_of",
     "note_score",
+    "of_section",
     "placing",
     "placings",
     "placings_now",

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import BooleanField, Expression, ExpressionWrapper, OuterRef, Q, Subquery, Value
+from django.db.models import BooleanField, Expression, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery, Value
 
-from ..models import Competition, GroundTruth, Membership, RosterEntry, Split, teams_of_section
-from .boards import in_order, ranked_rows, shared_ranks
+from ..models import Competition, GroundTruth, Membership, RosterEntry, Split, Standing, teams_of_section
+from .boards import PAGE_SIZE, in_order, is_hidden, ranked_rows, shared_ranks
 from .doubts import doubts
 from .page_facts import with_facts
 from .rows import Row
+
+
+@dataclass(frozen=True)
+class Found:
+    """One page of the teams that were looked for."""
+
+    rows: tuple[Row, ...] = ()
+    page: int = 1
+    pages: int = 1
+    total: int = 0
+    """Teams found, on all pages."""
+    among: int = 0
+    """Teams that were looked through: those of the section, or all of the board."""
+    of_board: int = 0
+    within: Mapping[int, int] = field(default_factory=dict)
+    """Team → its rank in the section, of all teams of it in the order of the board; empty where none was asked for, and
+    on a hidden board."""
 
 
 def find(
@@ -23,32 +40,62 @@ def find(
     text: str,
     *,
     section: str = "",
-    limit: int,
+    page: int = 1,
     at: datetime,
     sees_names: bool = False,
     people: Mapping[int, list[str]] | None = None,
-) -> tuple[Row, ...]:
+) -> Found:
     """Ranked rows of the teams whose shown name contains a text, with their true ranks; of those with somebody of one
     section alone, also with their ranks among these. Callers ask as for `board`, and whether their reader may know of
     sections; `people` are the members of all teams where they know them."""
     ruler = competition.ground_truth
     if ruler is None:
-        return ()
+        return Found()
     ruler.competition = competition
+    everybody = list(_looked_through(ruler, split, text, section, sees_names))
+    of_section = [row for row in everybody if row[3]]
+    wanted = [row[0] for row in of_section if row[4]]
+    pages = max(1, -(-len(wanted) // PAGE_SIZE))
+    page = min(max(page, 1), pages)
+    asked = wanted[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    rank, within = _ranks(everybody), _ranks(of_section) if section and not is_hidden(ruler, split) else {}
+    standings = list(with_facts(in_order(ruler, split).filter(team__in=asked), ruler, split))
+    ranks = [rank[standing.team_id] for standing in standings]
+    rows = ranked_rows(ruler, split, standings, ranks, at, doubts(ruler, split, standings), sees_names, people)
+    return Found(
+        tuple(replace(row, within=within.get(row.team_id)) for row in rows),
+        page,
+        pages,
+        len(wanted),
+        len(of_section),
+        len(everybody),
+        within,
+    )
+
+
+def _looked_through(
+    ruler: GroundTruth, split: Split, text: str, section: str, sees_names: bool
+) -> QuerySet[Standing, tuple[Any, ...]]:
+    """Of each ranked team in order: its team, sort key and receipt, whether it is of the section, whether its name is
+    meant."""
+    competition = ruler.competition
     named = Q(team__pseudonym__icontains=text) if competition.uses_pseudonyms else Q(team__name__icontains=text)
     if sees_names:
         named |= Q(team__name__icontains=text)
-    wanted = in_order(ruler, split).filter(named)
-    is_there: Expression = Value(value=False, output_field=BooleanField())
+    is_there: Expression = Value(value=True, output_field=BooleanField())
     if section:
-        of_section = Q(team__in=teams_of_section(competition, section))
-        wanted, is_there = wanted.filter(of_section), ExpressionWrapper(of_section, BooleanField())
-    standings = list(with_facts(wanted, ruler, split)[:limit])
-    everybody = list(in_order(ruler, split).values_list("team_id", "sort_key", "received_at", is_there))
-    rank, within = _ranks(everybody), _ranks(row for row in everybody if row[3])
-    ranks = [rank[standing.team_id] for standing in standings]
-    rows = ranked_rows(ruler, split, standings, ranks, at, doubts(ruler, split, standings), sees_names, people)
-    return tuple(row if row.rank is None else replace(row, within=within.get(row.team_id)) for row in rows)
+        is_there = ExpressionWrapper(Q(team__in=teams_of_section(competition, section)), BooleanField())
+    is_named = ExpressionWrapper(named, BooleanField())
+    return in_order(ruler, split).values_list("team_id", "sort_key", "received_at", is_there, is_named)
+
+
+def of_section(competition: Competition, section: str, rows: Iterable[Row]) -> list[Row]:
+    """Of all rows of a board those of one section, with their ranks in it. Callers ask whether their reader may know of
+    sections."""
+    teams = set(teams_of_section(competition, section))
+    here = [row for row in rows if row.team_id in teams]
+    within = shared_ranks([row.rank for row in here])
+    return [row if row.rank is None else replace(row, within=place) for row, place in zip(here, within, strict=True)]
 
 
 def _ranks(ordered: Iterable[tuple[Any, ...]]) -> dict[int, int]:

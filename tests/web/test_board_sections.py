@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import hosting, joining
+from leaderboard import hosting, joining, ranking
 from leaderboard.models import AuditEntry, Competition, RosterEntry, Standing, Team, User
-from leaderboard.ranking import boards
+from leaderboard.ranking import boards, finding
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.web.test_host import signed_in, text_of
 
@@ -116,7 +117,7 @@ def test_search_and_the_way_to_oneself_stay_in_the_section(open_labs: Competitio
     his = student("p03")
     team = Team.objects.get(name="p03").pk
     page = his.get(f"{BOARD}?section=Lab+2").content.decode()
-    assert f'href="?board=public&amp;section=Lab%202#team-{team}"' in page
+    assert f'href="?board=public&amp;section=Lab+2#team-{team}"' in page
     assert f'<tr id="team-{team}" class="mine"' in page
     assert 'href="?board=private&amp;section=Lab%202"' in page
     found = his.get(f"{BOARD}?section=Lab+2&q=p0").content.decode()
@@ -127,6 +128,84 @@ def test_search_and_the_way_to_oneself_stay_in_the_section(open_labs: Competitio
     assert "<option" not in part
 
 
+def test_a_search_in_a_section_says_how_many_of_its_teams_it_found(ada: User, open_labs: Competition) -> None:
+    for reader in (signed_in(ada), student()):
+        answer = reader.get(f"{BOARD}?section=Lab+2&q=p0")
+        assert "5 of 6 teams of section “Lab 2” match “p0”." in text_of(answer)
+        assert 'href="?board=public&amp;section=Lab%202">Show the section</a>' in answer.content.decode()
+        nobody = text_of(reader.get(f"{BOARD}?section=Lab+2&q=zed"))
+        assert "0 of 6 teams of section “Lab 2” match “zed”." in nobody
+        assert "No team of this name in this section" in nobody
+    RosterEntry.objects.filter(name="p11").update(section="Lab 3")
+    open_labs.touch_board()
+    assert "1 of 1 team of section “Lab 3” matches “p”." in text_of(student().get(f"{BOARD}?section=Lab+3&q=p"))
+
+
+def test_a_section_longer_than_a_page_has_further_pages(
+    open_labs: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranking, "PAGE_SIZE", 4)
+    monkeypatch.setattr(finding, "PAGE_SIZE", 4)
+    his = student("p01")
+    best = Team.objects.get(name="p11").pk
+    first = his.get(f"{BOARD}?section=Lab+2").content.decode()
+    assert [rank for rank, _name in within(first)] == ["1", "2", "3", "4"]
+    assert "Page 1 of 2 · 6 teams" in first
+    assert 'rel="next" href="?board=public&amp;section=Lab+2&amp;page=2"' in first
+    last = his.get(f"{BOARD}?section=Lab+2&page=2").content.decode()
+    assert [rank for rank, _name in within(last)] == ["5", "6"]
+    assert within(his.get(f"{BOARD}?section=Lab+2&page=99").content.decode()) == within(last)
+    # Whose row is on the other page reads the rank in the section all the same, and where the row is.
+    far = student("p11").get(f"{BOARD}?section=Lab+2")
+    assert "You are 6 of 6 in this section" in text_of(far)
+    assert f'href="?board=public&amp;section=Lab+2&amp;page=2#team-{best}"' in far.content.decode()
+    found = his.get(f"{BOARD}?section=Lab+2&q=p0&page=2").content.decode()
+    assert within(found) == [("5", "p09")]
+    assert 'rel="prev" href="?board=public&amp;section=Lab+2&amp;q=p0&amp;page=1"' in found
+    by_name = his.get(f"{BOARD}?q=p").content.decode()
+    assert "12 teams found for “p”" in by_name
+    assert 'rel="next" href="?board=public&amp;q=p&amp;page=2"' in by_name
+
+
+def in_file(reader: Client, asked: str) -> list[list[str]]:
+    """Ranks and team of each line of the file that the page offers."""
+    (link,) = re.findall(r'href="([^"]*leaderboard\.csv[^"]*)"', reader.get(BOARD + asked).content.decode())
+    return [line.split(",")[:3] for line in reader.get(unescape(link)).content.decode().splitlines()]
+
+
+def test_a_section_comes_as_a_file_with_both_ranks_for_those_who_may_look_at_it(
+    ada: User, open_labs: Competition, client: Client
+) -> None:
+    his = student("p01")
+    page = his.get(f"{BOARD}?section=Lab+2").content.decode()
+    lines = [[rank, place, name] for (rank, name), (place, _name) in zip(ranked(page), within(page), strict=True)]
+    for reader in (his, signed_in(ada)):
+        assert in_file(reader, "?section=Lab+2") == [["rank", "rank_in_section", "team"], *lines]
+        assert in_file(reader, "?section=Ghost") == [["rank", "rank_in_section", "team"]]
+        assert len(in_file(reader, "")) == 13
+    answer = his.get("/c/pets/leaderboard.csv?section=Lab+2")
+    assert answer["Content-Disposition"] == 'attachment; filename="pets-public-lab-2.csv"'
+    private = "/c/pets/leaderboard.csv?board=private&section=Lab+2"
+    assert his.get(private).status_code == 302
+    assert len(signed_in(ada).get(private).content.decode().splitlines()) == 7
+    assert len(client.get("/c/pets/leaderboard.csv?section=Lab+2").content.decode().splitlines()) == 13
+    hosting.change(competition=open_labs, user=ada, shows_sections=False)
+    assert in_file(his, "?section=Lab+2")[0] == ["rank", "team", "score"]
+
+
+def test_the_file_of_a_section_holds_no_formula_no_real_name_and_no_rank_of_a_hidden_board(
+    ada: User, open_labs: Competition
+) -> None:
+    Team.objects.filter(name="p01").update(name="=1+1")
+    his = student("p03")
+    assert in_file(his, "?section=Lab+2")[1] == ["2", "1", "'=1+1"]
+    hosting.change(competition=open_labs, user=ada, uses_pseudonyms=True)
+    names = [line[2] for line in in_file(his, "?section=Lab+2")]
+    assert [name for name in names if re.match(r"p\d\d", name)] == ["p03"]
+    hosting.change(competition=open_labs, user=ada, board_mode="hidden")
+    assert {(rank, place) for rank, place, _name in in_file(his, "?section=Lab+2")[1:]} == {("", "")}
+
+
 def test_equal_teams_share_their_rank_in_the_section_too(open_labs: Competition) -> None:
     first = Standing.objects.get(team__name="p01", split="public")
     Standing.objects.filter(team__name__in=["p03", "p00"], split="public").update(
@@ -134,6 +213,7 @@ def test_equal_teams_share_their_rank_in_the_section_too(open_labs: Competition)
     )
     open_labs.touch_board()
     page = student().get(f"{BOARD}?section=Lab+2").content.decode()
+    assert [place for _rank, place, _name in in_file(student(), "?section=Lab+2")[1:]] == ["1", "1", "3", "4", "5", "6"]
     assert dict((name, rank) for rank, name in within(page))["p01"] == "1"
     assert [rank for rank, _name in within(page)] == ["1", "1", "3", "4", "5", "6"]
 

@@ -20,6 +20,7 @@ from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
 from django.utils.timezone import get_current_timezone_name
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -34,7 +35,6 @@ from ..context import theme_of
 
 # A reader with these cookies alone has no session and no messages, so their page is everybody's.
 SHARED_COOKIES = {"theme", "csrftoken", zones.COOKIE}
-MOST_FOUND, MOST_OF_SECTION = 50, 500
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ class Table:
     """Of the teams in it; empty where some teams alone were asked for, and on a hidden board."""
     leaders: tuple[Team, ...] = ()
     within: Mapping[int, int] = field(default_factory=dict)
-    """Ranks among the teams of the section that was asked for; empty where none was, and on a hidden board."""
+    """Ranks among all teams of the section that was asked for; empty where none was, and on a hidden board."""
+    among: int = 0
+    """Teams of the section that was asked for, whether or not their name was."""
 
 
 @dataclass
@@ -84,6 +86,11 @@ class Wish:
     @property
     def is_locked(self) -> bool:
         return self.split == Split.PRIVATE and not self.visit.sees_private
+
+    def asked(self, **others: object) -> str:
+        """The query of an address that asks for the same teams."""
+        words = {"board": self.split.value, "section": self.section, "q": self.text, **others}
+        return urlencode({name: value for name, value in words.items() if value})
 
     @cached_property
     def key(self) -> tuple[Hashable, ...]:
@@ -158,20 +165,18 @@ class Wish:
 
     def _search(self) -> Table:
         visit = self.visit
-        rows = ranking.find(
+        found = ranking.find(
             visit.competition,
             self.split,
             self.text,
             section=self.section,
-            limit=MOST_OF_SECTION if self.section else MOST_FOUND,
+            page=self.page,
             at=visit.at,
             sees_names=self.sees_names,
             people=self._people,
         )
-        ruler = visit.competition.ground_truth
-        total = ranking.in_order(ruler, self.split).count() if ruler and visit.competition.has_medal_zones else 0
-        within = {row.team_id: row.within for row in rows if row.within is not None}
-        return Table(self._html(rows, total), 1, 1, len(rows), within=within)
+        html = self._html(found.rows, found.of_board if visit.competition.has_medal_zones else 0)
+        return Table(html, found.page, found.pages, found.total, within=found.within, among=found.among)
 
     def _html(self, rows: Sequence[ranking.Row], total: int) -> str:
         """`total`: ranked teams of the whole board."""
@@ -237,9 +242,10 @@ def leaderboard_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
     if wish.is_locked or visit.competition.ground_truth is None:
         return redirect("leaderboard", slug=visit.competition.slug)
     own = visit.membership.team if visit.membership else None
-    text = hosting.board_csv(visit.competition, wish.split, own=own)
+    text = hosting.board_csv(visit.competition, wish.split, own=own, section=wish.section)
     response = HttpResponse(text, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{visit.competition.slug}-{wish.split}.csv"'
+    parts = [visit.competition.slug, wish.split, *([slugify(wish.section) or "section"] if wish.section else [])]
+    response["Content-Disposition"] = f'attachment; filename="{"-".join(parts)}.csv"'
     return response
 
 
@@ -285,18 +291,22 @@ def _context(request: HttpRequest, wish: Wish) -> dict[str, Any]:
         "html": _with_own_row(table.html, visit),
         "placing": placing,
         "own_within": table.within.get(visit.membership.team_id) if visit.membership else None,
-        "own_page": (placing.rank - 1) // ranking.PAGE_SIZE + 1 if placing else 1,
+        "own_page": _own_page(table, placing, visit),
         "public_percent": public,
         "private_percent": 100 - public,
         "chart": None if _is_part(request) else wish.chart(),
-        "poll": _address(request, wish),
+        "asked": wish.asked(),
+        "poll": f"{request.path}?{wish.asked(page=wish.page)}",
         "poll_etag": _etag_of_part(wish, request),
     }
 
 
-def _address(request: HttpRequest, wish: Wish) -> str:
-    asked = {"board": wish.split.value, "page": wish.page, "q": wish.text, "section": wish.section}
-    return request.path + "?" + urlencode({name: value for name, value in asked.items() if value})
+def _own_page(table: Table, placing: ranking.Placing | None, visit: Visit) -> int:
+    """The page of the board, or of the section shown, that the visitor's team stands on."""
+    above = placing.rank - 1 if placing else 0
+    if visit.membership and visit.membership.team_id in table.within:
+        above = list(table.within).index(visit.membership.team_id)
+    return above // ranking.PAGE_SIZE + 1
 
 
 def _etag_of_part(wish: Wish, request: HttpRequest) -> str:
