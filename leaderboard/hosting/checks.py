@@ -10,6 +10,7 @@ from ..models import Competition, TruthCheck
 from ..storage import path_of
 from .data_files import leaks_of
 from .drafts import files_of
+from .secondary import beside_answers
 from .setting_up import CannotHost
 
 
@@ -33,7 +34,8 @@ def check_again(*, competition: Competition) -> TruthCheck:
         tests=tests,
         secondary=ruler.secondary_asked,
     )
-    report["findings"] = leaks_of(competition, truth.read_bytes(), ruler.id_column) + report["findings"]
+    leaks = leaks_of(competition, truth.read_bytes(), ruler.id_column, beside_answers(ruler))
+    report["findings"] = leaks + report["findings"]
     report["ok"] = not any(finding["blocking"] for finding in report["findings"])
     kept = {"report": report, "checked_at": timezone.now()}
     return TruthCheck.objects.update_or_create(ground_truth=ruler, defaults=kept)[0]

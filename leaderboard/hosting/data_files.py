@@ -22,6 +22,7 @@ from ..sentences import in_words
 from ..storage import StoredFile, clean_name, path_of, store
 from ..storage import remove as remove_file
 from ._archives import BROKEN
+from .secondary import beside_answers
 from .setting_up import CannotHost
 
 HEAD_ROWS = 6
@@ -103,11 +104,13 @@ def _facts(data_file: DataFile) -> dict[str, object]:
     return {"sha256": data_file.sha256, "bytes": data_file.size}
 
 
-def leaks_of(competition: Competition, truth: bytes, id_column: str) -> list[dict[str, Any]]:
-    """Findings about data files that hold the answers of a truth file."""
+def leaks_of(
+    competition: Competition, truth: bytes, id_column: str, beside: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """Findings about data files that hold the answers of a truth file; columns `beside` them may be told."""
     found = []
     for data_file in competition.data_files.all():
-        leak = leak_in(path_of(data_file.file_key).read_bytes(), truth, id_column)
+        leak = leak_in(path_of(data_file.file_key).read_bytes(), truth, id_column, beside)
         if leak:
             message = metrics.said(
                 "The data file “{name}” {leak}: students could download the answers.", name=data_file.name, leak=leak
@@ -117,15 +120,16 @@ def leaks_of(competition: Competition, truth: bytes, id_column: str) -> list[dic
     return found
 
 
-def leak_in(offered: bytes, truth: bytes, id_column: str, group_column: str = "") -> str:
+def leak_in(offered: bytes, truth: bytes, id_column: str, beside: Iterable[str] = ()) -> str:
     """Which answers of `truth` a file gives away, as the rest of a sentence; empty when it gives none.
 
-    The column of groups, if any, only tells how to split, and is no answer.
+    Columns `beside` the answers (`beside_answers`) may stand in it: students often need them.
     """
     if offered == truth:
         return metrics.said("is the ground-truth file itself")
     known = _columns(next(_tables_in(truth)), id_column)
-    known.pop(group_column, None)
+    for name in beside:
+        known.pop(name, None)
     ids = next((answers.keys() for answers in known.values()), set[str]())
     # Twice, side by side: ids may stand in a column of another name, which nobody knows before the last row.
     for looked_through, table in zip(_tables_in(offered), _tables_in(offered), strict=False):
@@ -142,14 +146,19 @@ def leak_in(offered: bytes, truth: bytes, id_column: str, group_column: str = ""
 
 def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> None:
     rulers = [
-        (ruler.file_key, ruler.id_column, "", _("ground truth %(number)s") % {"number": ruler.number})
+        (
+            ruler.file_key,
+            ruler.id_column,
+            beside_answers(ruler),
+            _("ground truth %(number)s") % {"number": ruler.number},
+        )
         for ruler in GroundTruth.objects.filter(competition=competition)
     ]
     rulers += [
         (
             draft.file_key,
             draft.report.get("id_column") or draft.id_column,
-            draft.group_column,
+            beside_answers(draft),
             f"“{draft.file_name}”",
         )
         for draft in TruthDraft.objects.filter(competition=competition)
@@ -157,8 +166,8 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
     if not rulers:
         return
     offered = path_of(stored.key).read_bytes()
-    for key, id_column, group_column, whose in rulers:
-        leak = leak_in(offered, path_of(key).read_bytes(), id_column, group_column)
+    for key, id_column, beside, whose in rulers:
+        leak = leak_in(offered, path_of(key).read_bytes(), id_column, beside)
         if leak:
             raise CannotHost(
                 _("“%(name)s” %(leak)s (%(whose)s): students would download the answers.")

@@ -20,7 +20,7 @@ from ..storage import clean_name, path_of, store
 from ..storage import remove as remove_file
 from ._spreadsheets import READ_OTHERWISE, changes_as_meant, plain
 from .data_files import ANSWERS_IN_DATA, leaks_of
-from .secondary import Asked, asked_of, clean_secondary
+from .secondary import Asked, asked_of, beside_answers, clean_secondary, role_columns
 from .setting_up import CannotHost
 
 log = logging.getLogger(__name__)
@@ -186,7 +186,7 @@ def _blocking(report: dict[str, Any]) -> list[dict[str, Any]]:
 def final_file(draft: TruthDraft, folder: Path) -> Path:
     """The file that publication stores: with its split, and without a column of groups that is no answer."""
     path, _ = _with_split(draft, folder)
-    if not draft.group_column or draft.group_column in _role_columns(draft):
+    if not draft.group_column or draft.group_column in role_columns(draft):
         return path
     target = folder / "published.csv"
     child.run("drop_column", truth=str(path), column=draft.group_column, target=str(target))
@@ -224,7 +224,7 @@ def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
 def _leaks(draft: TruthDraft, truth: Path, report: dict[str, Any]) -> list[dict[str, Any]]:
     """Whether files for students hold the answers, as far as the file could be read."""
     id_column = report["id_column"]
-    return leaks_of(draft.competition, truth.read_bytes(), id_column) if id_column else []
+    return leaks_of(draft.competition, truth.read_bytes(), id_column, beside_answers(draft)) if id_column else []
 
 
 def _fits(draft: TruthDraft) -> list[dict[str, Any]]:
@@ -287,17 +287,11 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
         id_column=draft.id_column or None,
         target=str(target),
         group=draft.group_column or None,
-        roles=_role_columns(draft),
+        roles=role_columns(draft),
         earlier=str(path_of(kept.file_key)) if kept else None,
         earlier_id_column=kept.id_column if kept else None,
     )
     return target, answer["problems"]
-
-
-def _role_columns(draft: TruthDraft) -> list[str]:
-    """Columns of the file that its metrics read beside the answers."""
-    asked = [(draft.metric, draft.params), *asked_of(draft.secondary)]
-    return [str(params[name]) for key, params in asked for name in metrics.get(key).roles if name in params]
 
 
 def _header(path: Path) -> list[str]:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 import metrics
 
 from .. import outside
-from ..models import MOST_SECONDARY
+from ..models import MOST_SECONDARY, GroundTruth, TruthDraft
 from ..sentences import in_words
 from .setting_up import CannotHost
 
@@ -53,3 +53,21 @@ def published(report: Mapping[str, Any], step_of: Any) -> list[dict[str, Any]]:
 def asked_of(held: Iterable[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     """What to ask the library for: metrics as their files are now."""
     return [(one["key"], one["params"]) for one in held]
+
+
+def role_columns(held: TruthDraft | GroundTruth) -> list[str]:
+    """Columns of the file that its metrics read beside the answers, such as a weight."""
+    asked = [(held.metric, held.params), *asked_of(held.secondary)]
+    return [str(params[name]) for key, params in asked for name in _roles(key) if name in params]
+
+
+def beside_answers(held: TruthDraft | GroundTruth) -> list[str]:
+    """Columns that are no answer: those by which rows are split or measured. Students may have them."""
+    return [*role_columns(held), *([held.group_column] if isinstance(held, TruthDraft) else ())]
+
+
+def _roles(key: str) -> Iterable[str]:
+    try:
+        return metrics.get(key).roles
+    except metrics.UnknownMetric:  # its file is gone
+        return ()

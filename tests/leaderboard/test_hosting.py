@@ -304,8 +304,23 @@ def test_the_column_of_groups_is_no_answer(ada: User) -> None:
     )
     features = "id,farm\n" + "".join(f"{i},{i % 4}\n" for i in range(1, 41))
     hosting.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
+    assert hosting.publish(competition=competition, user=ada).submission_columns == ["id", "label"]
+    assert hosting.check_again(competition=competition).report["ok"]
     leak = grouped.replace("label", "kind")
     with pytest.raises(hosting.CannotHost, match="answers"):
+        hosting.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])
+
+
+def test_the_weight_of_a_row_is_no_answer(ada: User) -> None:
+    weighed = "id,size,weight,Usage\n" + "".join(
+        f"{i},{i * 3 % 11},{i % 4 + 1},{'Public' if i < 9 else 'Private'}\n" for i in range(1, 17)
+    )
+    competition = make_competition(ada, metric="weighted_mae", truth=weighed)
+    features = "id,weight\n" + "".join(f"{i},{i % 4 + 1}\n" for i in range(1, 17))
+    hosting.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
+    assert hosting.check_again(competition=competition).report["ok"]
+    leak = "id,size\n" + "".join(f"{i},{i * 3 % 11}\n" for i in range(1, 17))
+    with pytest.raises(hosting.CannotHost, match="“size”"):
         hosting.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])
 
 
