@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -90,19 +91,24 @@ class Health:
 _last: list[tuple[float, Health]] = []
 
 
-def health() -> Health:
-    """How things are; asked often, it looks once in two seconds."""
+def health(read: Callable[[], tuple[Pending, datetime | None]] | None = None) -> Health:
+    """How things are; asked often, it looks once in two seconds. Who has read already what waits and when a worker was
+    last heard hands that in."""
     now = time.monotonic()
     if not _last or now - _last[0][0] > KEPT_FOR:
-        _last[:] = [(now, _look())]
+        _last[:] = [(now, _look(read or _queue_and_workers))]
     return _last[0][1]
 
 
-def _look() -> Health:
+def _queue_and_workers() -> tuple[Pending, datetime | None]:
+    return pending(), Worker.objects.aggregate(last=Max("seen_at"))["last"]
+
+
+def _look(read: Callable[[], tuple[Pending, datetime | None]]) -> Health:
     try:
         _write_to_the_database()
-        queue = pending()
-        heard, is_writable = _seconds_since(Worker.objects.aggregate(last=Max("seen_at"))["last"]), True
+        queue, last = read()
+        heard, is_writable = _seconds_since(last), True
     except Exception as error:
         log.error("the database cannot be written: %s", error)
         queue, heard, is_writable = Pending(0, None, 0), None, False
@@ -177,7 +183,8 @@ def overview() -> dict[str, Any]:
     now = database_now()
     final = Submission.objects.filter(finished_at__gte=now - timedelta(days=1))
     fates = dict(final.order_by().values_list("status").annotate(Count("pk")))
-    workers = list(Worker.objects.filter(seen_at__gte=now - FORGOTTEN_AFTER))
+    known = list(Worker.objects.all())
+    workers = [worker for worker in known if worker.seen_at >= now - FORGOTTEN_AFTER]
     failed = Submission.objects.filter(status=Submission.Status.FAILED).select_related("competition", "team")
     newest = list(failed.order_by("-finished_at")[:SHOWN])
     held = Submission.objects.filter(claims.is_held()).select_related("competition", "team")
@@ -185,7 +192,7 @@ def overview() -> dict[str, Any]:
     return {
         "heard_within": HEARD_WITHIN.total_seconds(),
         "stuck": STUCK,
-        "health": health(),
+        "health": health(lambda: (queue, max((worker.seen_at for worker in known), default=None))),
         "pending": queue,
         "in_hand": held.order_by("received_at")[:SHOWN] if queue.in_hand else (),
         "queue": queue_length(),

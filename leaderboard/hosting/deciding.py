@@ -29,9 +29,10 @@ def decided(ruler: GroundTruth, keep: Keep = anew) -> Sequence[tuple[Split, rank
     return keep(("decided", *_state(ruler)), lambda: tuple(ranking.decided(ruler)))
 
 
-def expected(ruler: GroundTruth, keep: Keep = anew) -> Sequence[ranking.Best]:
-    """The files that decide now: the best public ones, after the reveal the finals."""
-    return keep(("expected", *_state(ruler)), lambda: tuple(ranking.expected(ruler)))
+def expected(ruler: GroundTruth, keep: Keep = anew, *, measured: int | None = None) -> Sequence[ranking.Best]:
+    """The files that decide now: the best public ones, after the reveal the finals. `measured`: how many files have a
+    score under a ruler that waits, where that was counted already."""
+    return keep(("expected", *_state(ruler, measured)), lambda: tuple(ranking.expected(ruler)))
 
 
 def values(ruler: GroundTruth, split: Split, keep: Keep = anew) -> Mapping[int, float]:
@@ -47,8 +48,10 @@ def _is_current(ruler: GroundTruth) -> bool:
     return ruler.competition.ground_truth_id == ruler.pk
 
 
-def _state(ruler: GroundTruth) -> tuple[int, ...]:
+def _state(ruler: GroundTruth, measured: int | None = None) -> tuple[int, ...]:
     """Scores under a ruler that waits come in without any change of the board."""
     if _is_current(ruler):
         return (ruler.pk,)
-    return ruler.pk, Score.objects.filter(ground_truth=ruler, split=Split.PUBLIC).count()
+    if measured is None:
+        measured = Score.objects.filter(ground_truth=ruler, split=Split.PUBLIC).count()
+    return ruler.pk, measured

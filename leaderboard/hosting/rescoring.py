@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import OuterRef
 from django.utils.translation import gettext as _
 
 from .. import ranking, scoring, tasks, telling
@@ -22,6 +22,7 @@ from ..models import (
     Submission,
     Team,
     User,
+    number_of,
 )
 from .deciding import Keep, anew, expected
 from .rulers import facts, write_down
@@ -117,24 +118,37 @@ def preview(competition: Competition, keep: Keep = anew) -> Preview | None:
     shown = list(refusals.select_related("submission__team")[:SHOWN_REFUSALS])
     refused = len(shown) if len(shown) < SHOWN_REFUSALS else refusals.count()
     # Each from an index; which files have no score yet takes a look at all of them, until one of these numbers changes.
-    fates = dict(competition.submissions.order_by().values_list("status").annotate(Count("pk")))
-    measured = Score.objects.filter(ground_truth=candidate, split=Split.PUBLIC).count()
-    state = (candidate.pk, measured, refused, fates.get(Submission.Status.SCORED, 0))
+    measured, scored, invalid = _numbers(candidate)
+    state = (candidate.pk, measured, refused, scored)
     waiting = keep(("unmeasured", *state), lambda: scoring.unmeasured(candidate).count())
     return Preview(
         ground_truth=candidate,
-        invalid=fates.get(Submission.Status.INVALID, 0),
+        invalid=invalid,
         measured=measured,
         waiting=waiting,
         refused=refused,
         refusals=shown,
-        moves=[] if waiting else _moves(current, candidate, keep),
+        moves=[] if waiting else _moves(current, candidate, measured=measured, keep=keep),
     )
 
 
-def _moves(current: GroundTruth, candidate: GroundTruth, keep: Keep = anew) -> list[Move]:
+def _numbers(candidate: GroundTruth) -> tuple[int, int, int]:
+    """How many files have scores under a ruler that waits, have them under the current one, and are invalid."""
+    scores = Score.objects.filter(ground_truth=OuterRef("pk"), split=Split.PUBLIC)
+    files = Submission.objects.filter(competition=OuterRef("competition"))
+    measured, scored, invalid = GroundTruth.objects.values_list(
+        number_of(scores, "ground_truth"),
+        number_of(files.filter(status=Submission.Status.SCORED), "competition"),
+        number_of(files.filter(status=Submission.Status.INVALID), "competition"),
+    ).get(pk=candidate.pk)
+    return measured, scored, invalid
+
+
+def _moves(
+    current: GroundTruth, candidate: GroundTruth, *, measured: int | None = None, keep: Keep = anew
+) -> list[Move]:
     now = {best.team_id: best for best in expected(current, keep)}
-    then = {best.team_id: best for best in expected(candidate, keep)}
+    then = {best.team_id: best for best in expected(candidate, keep, measured=measured)}
     ranks_now, ranks_then = ranking.ranks_of(now.values()), ranking.ranks_of(then.values())
     moves = [
         Move(

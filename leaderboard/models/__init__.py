@@ -12,6 +12,7 @@ from .grade import Grade, Gradebook, GradeRelease, GradeRules
 from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms_of, terms_of_teams
 from .instrument import Instrument
 from .notice import Delivery, Kind, Notice, NoticeChoice
+from .numbers import number_of
 from .pseudonyms import give_pseudonyms
 from .role import Role, RoleInvitation
 from .roster import RosterDraft, RosterEntry, RosterList, section_names, sections_of, slip_digest, teams_of_section
@@ -81,6 +82,7 @@ __all__ = [
     "extended_to",
     "give_pseudonyms",
     "last_deadline",
+    "number_of",
     "obstacle_to_joining",
     "own_deadline",
     "plain",

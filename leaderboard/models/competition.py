@@ -259,13 +259,11 @@ class Competition(models.Model):
                 {"closes_at": _("The private board is open, so the deadline cannot move into the future.")}
             )
         self.join_code = normal_code(self.join_code)
-        if self.board_mode == self.BoardMode.STEADY and self.board_step is None and self._has_no_step():
+        has_no_step = self.ground_truth is not None and self.ground_truth.step is None
+        if self.board_mode == self.BoardMode.STEADY and self.board_step is None and has_no_step:
             raise ValidationError(
                 {"board_step": _("Nobody can work out a step for this ground truth; write one for the steady board.")}
             )
-
-    def _has_no_step(self) -> bool:
-        return self.ground_truth is not None and self.ground_truth.step is None
 
     def is_hosted_by(self, user: Viewer) -> bool:
         if user.is_anonymous or not user.is_active:
@@ -283,8 +281,12 @@ class Competition(models.Model):
         if user.is_superuser:
             return True
         if self._knows(user):
-            return bool(getattr(self, "is_own", False) or getattr(self, "is_helped", False))
+            return self.has_told_role(user)
         return Competition.objects.filter(Q(hosts=user) | Q(assistants=user), pk=self.pk).exists()
+
+    def has_told_role(self, user: User) -> bool:
+        """Whether the row was read with a role of this person; who has one does not compete."""
+        return self._knows(user) and bool(getattr(self, "is_own", False) or getattr(self, "is_helped", False))
 
     def _knows(self, user: User) -> bool:
         """Whether the row was read with the roles of this person (`seen_by`)."""

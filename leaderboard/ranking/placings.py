@@ -8,10 +8,10 @@ from datetime import datetime
 from functools import reduce
 from operator import or_
 
-from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import IntegerField, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
-from ..models import Competition, GroundTruth, Split, Standing, Team
+from ..models import Competition, GroundTruth, Split, Standing, Team, number_of
 from .boards import in_order, is_hidden
 from .rows import Placing
 
@@ -85,5 +85,4 @@ def _better(sort_key: object, received_at: object) -> Q:
 
 
 def _number(rows: QuerySet[Standing]) -> Coalesce:
-    """How many there are, as a subquery."""
-    return Coalesce(Subquery(rows.values("split").annotate(number=Count("pk")).values("number")), 0)
+    return number_of(rows, "split")

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import BigIntegerField, Count, Exists, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import BigIntegerField, Exists, OuterRef, QuerySet
 from django.utils import timezone, translation
 
-from ..models import Competition, Delivery, Kind, Notice, NoticeChoice, User
+from ..models import Competition, Delivery, Kind, Notice, NoticeChoice, User, number_of
 from ..models.clock import database_now
 from ..models.notice import mail_moment
 from ..models.prepared import Given, Prepared
@@ -120,9 +119,9 @@ class Header:
 
 
 def _header(user: Given) -> QuerySet[User, tuple[int, bool, bool]]:
-    waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None).order_by().values("user")
+    waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None)
     return User.objects.filter(pk=user).values_list(
-        Coalesce(Subquery(waiting.annotate(number=Count("pk")).values("number")), 0),
+        number_of(waiting, "user"),
         Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk"))),
         Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk"))),
     )

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from django import forms, template
 from django.core.cache import caches
-from django.db.models import Count, Model, OuterRef, Subquery
+from django.db.models import Model, OuterRef
 from django.db.models.functions import Coalesce
 from django.forms import BoundField
 from django.template import Context
@@ -23,7 +23,7 @@ from django.utils.translation import gettext as _
 import metrics
 
 from .. import grading, ranking, sentences, telling
-from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty, User
+from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty, User, number_of
 from ..models.zones import day_and_time
 from ..web import charts, navigation, parameter_words, prose
 from ..web.access import Visit
@@ -297,8 +297,7 @@ def competition_size(competition: Competition) -> str:
 
 def _number(model: type[Model]) -> Coalesce:
     """How many rows of a competition there are, as a part of another query."""
-    rows = model._default_manager.filter(competition=OuterRef("pk")).order_by().values("competition")
-    return Coalesce(Subquery(rows.annotate(number=Count("pk")).values("number")), 0)
+    return number_of(model._default_manager.filter(competition=OuterRef("pk")), "competition")
 
 
 @register.filter

@@ -100,7 +100,7 @@ class Visit:
 
     @cached_property
     def membership(self) -> Membership | None:
-        if self.user.is_anonymous:
+        if self.user.is_anonymous or self.competition.has_told_role(self.user):
             return None
         found: Membership | None = _MEMBERSHIP.first(competition=self.competition.pk, user=self.user.pk)
         if found is not None:

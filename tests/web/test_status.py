@@ -176,7 +176,7 @@ def test_the_probe_leaves_nothing_behind(client: Client, db: None, settings: Laz
 def test_many_questions_cost_one_look(client: Client, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
     look = watching._look
-    monkeypatch.setattr(watching, "_look", lambda: looks.append(1) or look())  # type: ignore[func-returns-value]
+    monkeypatch.setattr(watching, "_look", lambda read: looks.append(1) or look(read))  # type: ignore[func-returns-value]
     for _ in range(5):
         client.get("/healthz/deep")
     assert len(looks) == 1

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from ...models import Competition
 from ..deciding import Keep, anew
-from .sheets import GradeSheet, grade_sheets
+from .rules import saved_rules
+from .sheets import GradeSheet, deciding_split, sheets_under
 from .students import Student
 
 
@@ -31,13 +32,11 @@ class GradeMove:
 class TouchedGrades:
     """The moves, the largest first. With `faults` the rules cannot grade under one of the two rulers."""
 
-    sheet: GradeSheet
+    students: int
     moves: tuple[GradeMove, ...]
     faults: tuple[str, ...]
-
-    @property
-    def students(self) -> int:
-        return len(self.sheet.rows)
+    is_released: bool
+    """Whether students can see the grades of now."""
 
     @property
     def better(self) -> int:
@@ -53,13 +52,17 @@ def touched_grades(competition: Competition, *, at: datetime, keep: Keep = anew)
     current, candidate = competition.ground_truth, competition.candidate
     if current is None or candidate is None:
         return None
-    now, then = grade_sheets(competition, (current, candidate), at=at, keep=keep)
-    if not now.is_saved:
+    saved = saved_rules(competition)
+    if saved is None:
         return None
+    rules, is_released = saved
+    sheet = GradeSheet(rules, is_saved=True, split=deciding_split(competition, at))
+    now, then = sheets_under((current, candidate), sheet, competition, told={}, keep=keep)
     moves = [
         GradeMove(row.student, row.mark.points, other.mark.points, other.mark.words)
         for row, other in zip(now.rows, then.rows, strict=False)  # one with faults has no rows
         if other.mark.points != row.mark.points
     ]
     moves.sort(key=lambda move: (-abs(move.gained), move.student.name.casefold()))
-    return TouchedGrades(now, tuple(moves), tuple(dict.fromkeys((*now.faults, *then.faults))))
+    faults = tuple(dict.fromkeys((*now.faults, *then.faults)))
+    return TouchedGrades(len(now.rows), tuple(moves), faults, is_released)

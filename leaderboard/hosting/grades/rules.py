@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from ... import grading, ranking
-from ...models import AuditEntry, Competition, Deed, GradeRules, Split, User
+from ...models import AuditEntry, Competition, Deed, GradeRelease, GradeRules, Split, User
 from ...models.clock import database_now
 from ..boards import baseline_scores
 from ..setting_up import CannotHost
@@ -22,6 +22,13 @@ def grade_rules(competition: Competition) -> tuple[grading.Rules, bool]:
         return grading.Rules.of(held.values), True
     scores = baseline_scores(competition.ground_truth, Split.PUBLIC)
     return proposed_rules(competition, scores), False
+
+
+def saved_rules(competition: Competition) -> tuple[grading.Rules, bool] | None:
+    """What somebody saved, and whether students can see their grades."""
+    held = GradeRules.objects.filter(competition=competition)
+    found = held.annotate(is_released=GradeRelease.is_current("competition")).first()
+    return None if found is None else (grading.Rules.of(found.values), found.is_released)
 
 
 def proposed_rules(competition: Competition, scores: Mapping[str, float]) -> grading.Rules:

@@ -77,18 +77,23 @@ def grade_sheet(
     competition: Competition, *, at: datetime, ground_truth: GroundTruth | None = None, keep: Keep = anew
 ) -> GradeSheet:
     """Everybody's mark as it would be now. With `ground_truth`, as it would be under another one. For hosts alone."""
-    return grade_sheets(competition, [ground_truth or competition.ground_truth], at=at, keep=keep)[0]
-
-
-def grade_sheets(
-    competition: Competition, rulers: Sequence[GroundTruth | None], *, at: datetime, keep: Keep = anew
-) -> tuple[GradeSheet, ...]:
-    """One sheet per ruler, of the same students by the same rules, each in the same order."""
     rules, is_saved = grade_rules(competition)
     release, told = _told(competition)
     sheet = GradeSheet(rules, is_saved, deciding_split(competition, at), release=release)
-    people = students(competition, with_valid=rules.participation_points > 0)
-    names = any(step.baseline for step in rules.steps)
+    return sheets_under([ground_truth or competition.ground_truth], sheet, competition, told=told, keep=keep)[0]
+
+
+def sheets_under(
+    rulers: Sequence[GroundTruth | None],
+    sheet: GradeSheet,
+    competition: Competition,
+    *,
+    told: Mapping[int, grading.Mark],
+    keep: Keep,
+) -> tuple[GradeSheet, ...]:
+    """The sheet filled in under each ruler: the same students by the same rules, each in the same order."""
+    people = students(competition, with_valid=sheet.rules.participation_points > 0)
+    names = any(step.baseline for step in sheet.rules.steps)
     baselines = baseline_scores_under(rulers, sheet.split) if names else {}
     return tuple(_under(ruler, sheet, competition, people, told, baselines, keep) for ruler in rulers)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import OuterRef
 from django.db.models.functions import Coalesce
 
-from ...models import Competition, Membership, RosterEntry, Submission
+from ...models import Competition, Membership, RosterEntry, Submission, number_of
 
 
 @dataclass(frozen=True)
@@ -92,4 +92,4 @@ def _valid_files(team: str) -> Coalesce:
     files = Submission.objects.filter(
         team=OuterRef(team), status=Submission.Status.SCORED, is_late=False, hidden_at=None
     )
-    return Coalesce(Subquery(files.order_by().values("team").annotate(number=Count("pk")).values("number")), 0)
+    return number_of(files, "team")

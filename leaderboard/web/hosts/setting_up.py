@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ... import hosting, launching
-from ...models import Competition, Submission, Team
+from ...models import Competition, Submission, Team, number_of
 from .. import addresses
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
@@ -45,9 +45,7 @@ def host(request: HttpRequest) -> HttpResponse:
 
 
 def _number(rows: QuerySet[Any]) -> Coalesce:
-    """How many there are of each competition; counted apart, because a join of both has every team with every file."""
-    its = rows.filter(competition=OuterRef("pk")).order_by().values("competition")
-    return Coalesce(Subquery(its.annotate(number=Count("pk")).values("number")), 0)
+    return number_of(rows.filter(competition=OuterRef("pk")), "competition")
 
 
 @open_to(Audience.ASSISTANTS)

@@ -50,7 +50,8 @@ def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
     page = Paginator(_shown(mine, show, picks), PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     told = told_of(rows, visit)
-    selected = {str(pk) for pk in mine.filter(is_selected=True).values_list("pk", flat=True)}
+    can_pick = visit.membership is not None and visit.at < visit.closes_at
+    selected = _selected(mine) if can_pick else {pk for pk, is_by_system in picks.items() if not is_by_system}
     # Ticks that could not be saved come back as they were made.
     ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
     context = {
@@ -64,7 +65,7 @@ def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
         "selected_elsewhere": sorted(ticked - {str(row.pk) for row in rows}),
         "picks": picks,
         "hindsight": _hindsight(visit),
-        "can_pick": visit.membership is not None and visit.at < visit.closes_at,
+        "can_pick": can_pick,
         "sees_private": visit.sees_private,
         "is_told_at_once": visit.sees_exact,
         "offers_picks": any(row.status == "scored" and not row.is_late and not row.hidden_at for row in rows),
@@ -168,6 +169,10 @@ def _row(
         "is_picked": str(submission.pk) in picks,
         "is_ticked": str(submission.pk) in ticked,
     }
+
+
+def _selected(mine: QuerySet[Submission]) -> set[str]:
+    return {str(pk) for pk in mine.filter(is_selected=True).values_list("pk", flat=True)}
 
 
 def _picks(visit: Visit) -> dict[str, bool]:
