@@ -86,9 +86,9 @@ def suggest(truth: str, id_column: str | None, group: str | None = None, sample:
     return {"fits": list(map(metrics.kept, fits))}
 
 
-def drop_column(truth: str, column: str, target: str) -> dict[str, Any]:
-    """Write the truth without a column to `target`."""
-    Path(target).write_bytes(metrics.drop_column(Path(truth), column))
+def drop_columns(truth: str, columns: Sequence[str], target: str) -> dict[str, Any]:
+    """Write the truth without some columns to `target`."""
+    Path(target).write_bytes(metrics.drop_columns(Path(truth), columns))
     return {}
 
 
@@ -250,7 +250,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         check_truth,
         suggest,
         add_split,
-        drop_column,
+        drop_columns,
         as_meant,
         check_submission,
         sample_submission,

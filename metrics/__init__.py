@@ -48,7 +48,7 @@ from metrics._prepare import evaluate, prepare
 from metrics._registry import catalogue, clean_params, get
 from metrics._sentences import Sentence, forms_of, kept, restored, said
 from metrics._sniff import header, sniff
-from metrics._splits import add_split, drop_column
+from metrics._splits import add_split, drop_columns
 from metrics._spreadsheet import AsMeant, as_meant
 from metrics._truth import Truth
 from metrics._uncertainty import Comparison, Uncertainty, chance_better, compare, indistinguishable
@@ -108,7 +108,7 @@ __all__ = [
     "compare",
     "correct_rows",
     "differences",
-    "drop_column",
+    "drop_columns",
     "evaluate",
     "explain",
     "forms_of",

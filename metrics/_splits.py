@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from metrics._errors import GroundTruthError, Problem, Refused, shown
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
@@ -52,9 +52,11 @@ def add_split(
     return csv_bytes([*table.names, USAGE], zip(*columns.values(), usage, strict=True))
 
 
-def drop_column(truth: Source, name: str) -> bytes:
-    """The truth's CSV text without a column: a group that has served to make the split is no answer."""
-    table = _read(truth).without(name)
+def drop_columns(truth: Source, names: Iterable[str]) -> bytes:
+    """The truth's CSV text without columns that are no answers, such as a group that has served to make the split."""
+    table = _read(truth)
+    for name in names:
+        table = table.without(name)
     return csv_bytes(table.names, zip(*(array.to_pylist() for array in table.arrays), strict=True))
 
 

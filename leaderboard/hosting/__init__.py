@@ -21,7 +21,6 @@ from .drafts import (
     draft_truth,
     look_again,
     proposed,
-    take_as_meant,
 )
 from .folders import export_folder, import_folder
 from .grades import (
@@ -51,6 +50,7 @@ from .inviting import invite, letters_left, not_invited, why_nobody_is_invited
 from .launches import cancel_launch, launch, schedule_launch, walk
 from .lookout import HOURS, Below, Pulse, TeamLine, below_baselines, best_public, pulse, team_lines, without_valid_file
 from .people import Person, chosen, people_of
+from .reading_otherwise import keep_answers, take_as_meant
 from .rehearsing import rehearse, wipe_rehearsal
 from .report import Report, class_report, report_csv
 from .rescoring import Move, Preview, apply_candidate, discard_candidate, preview
@@ -170,6 +170,7 @@ __all__ = [
     "import_folder",
     "import_zip",
     "invite",
+    "keep_answers",
     "keep_gradebook",
     "label_of",
     "launch",

@@ -104,7 +104,7 @@ def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str
         return
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "unsplit.csv"
-        child.run("drop_column", truth=str(path_of(split)), column="Usage", target=str(target))
+        child.run("drop_columns", truth=str(path_of(split)), columns=["Usage"], target=str(target))
         draft.file_key = _store_truth(competition, [target.read_bytes()])
     if split != held:
         remove_file(split)
@@ -133,36 +133,10 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     report["is_split_by_system"] = truth != path_of(draft.file_key)
     kept = _split_to_keep(draft.competition) if report["is_split_by_system"] else None
     report["split_kept_from"] = kept.number if kept else None
-    report["as_meant"] = changes_as_meant(draft) if READ_OTHERWISE & {one["code"] for one in _blocking(report)} else []
+    report["as_meant"] = (
+        changes_as_meant(draft) if READ_OTHERWISE & {one["code"] for one in blocking_in(report)} else []
+    )
     return report
-
-
-def take_as_meant(*, competition: Competition) -> TruthDraft:
-    """Read the draft's file as its spreadsheet meant it, as its report offers, and check what comes of it.
-
-    Raises `CannotHost` where nothing is known that would help, and what `draft_truth` raises.
-    """
-    draft = TruthDraft.objects.filter(competition=competition).first()
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "as_meant.csv"
-        if draft is None or not changes_as_meant(draft, target):
-            raise CannotHost(_("There is no file that could be read in another way. Choose one."))
-        # What a file that could not be read was checked with is nobody's choice, unless a metric counts already.
-        is_kept = competition.launched_at is not None
-        return draft_truth(
-            competition=competition,
-            metric=draft.metric if is_kept else "",
-            params=draft.params if is_kept else {},
-            file_name=draft.file_name,
-            chunks=[target.read_bytes()],
-            id_column=draft.id_column,
-            public_share=draft.public_share,
-            seed=draft.seed,
-            is_stratified=draft.is_stratified,
-            group_column=draft.group_column,
-            secondary=asked_of(draft.secondary) if is_kept else (),
-            wants_fits=True,
-        )
 
 
 def look_again(*, competition: Competition) -> None:
@@ -175,11 +149,11 @@ def look_again(*, competition: Competition) -> None:
 
 def blocks_by_files_alone(report: dict[str, Any]) -> bool:
     """Whether nothing is wrong with the answers but that a file for students tells them."""
-    blocking = _blocking(report)
+    blocking = blocking_in(report)
     return bool(blocking) and all(finding["code"] == ANSWERS_IN_DATA for finding in blocking)
 
 
-def _blocking(report: dict[str, Any]) -> list[dict[str, Any]]:
+def blocking_in(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [finding for finding in report["findings"] if finding["blocking"]]
 
 
@@ -189,7 +163,7 @@ def final_file(draft: TruthDraft, folder: Path) -> Path:
     if not draft.group_column or draft.group_column in role_columns(draft):
         return path
     target = folder / "published.csv"
-    child.run("drop_column", truth=str(path), column=draft.group_column, target=str(target))
+    child.run("drop_columns", truth=str(path), columns=[draft.group_column], target=str(target))
     return target
 
 

@@ -249,6 +249,7 @@ NO_DEEDS = {
     "grade_rules",
     "grade_sheet",
     "guests_of",
+    "keep_answers",
     "label_of",
     "look_again",
     "not_invited",

@@ -28,6 +28,7 @@ from leaderboard.models import (
     WalkThrough,
 )
 from leaderboard.ranking import boards
+from leaderboard.storage import path_of
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
 from tests.web.languages import CODE, second_language
 from tests.web.test_host import signed_in, text_of, upload
@@ -714,6 +715,57 @@ def test_a_correction_from_a_spreadsheet_keeps_the_metric_that_counts(ada: User,
     hers.post(f"/host/{pets.slug}/truth/", {"action": "as_meant"})
     draft = TruthDraft.objects.get()
     assert (draft.report["ok"], draft.metric) == (True, "accuracy")
+
+
+def ticked(page: str) -> tuple[list[str], list[str]]:
+    """All columns that are asked about, and those that are proposed as answers."""
+    boxes = re.findall(r'name="answers" value="(\w+)"( checked)?', page)
+    return [name for name, _ in boxes], [name for name, is_ticked in boxes if is_ticked]
+
+
+TEST_SET = "id,pond,size,label\n" + "".join(
+    f"{i},pond{i % 7},{i * 37 % 101 / 10},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 61)
+)
+
+
+def test_a_whole_test_set_becomes_answers_once_ada_says_which_column_they_are(hers: Client, pond: Competition) -> None:
+    look(hers, TEST_SET)
+    page = hers.get("/host/pond/setup/data/").content.decode()
+    assert ticked(page) == (["pond", "size", "label"], ["label"])
+    assert "Or correct the file yourself" in page
+    for nothing in ([], ["id"], ["elsewhere"]):
+        refused = hers.post("/host/pond/setup/data/", {"action": "keep", "answers": nothing})
+        assert refused.status_code == 422
+        assert "Tick at least one column" in text_of(refused)
+    kept = hers.post("/host/pond/setup/data/", {"action": "keep", "answers": ["label"]})
+    assert kept["Location"] == "/host/pond/setup/data/#check"
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.metric, draft.report["target_columns"]) == (True, "accuracy", ["label"])
+    assert (draft.seed, draft.public_share) == (3, 0.4)
+    assert ticked(hers.get("/host/pond/setup/data/").content.decode()) == ([], [])
+    choose(hers)
+    assert Competition.objects.get().ground_truth.submission_columns == ["id", "label"]  # type: ignore[union-attr]
+
+
+def test_features_in_numbers_that_a_metric_would_score_are_left_out_and_groups_stay(
+    hers: Client, pond: Competition
+) -> None:
+    lines = [line.rsplit(",", 1)[0] for line in TEST_SET.splitlines()]
+    text = "\n".join([f"{lines[0]},price", *(f"{line},{number * 13 % 17}" for number, line in enumerate(lines[1:]))])
+    look(hers, text, split_by="grouped", group_column="pond")
+    page = hers.get("/host/pond/setup/data/").content.decode()
+    assert ticked(page) == (["size", "price"], ["size", "price"])
+    assert "Not all of these columns are answers?" in page
+    hers.post("/host/pond/setup/data/", {"action": "keep", "answers": ["price"]})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.report["target_columns"], draft.group_column) == (True, ["price"], "pond")
+
+
+def test_columns_of_a_file_that_cannot_be_read_are_not_asked_about(hers: Client, pond: Competition) -> None:
+    look(hers, TEST_SET + "61,pond1\n")
+    refused = hers.post("/host/pond/setup/data/", {"action": "keep", "answers": ["label"]})
+    assert refused.status_code == 422
+    assert "id,pond,size,label" in path_of(TruthDraft.objects.get().file_key).read_text()
 
 
 def test_a_file_that_tells_the_answers_is_removed_on_the_page_that_says_so(hers: Client, pond: Competition) -> None:

@@ -57,7 +57,8 @@ def _roster(request: HttpRequest, visit: Visit, form: RosterForm, *, status: int
         context["preview"] = preview
         context["numbers"] = {kind: len(getattr(preview, kind)) for kind in kinds}
         context["shown"] = {kind: getattr(preview, kind)[:MOST_SHOWN] for kind in kinds}
-        context["most_shown"] = MOST_SHOWN
+        if any(len(getattr(preview, kind)) > MOST_SHOWN for kind in kinds):
+            context["most_shown"] = MOST_SHOWN
     return render(request, "hosts/host_roster.html", context, status=status)
 
 

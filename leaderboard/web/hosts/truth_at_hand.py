@@ -32,6 +32,25 @@ def needs_other_file(draft: TruthDraft) -> bool:
     return not possible or draft.metric in possible
 
 
+@dataclass
+class AnswerColumns:
+    """The columns taken for answers, where there are several, and those of them that probably are some."""
+
+    names: list[str]
+    likely: list[str]
+    is_asked: bool = False
+
+
+def answer_columns(draft: TruthDraft | None) -> AnswerColumns | None:
+    """A whole test set has its answers in the last column, as a rule: so it is proposed where the others block."""
+    names = draft.report.get("target_columns") or [] if draft else []
+    if draft is None or len(names) < 2:
+        return None
+    blocking = {one["column"] for one in draft.report["findings"] if one["blocking"]}
+    is_asked = needs_other_file(draft) and not blocking.isdisjoint(names)
+    return AnswerColumns(names, names[-1:] if is_asked else names, is_asked)
+
+
 def file_at_hand(competition: Competition, draft: TruthDraft | None) -> str:
     """The name of the file that a check without upload would take."""
     last = draft or competition.ground_truths.order_by("number").last()

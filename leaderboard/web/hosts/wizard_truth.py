@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -26,6 +27,7 @@ from .forms import DataFileForm
 from .secondary_form import SecondaryForm
 from .truth_at_hand import (
     about,
+    answer_columns,
     chosen_metric,
     draft_of,
     file_at_hand,
@@ -48,10 +50,10 @@ BROKEN = gettext_lazy("The check did not work, through no fault of your file. Tr
 @open_to(Audience.HOSTS)
 @step("data")
 def host_setup_data(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """GET shows; POST checks an answer file with its split or takes it as its spreadsheet meant it (`action=as_meant`),
-    and adds or removes a file for students (`add`, `remove`)."""
+    """GET shows; POST checks an answer file with its split or takes it as its spreadsheet meant it (`action=as_meant`)
+    or with some of its columns (`keep`), and adds or removes a file for students (`add`, `remove`)."""
     if request.method == "POST":
-        actions = {"add": _add_file, "remove": _remove_file, "as_meant": _take_as_meant}
+        actions = {"add": _add_file, "remove": _remove_file, "as_meant": _take_as_meant, "keep": _keep_answers}
         return actions.get(request.POST.get("action", ""), _answers)(request, visit)
     return _data_page(request, visit, _answers_form(visit.competition), data_file_form())
 
@@ -101,9 +103,19 @@ def _answers(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 def _take_as_meant(request: HttpRequest, visit: Visit) -> HttpResponse:
     """A spreadsheet's file, read as the page offered to."""
+    return _read_otherwise(request, visit, lambda: hosting.take_as_meant(competition=visit.competition))
+
+
+def _keep_answers(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """A file of which some columns alone are answers."""
+    names = request.POST.getlist("answers")
+    return _read_otherwise(request, visit, lambda: hosting.keep_answers(competition=visit.competition, names=names))
+
+
+def _read_otherwise(request: HttpRequest, visit: Visit, read: Callable[[], object]) -> HttpResponse:
     form, status = _answers_form(visit.competition), 422
     try:
-        hosting.take_as_meant(competition=visit.competition)
+        read()
         return see_other("host_setup_data", query=kept_origin(request), fragment="#check", slug=visit.competition.slug)
     except hosting.CannotHost as error:
         words: object = error
@@ -277,6 +289,7 @@ def _report(competition: Competition) -> dict[str, Any]:
             "drafted": metric_or_none(draft.metric),
             "checked": draft,
             "needs_other_file": needs_other_file(draft),
+            "answer_columns": answer_columns(draft),
             "files_alone_block": hosting.blocks_by_files_alone(draft.report),
         }
     check = TruthCheck.objects.filter(ground_truth=ruler).first() if ruler else None
