@@ -107,12 +107,18 @@ def launch_due(at: datetime) -> None:
     """
     due = Competition.objects.select_related("ground_truth", "launch_asked_by")
     for competition in due.filter(launched_at=None, launches_at__lte=at):
-        asked_by, planned = competition.launch_asked_by, competition.launches_at
         try:
-            if launch(competition=competition, user=asked_by, after_walk=True, planned=planned):
-                _tell_launched(competition)
+            _launch_planned(competition)
         except NotReady as error:
             _give_back(competition, error.keys)
+
+
+@transaction.atomic
+def _launch_planned(competition: Competition) -> None:
+    """Launched and told, or neither: whoever dies in between leaves both to the next."""
+    asked_by, planned = competition.launch_asked_by, competition.launches_at
+    if launch(competition=competition, user=asked_by, after_walk=True, planned=planned):
+        _tell(competition, lambda: _("“%(title)s” is launched, as planned.") % {"title": competition}, "")
 
 
 @transaction.atomic
@@ -129,10 +135,6 @@ def _give_back(competition: Competition, keys: list[str]) -> None:
         lambda: _("The planned launch of “%(title)s” did not happen") % {"title": competition},
         lambda: _("It is still a draft.") + "\n\n" + "\n".join(missing_in_words(keys)),
     )
-
-
-def _tell_launched(competition: Competition) -> None:
-    _tell(competition, lambda: _("“%(title)s” is launched, as planned.") % {"title": competition}, "")
 
 
 def _tell(competition: Competition, title: telling.Words, text: telling.Words) -> None:

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard import child, hosting, launching, scoring, tasks
+from leaderboard import child, hosting, launching, scoring, tasks, telling
 from leaderboard.models import (
     AuditEntry,
     Competition,
@@ -477,6 +477,32 @@ def test_a_planned_launch_happens_by_itself_and_is_in_the_trail(hers: Client, re
     assert deeds.count("launched") == 1
     assert [notice.title for notice in Notice.objects.all()] == ["“Pond life” is launched, as planned."]
     assert "launch_scheduled" in deeds
+
+
+@pytest.mark.parametrize("is_walked", [True, False])
+def test_who_dies_between_a_planned_launch_and_its_telling_leaves_both_to_the_next(
+    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch, is_walked: bool
+) -> None:
+    if is_walked:
+        walk(hers)
+    planned(hers, ready)
+
+    def dies(*_args: object, **_more: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(telling, "tell", dies)
+        with pytest.raises(SystemExit):
+            tasks.launch_due()
+    waits = Competition.objects.get()
+    assert (waits.launched_at, waits.launch_trouble) == (None, [])
+    assert waits.launches_at is not None
+    assert not AuditEntry.objects.filter(deed__in=["launched", "launch_missed"]).exists()
+    tasks.launch_due()
+    tasks.launch_due()
+    assert (Competition.objects.get().launched_at is not None) == is_walked
+    assert Notice.objects.count() == 1
+    assert AuditEntry.objects.filter(deed__in=["launched", "launch_missed"]).count() == 1
 
 
 def test_a_planned_launch_with_something_missing_leaves_a_draft_that_says_so(
