@@ -14,6 +14,7 @@ from .entering import (
     lets_in,
     obstacle_to,
     openly,
+    who_invites,
 )
 from .leading import hand_over, remove_member
 from .teams import leave, rename, renew_invitation
@@ -35,4 +36,5 @@ __all__ = [
     "remove_member",
     "rename",
     "renew_invitation",
+    "who_invites",
 ]

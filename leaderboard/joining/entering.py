@@ -39,6 +39,12 @@ def lets_in(*, code: str = "", invitation: str = "", slip: str = "") -> bool:
     return competition is not None and database_now() < competition.closes_at
 
 
+def who_invites(competition: Competition) -> str:
+    """For whoever holds a way in: what its hosts wrote about themselves, else their usernames; one query."""
+    hosts = competition.hosts.filter(is_active=True).order_by("username")
+    return competition.contact or ", ".join(hosts.values_list("username", flat=True))
+
+
 def by_code(*, user: User, code: str) -> Membership:
     """Join the competition of a code, as a team of one."""
     competition = competition_of(code)

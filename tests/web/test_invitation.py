@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+from django.test import Client
+
 from leaderboard import joining
 from leaderboard.models import Competition, Membership, User
 from tests.conftest import answers, close, enter, hand_in
+from tests.web.test_host import text_of
 from tests.web.test_join import signed_in
 
 
@@ -20,12 +25,33 @@ def test_cy_sees_the_team_and_joins_it(pets: Competition, bo: User, cy: User) ->
     assert membership.has_accepted_rules()
 
 
-def test_without_an_account_the_link_shows_no_names(pets: Competition, bo: User) -> None:
-    from django.test import Client
+def test_without_an_account_the_link_says_what_for_and_names_nobody_of_the_class(
+    pets: Competition, bo: User, client: Client
+) -> None:
+    team = enter(pets, bo).team
+    team.name = "Night Owls"
+    team.save()
+    Competition.objects.update(course="BIO 101", contact="Ada Hale, room 3")
+    page = text_of(client.get(f"/invitation/{team.invitation}/"))
+    for words in ("You are invited to a team", "It takes part in “Cats or dogs”.", "BIO 101", "Host Ada Hale, room 3"):
+        assert words in page
+    assert "Night Owls" not in page
+    assert not re.search(r"\bbo\b", page)
+    for nothing in (f"/invitation/{team.invitation[:-1]}/", f"/invitation/{team.invitation}x/"):
+        missing = client.get(nothing)
+        assert missing.status_code == 404
+        assert not any(words in text_of(missing) for words in ("Cats or dogs", "BIO 101", "Ada Hale", "Night Owls"))
 
-    page = Client().get(f"/invitation/{enter(pets, bo).team.invitation}/").content.decode()
-    assert "You are invited to a team" in page
-    assert pets.title not in page
+
+def test_who_comes_after_the_deadline_reads_it_before_making_an_account(
+    pets: Competition, bo: User, client: Client
+) -> None:
+    team = enter(pets, bo).team
+    close(pets)
+    for way in (f"/invitation/{team.invitation}/", f"/join/{pets.join_code}/"):
+        page = text_of(client.get(way))
+        assert "The deadline of this competition has passed." in page
+        assert "Create an account" not in page
 
 
 def test_an_invitation_that_does_not_exist_says_what_to_do(cy: User) -> None:

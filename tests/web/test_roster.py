@@ -161,7 +161,10 @@ def test_a_slip_lets_exactly_one_person_in_once(hers: Client, pets: Competition,
     assert client.post(f"/slip/{code}/", {"accepted": "on"}).status_code == 303
     bo_entry.refresh_from_db()
     assert bo_entry.user == dee
-    assert signed_in(cy).get(f"/slip/{code}/").status_code == 404
+    for late in (signed_in(cy), Client()):
+        used = late.get(f"/slip/{code}/")
+        assert used.status_code == 404
+        assert not any(words in text_of(used) for words in ("Cats or dogs", "Bo Berg", "Host ada"))
     assert not Membership.objects.filter(user=cy).exists()
 
 
@@ -199,6 +202,13 @@ def test_a_slip_is_a_way_to_an_account(hers: Client, pets: Competition, client: 
     asked = text_of(client.get(f"/slip/{code}/"))
     assert "Join “Cats or dogs”" in asked
     assert "Create account" in asked
+    # Who invites, in the host's own words or by name, and what for; whom of the class the link is for is not said.
+    assert "Host ada" in asked
+    Competition.objects.update(course="BIO 101", contact="Ms Hale")
+    asked = text_of(client.get(f"/slip/{code}/"))
+    assert "Course BIO 101" in asked
+    assert "Host Ms Hale" in asked
+    assert not any(entry.name in asked for entry in RosterEntry.objects.all())
     assert "password1" in client.get("/accounts/signup/").content.decode()
 
 

@@ -52,8 +52,7 @@ def join_code(request: HttpRequest, code: str) -> HttpResponse:
     if competition is None:
         return _no_door(request, code)
     if request.user.is_anonymous:
-        context = {"may_sign_up": True, "competition": competition}
-        return remember_way_in(render(request, "students/join_signed_out.html", context), code=code)
+        return remember_way_in(_signed_out(request, competition), code=code)
     user = person(request.user)
     return _door(request, competition, "students/join_code.html", lambda: joining.by_code(user=user, code=code))
 
@@ -79,8 +78,7 @@ def slip(request: HttpRequest, code: str) -> HttpResponse:
         _count_guess(request)
         return render(request, "students/slip.html", {"is_early": entry is not None}, status=404)
     if request.user.is_anonymous:
-        answer = render(request, "students/join_signed_out.html", {"may_sign_up": True, "entry": entry})
-        return remember_way_in(answer, slip=digest)
+        return remember_way_in(_signed_out(request, entry.competition), slip=digest)
     user = person(request.user)
     held = Membership.objects.filter(competition=entry.competition, user=user).first()
     context: dict[str, object] = {"entry": entry, "held": held, "obstacle": _closed(entry.competition)}
@@ -94,8 +92,7 @@ def join_open(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Listed competitions that ask for no code."""
     competition = visit.competition
     if request.user.is_anonymous:
-        context = {"competition": competition, "may_sign_up": settings.OPEN_SIGN_UP}
-        return render(request, "students/join_signed_out.html", context)
+        return _signed_out(request, competition, has_way_in=False)
     if competition.needs_code and visit.membership is None:
         return redirect("join")
     user = person(request.user)
@@ -108,12 +105,11 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     if _guessed_too_often(request):
         return render(request, "students/join_too_often.html", status=429)
     team = Team.objects.select_related("competition").filter(invitation=invitation).first()
-    if team is None:
+    if team is None or team.competition.launched_at is None:
         _count_guess(request)
         return render(request, "students/invitation.html", status=404)
     if request.user.is_anonymous:
-        answer = render(request, "students/join_signed_out.html", {"is_team": True, "may_sign_up": True})
-        return remember_way_in(answer, invitation=invitation)
+        return remember_way_in(_signed_out(request, team.competition, is_team=True), invitation=invitation)
     user = person(request.user)
     held = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
     if held and held.team_id == team.pk:
@@ -127,6 +123,24 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     }
     enter = lambda: joining.by_invitation(user=user, invitation=invitation)  # noqa: E731
     return _ask(request, team.competition, "students/invitation.html", enter, context)
+
+
+def _signed_out(
+    request: HttpRequest, competition: Competition, *, has_way_in: bool = True, is_team: bool = False
+) -> HttpResponse:
+    """What is joined and who invites, before anybody makes an account for it; of people of the class nothing.
+
+    Whoever holds a way in that is valid may make one; without, the site's own setting says so.
+    """
+    context = {
+        "competition": competition,
+        "state": competition.state(timezone.now()),
+        "host": joining.who_invites(competition) if has_way_in else "",
+        "may_sign_up": has_way_in or settings.OPEN_SIGN_UP,
+        "obstacle": _closed(competition),
+        "is_team": is_team,
+    }
+    return render(request, "students/join_signed_out.html", context)
 
 
 def _door(
