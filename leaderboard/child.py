@@ -70,7 +70,7 @@ def check_truth(
         tests={name: Path(path) for name, path in (tests or {}).items()},
         secondary=[(key, values) for key, values in secondary],
     )
-    told = {name: list(map(metrics.kept, getattr(report, name))) for name in ("findings", "baselines")}
+    told = {name: list(map(metrics.kept, getattr(report, name))) for name in ("findings", "baselines", "secondary")}
     found = {**asdict(report), **told, "ok": report.ok}
     if earlier and report.ok:
         found["differs"] = asdict(metrics.differences(Path(truth), Path(earlier), report.id_column, earlier_id_column))

@@ -48,7 +48,7 @@ class BoxList(Kind):
 
     def __init__(self, *, confidence: bool = False) -> None:
         self.confidence = confidence
-        self.words = "boxes, each with its confidence" if confidence else "boxes"
+        self.words = said("boxes, each with its confidence") if confidence else said("boxes")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns

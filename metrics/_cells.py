@@ -119,7 +119,7 @@ class Kind:
     """How one sort of column is read. ``many``: it reads all target columns at once, as a matrix; otherwise it reads
     ``columns`` of them."""
 
-    words = ""
+    words: str = ""
     many = False
     columns = 1
     longest_line = LONGEST_LINE

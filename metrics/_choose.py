@@ -31,7 +31,7 @@ _SEED = 11
 
 _TRIED_ROWS = 1000
 _MOST_NAMED = 5
-# Translators: {answers} are what the answers look like (3 classes), {columns} is English
+# Translators: {answers} are what the answers look like (3 classes), {columns} kinds of column (label)
 _USUAL = later("The answers are {answers}; a submission has: {columns}.")
 _POSSIBLE = later("It can read the answers, though they are {answers}; a submission has: {columns}.")
 

@@ -50,7 +50,7 @@ class OneClass(Kind):
     the same classes and an ignored row can name one that no other row has.
     """
 
-    words = "label, or one 0/1 column per class"
+    words = said("label, or one 0/1 column per class")
     many = True
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Classes:
@@ -107,13 +107,13 @@ class ClassProbabilities(Kind):
     """A probability for each class, float64 of shape (n, classes). With ``whole`` each row must sum to 1, give or
     take ``SLACK``."""
 
-    words = "one probability per class"
+    words = said("one probability per class")
     many = True
 
     def __init__(self, *, whole: bool = False) -> None:
         self.whole = whole
         if whole:
-            self.words = "one probability per class, summing to 1"
+            self.words = said("one probability per class, summing to 1")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> np.ndarray:
         values = np.column_stack([Probability().one(cells) for cells in columns])

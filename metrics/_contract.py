@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from metrics._parameters import Parameter, chosen, parameters_of
+from metrics._sentences import Sentence, as_sentence, joined, said
 from metrics._sums import exact_sum
 
 if TYPE_CHECKING:
@@ -105,6 +106,9 @@ class Metric:
     ``influence(truth, prediction, **params)`` is the first-order effect of each row of one split on its score, shape
     (n,), scaled so that the root of the sum of squares is the standard error.
 
+    What it says of itself is sentences, which are shown in each reader's language: its title, group and summary, the
+    kinds of column, the help of its parameters and what it wants ``confirm``ed.
+
     ``elsewhere(truth, table, places)`` replaces all of these for a metric whose file runs in another process: it
     scores the rows ``places`` of a submission's ``table``, one for each scored row. Where nobody knows the best value
     of such a metric, ``best`` has no end.
@@ -138,6 +142,11 @@ class Metric:
     confirm: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     elsewhere: Callable[[Truth, Table, np.ndarray], Result] | None = None
 
+    def __post_init__(self) -> None:
+        if not self.is_outside:  # what an operator's file says stays as its author wrote it
+            object.__setattr__(self, "title", as_sentence(self.title))
+            object.__setattr__(self, "group", as_sentence(self.group))
+
     @property
     def is_outside(self) -> bool:
         """Whether its file was added by the operator: it runs in another process, for about a second each time, and
@@ -168,7 +177,7 @@ class Metric:
     @cached_property
     def _documentation(self) -> tuple[str, str]:
         head, _, rest = (self._module.__doc__ or "").strip().partition("\n")
-        return head.strip(), rest.strip()
+        return as_sentence(head.strip()), rest.strip()
 
     @property
     def summary(self) -> str:
@@ -187,15 +196,18 @@ class Metric:
         return " ".join(found[1].split()) if found else ""
 
     @cached_property
-    def columns(self) -> str:
+    def columns(self) -> Sentence:
         """Which kinds of column the metric reads, in words."""
-        further = "".join(f" and {name}" for name in self.roles)
-        return f"{self.truth.words}{further} → {self.submission.words}"
+        truth = self.truth.words
+        for name in self.roles:
+            truth = said("{kind} and {role}", kind=truth, role=name)
+        # Translators: the columns of a ground truth and those of a submission to it
+        return said("{truth} → {submission}", truth=truth, submission=self.submission.words)
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """What the host may set, in the order of the functions' keyword-only arguments."""
-        roles = [Parameter(name, "column", name, help=role.help) for name, role in self.roles.items()]
+        roles = [Parameter(name, "column", name, help=as_sentence(role.help)) for name, role in self.roles.items()]
         functions = [function for function in (self.rows, self.total, self.score) if function]
         return (*roles, *parameters_of(functions))
 
@@ -218,7 +230,7 @@ class Metric:
         from metrics._parameters import complete
 
         full = complete(self.parameters, params)
-        return " ".join(words[full[name]] for name, words in self.confirm.items() if full.get(name) in words)
+        return joined([words[full[name]] for name, words in self.confirm.items() if full.get(name) in words])
 
     def __call__(self, truth: Source, submission: Source, **params: Any) -> float:
         from metrics._prepare import evaluate

@@ -10,7 +10,7 @@ import numpy as np
 
 from metrics._cells import Cells, Kind
 from metrics._inputs import Number
-from metrics._sentences import forms
+from metrics._sentences import forms, said
 
 _ZERO = forms(
     "{count} value of {column} is 0, and an error in per cent of 0 is endless: {examples}.",
@@ -25,7 +25,7 @@ class NonZero(Number):
 
     def __init__(self) -> None:
         super().__init__()
-        self.words = "number other than 0"
+        self.words = said("number other than 0")
 
     def one(self, cells: Cells) -> np.ndarray:
         values = super().one(cells)
@@ -47,14 +47,13 @@ class Amount(Number):
 class Fields(Kind):
     """One column for each named kind of number, read as a matrix, shape (n, fields).
 
-    The columns come in the order of the fields. With ``by_name`` two columns whose names begin like those of the fields
-    in reverse (``lon``, ``lat``) are turned.
+    ``words`` name the fields for people. The columns come in the order of the fields. With ``by_name`` two columns
+    whose names begin like those of the fields in reverse (``lon``, ``lat``) are turned.
     """
 
-    def __init__(self, *, by_name: bool = False, **fields: Number) -> None:
-        self.fields, self.by_name = fields, by_name
+    def __init__(self, words: str, *, by_name: bool = False, **fields: Number) -> None:
+        self.words, self.fields, self.by_name = words, fields, by_name
         self.columns = len(fields)
-        self.words = ", ".join(fields)
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> np.ndarray:
         if self.by_name and self._is_reversed([cells.column.casefold() for cells in columns]):

@@ -25,7 +25,7 @@ from metrics._arrays import Coded, Ranked
 from metrics._cells import WORDS, Cells, Kind
 from metrics._gather import picked
 from metrics._numbers import read_numbers, to_decimal
-from metrics._sentences import forms
+from metrics._sentences import forms, later, said
 
 BELOW = forms(
     "{count} value of {column} is below {bound}: {examples}.",
@@ -66,10 +66,21 @@ class Plain(Kind):
         raise NotImplementedError
 
 
+_NUMBERS = {
+    (): later("number"),
+    ("minimum",): later("number from {minimum}"),
+    ("above",): later("number above {above}"),
+    ("maximum",): later("number to {maximum}"),
+    ("minimum", "maximum"): later("number from {minimum} to {maximum}"),
+    ("above", "maximum"): later("number above {above} to {maximum}"),
+}
+"""A number in words, by the bounds that it has."""
+
+
 class Number(Plain):
     """Finite numbers, from ``minimum`` to ``maximum`` or ``above`` a bound that does not belong to them."""
 
-    words = "number"
+    words = said("number")
 
     def __init__(
         self,
@@ -81,12 +92,9 @@ class Number(Plain):
     ) -> None:
         super().__init__(many=many)
         self.minimum, self.above, self.maximum = minimum, above, maximum
-        ends = [
-            f"{words} {end:g}"
-            for words, end in (("from", minimum), ("above", above), ("to", maximum))
-            if end is not None
-        ]
-        self.words = " ".join(["number", *ends])
+        ends = {"minimum": minimum, "above": above, "maximum": maximum}
+        given = {name: f"{end:g}" for name, end in ends.items() if end is not None}
+        self.words = said(_NUMBERS[tuple(given)], **given)
 
     def one(self, cells: Cells) -> np.ndarray:
         values = read_numbers(cells)
@@ -116,7 +124,7 @@ class Number(Plain):
 class Probability(Plain):
     """Numbers from 0 to 1."""
 
-    words = "probability (0 to 1)"
+    words = said("probability (0 to 1)")
 
     def one(self, cells: Cells) -> np.ndarray:
         values = read_numbers(cells)
@@ -135,7 +143,7 @@ class Probability(Plain):
 class Score(Plain):
     """Finite numbers of any size of which only the order matters."""
 
-    words = "score (any number, higher means more likely)"
+    words = said("score (any number, higher means more likely)")
 
     def one(self, cells: Cells) -> np.ndarray:
         return read_numbers(cells)
@@ -150,7 +158,7 @@ class Score(Plain):
 class Binary(Plain):
     """0 or 1."""
 
-    words = "0 or 1"
+    words = said("0 or 1")
 
     def one(self, cells: Cells) -> np.ndarray:
         values = read_numbers(cells)
@@ -169,7 +177,7 @@ class Binary(Plain):
 class TimeAndEvent(Kind):
     """Two columns: the time until the event or the end of observation, and 1 if the event was seen, else 0."""
 
-    words = "time, event (0 or 1)"
+    words = said("time, event (0 or 1)")
     columns = 2
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Any:
@@ -185,7 +193,7 @@ class TimeAndEvent(Kind):
 class Label(Kind):
     """One label per row, never empty. Where every truth label is a plain number, labels are compared as numbers."""
 
-    words = "label"
+    words = said("label")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
@@ -220,7 +228,7 @@ def _is_plain(text: str) -> bool:
 class LabelSet(Kind):
     """Any number of labels in one cell; empty means none."""
 
-    words = "labels (several in one cell)"
+    words = said("labels (several in one cell)")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
@@ -239,7 +247,7 @@ class LabelSet(Kind):
 class Words(Kind):
     """Free text; empty means no word. Cells may span lines."""
 
-    def __init__(self, words: str = "text", example: str = "some words") -> None:
+    def __init__(self, words: str = said("text"), example: str = "some words") -> None:
         self.words = words
         self.example = example
 
@@ -260,7 +268,7 @@ class Words(Kind):
 class LabelOrNone(Kind):
     """One label without white space, or empty for none."""
 
-    words = "label or empty"
+    words = said("label or empty")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
@@ -278,7 +286,7 @@ class LabelOrNone(Kind):
 class RankedLabel(Kind):
     """``label confidence`` in one cell, or empty for no answer."""
 
-    words = "label and confidence in one cell, or empty"
+    words = said("label and confidence in one cell, or empty")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Ranked:
         from metrics._numbers import read_ranked

@@ -20,6 +20,7 @@ from metrics._flat import blocks, starts_of
 from metrics._fscore import words_of
 from metrics._inputs import LabelSet
 from metrics._parameters import Range
+from metrics._sentences import said
 from metrics._tokens import Tokens, expand, one_by_one, split, tokens
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
@@ -31,7 +32,7 @@ _CELLS = 50_000
 class LabelList(LabelSet):
     """Labels in one cell, best first; empty means none."""
 
-    words = "labels, best first (several in one cell)"
+    words = said("labels, best first (several in one cell)")
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         known = WORDS if truth is None else [label for text in truth.values for label in text.split()] or WORDS

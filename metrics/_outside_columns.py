@@ -12,7 +12,7 @@ import numpy as np
 from metrics._arrays import take
 from metrics._cells import NOT_FINITE, Cells, Kind
 from metrics._scan import LONGEST_MASK_LINE
-from metrics._sentences import forms
+from metrics._sentences import forms, said
 from metrics._tables import pick
 
 _NO_NUMBERS = {"nan", "na", "n/a", "#n/a", "null", "none", "<na>", "inf", "+inf", "-inf", "infinity", "-infinity"}
@@ -47,7 +47,7 @@ class AnyColumns(Kind):
     """All columns as texts. A column is one of numbers where each cell that is not empty is a number. ``names`` are a
     submission's columns, where they are not called as the truth's."""
 
-    words = "columns as the metric's file asks for"
+    words = said("columns as the metric's file asks for")
     many = True
     longest_line = LONGEST_MASK_LINE  # nobody knows what a column holds
 

@@ -24,14 +24,14 @@ from metrics._outside_columns import AnyColumns
 from metrics._outside_elsewhere import run_outside
 from metrics._outside_run import Stopped, TooSlow, memory_mb
 from metrics._parameters import Parameter
-from metrics._sentences import said
+from metrics._sentences import Sentence, said
 from metrics._tables import pick
 
 if TYPE_CHECKING:
     from metrics._tables import Table
     from metrics._truth import Truth
 
-GROUP = "Added to this site"
+GROUP = said("Added to this site")
 MOST_WORDS = 500
 _UNTOLD = said("The metric refuses this file, and what it says about it cannot be shown here.")
 _NO_EXAMPLE = Example("", "", 0.0)
@@ -50,16 +50,16 @@ class OutsideMetric(Metric):
     @cached_property
     def _documentation(self) -> tuple[str, str]:
         head, _, rest = str(self.file.facts["doc"]).strip().partition("\n")
-        head = head.strip() or f"A metric that was added to this site as {self.key}.py."
+        head = head.strip() or said("A metric that was added to this site as {file}.", file=f"{self.key}.py")
         if len(head) <= 100:
             return head, rest.strip()
         return head[:99].rstrip() + "…", f"{head}\n{rest}"
 
     @property
-    def columns(self) -> str:
+    def columns(self) -> Sentence:
         if self.file.facts["format"] == "ours":
             return super().columns
-        return "columns as its file asks for"
+        return said("columns as its file asks for")
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -82,7 +82,7 @@ def metric_of(file: OutsideFile) -> OutsideMetric:
     facts = file.facts
     direction = file.direction[0]
     endless = math.inf if direction == "maximize" else -math.inf
-    said = {**facts["said"], **file.settings}
+    declared = {**facts["said"], **file.settings}
     columns = tuple(file.settings.get("submission_columns") or facts["submission_columns"])
     if facts["format"] == "ours":
         truth, submission = _kind(facts["truth"]), _kind(facts["submission"])
@@ -92,11 +92,11 @@ def metric_of(file: OutsideFile) -> OutsideMetric:
         named = [parameter for parameter in facts["parameters"] if parameter["kind"] == "column"]
         roles = {parameter["name"]: Role(AnyColumns(), parameter["help"]) for parameter in named}
     return OutsideMetric(
-        title=str(said.get("title") or file.key.replace("_", " ").replace("-", " ").capitalize()),
-        group=str(said.get("group") or GROUP),
+        title=str(declared.get("title") or file.key.replace("_", " ").replace("-", " ").capitalize()),
+        group=str(declared["group"]) if declared.get("group") else GROUP,
         direction="maximize" if direction == "maximize" else "minimize",
-        best=_number(said.get("best"), endless),
-        worst=_number(said.get("worst"), None),
+        best=_number(declared.get("best"), endless),
+        worst=_number(declared.get("worst"), None),
         truth=truth,
         submission=submission,
         example=Example(**facts["example"]) if facts.get("example") else _NO_EXAMPLE,

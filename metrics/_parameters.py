@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from metrics._errors import ParameterError, shown, words_of
-from metrics._sentences import said
+from metrics._sentences import Sentence, as_sentence, said
 
 _TRUE = ("true", "1", "on", "yes")
 _FALSE = ("false", "0", "off", "no")
@@ -46,6 +46,12 @@ class Parameter:
     """What a text must pass: raises ``ValueError`` with a sentence."""
     required: bool = False
     """It has no default; who chooses the metric must say it."""
+
+    @property
+    def when_empty(self) -> str:
+        """What no value stands for, as its help says; ``""`` where that says nothing of it."""
+        words = self.help.partition("empty means ")[2].rstrip(".")
+        return as_sentence(words) if isinstance(self.help, Sentence) else words
 
     def clean(self, value: object) -> Any:
         """The value in its type; reads texts of forms and command lines. Raises ``ValueError`` with a sentence."""
@@ -154,7 +160,7 @@ def parameter_of(argument: inspect.Parameter, hint: Any) -> Parameter:
         exclusive_minimum=domain.exclusive_minimum,
         choices=typing.get_args(base) if is_choice else (),
         optional=optional,
-        help=text,
+        help=as_sentence(text),
         check=check,
         required=is_required and not optional,
     )

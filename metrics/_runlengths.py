@@ -17,7 +17,7 @@ from metrics._contract import distinct_pairs
 from metrics._flat import blocks, starts_of
 from metrics._parameters import Range
 from metrics._scan import LONGEST_MASK_LINE
-from metrics._sentences import counted, forms
+from metrics._sentences import counted, forms, said
 from metrics._tables import pick, plain
 from metrics._tokens import expand
 
@@ -69,7 +69,7 @@ class RunLengths(Kind):
 
     def __init__(self, *, several: bool = False) -> None:
         self.several = several
-        self.words = "masks as run lengths, separated by |" if several else "mask as run lengths"
+        self.words = said("masks as run lengths, separated by |") if several else said("mask as run lengths")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns

@@ -34,6 +34,7 @@ from metrics._inputs import Words
 from metrics._parameters import Range
 from metrics._phrase_matrix import similarity_matrices
 from metrics._phrases import counts, distinct_phrases, phrases_of
+from metrics._sentences import said
 
 Threshold = Annotated[float, Range(0, 1, exclusive_minimum=True), "Similarity from which two phrases match."]
 Matching = Annotated[
@@ -75,8 +76,8 @@ coleridge_fbeta = Metric(
     group="Text",
     direction="maximize",
     best=1.0,
-    truth=Words("phrases separated by |", "first phrase|second phrase"),
-    submission=Words("phrases separated by |", "first phrase|second phrase"),
+    truth=Words(said("phrases separated by |"), "first phrase|second phrase"),
+    submission=Words(said("phrases separated by |"), "first phrase|second phrase"),
     rows=rows,
     total=total,
     parts=("tp", "fp", "fn"),
@@ -86,8 +87,10 @@ coleridge_fbeta = Metric(
     perfect=perfect,
     confirm={
         "matching": {
-            "per_prediction": "Under the reading per_prediction, repeating one right phrase many times raises the "
-            "score to almost 1. Use it only to reproduce an old competition."
+            "per_prediction": said(
+                "Under the reading per_prediction, repeating one right phrase many times raises the score to almost 1. "
+                "Use it only to reproduce an old competition."
+            )
         }
     },
     example=Example(

@@ -24,9 +24,15 @@ from metrics._contract import Example, Metric, ratio
 from metrics._fields import Fields
 from metrics._inputs import Number
 from metrics._parameters import Range
+from metrics._sentences import said
 
 Radius = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "Radius of the globe; its unit is the score's."]
-PLACE = Fields(by_name=True, latitude=Number(minimum=-90, maximum=90), longitude=Number(minimum=-180, maximum=360))
+PLACE = Fields(
+    said("latitude, longitude"),
+    by_name=True,
+    latitude=Number(minimum=-90, maximum=90),
+    longitude=Number(minimum=-180, maximum=360),
+)
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, radius: Radius = 6371.0) -> np.ndarray:

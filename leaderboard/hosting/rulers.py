@@ -23,7 +23,7 @@ from ..models import (
     TruthDraft,
     User,
 )
-from ..sentences import told
+from ..sentences import in_words, told
 from ..storage import StoredFile, keep_as, path_of, store
 from ..storage import remove as remove_file
 from .drafts import check_draft, final_file
@@ -43,7 +43,7 @@ def publish(*, competition: Competition, user: User | None, note: str = "", is_c
     keys = [draft.metric, *(one["key"] for one in draft.secondary)]
     if reasons := [reason for key in keys if (reason := outside.why_not(key))]:
         raise CannotHost(reasons[0])
-    question = metrics.get(draft.metric).confirmation(draft.params)
+    question = in_words(metrics.get(draft.metric).confirmation(draft.params))
     if question and not is_confirmed:
         raise CannotHost(_("This choice needs your confirmation."), [question])
     with tempfile.TemporaryDirectory() as folder:

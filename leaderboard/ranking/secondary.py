@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 import metrics
 
 from ..models import GroundTruth, Score, Split
-from ..sentences import sentence_of
+from ..sentences import in_words, sentence_of
 from .ladder import NO_RUNGS, Ladder
 
 UNTOLD = gettext_lazy("Shown once the private board opens: nobody can work out a step for it.")
@@ -34,8 +34,16 @@ class Aside:
 
     @property
     def name(self) -> str:
-        """The title with what tells it from the same metric under other parameters."""
-        return ", ".join([self.title, *(f"{name} {value}" for name, value in self.settings)])
+        """The title, in English, with what tells it from the same metric under other parameters."""
+        return self._called(self.title)
+
+    @property
+    def words(self) -> str:
+        """The same in the reader's language."""
+        return self._called(in_words(self.title))
+
+    def _called(self, title: str) -> str:
+        return ", ".join([title, *(f"{name} {value}" for name, value in self.settings)])
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,7 @@ ICONS = {
 
 
 register.filter("told", sentences.told)
+register.filter("said", sentences.in_words)
 
 
 @register.simple_tag

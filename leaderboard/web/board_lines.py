@@ -129,9 +129,9 @@ def _band(row: ranking.Row, scale: tuple[float, float]) -> SafeString | None:
 
 def _cell(one: ranking.Beside) -> Aside:
     if one.value is None:
-        return Aside(one.aside.name, "–", in_words(one.problem))
+        return Aside(one.aside.words, "–", in_words(one.problem))
     text = rounded_text(one.value) if one.is_rounded else number_text(one.value)
-    return Aside(one.aside.name, text, repr(one.value))
+    return Aside(one.aside.words, text, repr(one.value))
 
 
 def initials(name: str) -> str:

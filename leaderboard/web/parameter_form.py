@@ -80,7 +80,7 @@ def _hint(parameter: metrics.Parameter) -> str:
     ]
     default = _("empty") if parameter.default is None else parameter.default
     # The help of a metric that the operator added ends as its author likes.
-    said = parameter.help.strip()
+    said = in_words(parameter.help).strip()
     said += "." if said and not said.endswith((".", "!", "?", "…")) else ""
     between = _(" and ")
     limits = f"{between.join(bounds).capitalize()}." if bounds else ""

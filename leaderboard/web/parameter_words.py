@@ -9,6 +9,8 @@ from django.utils.translation import gettext_lazy
 
 import metrics
 
+from .. import sentences
+
 FAR = 1e9
 """A bound this far away only keeps numbers finite; nobody needs to read it."""
 
@@ -25,7 +27,7 @@ KINDS = {
 def in_words(value: Any, parameter: metrics.Parameter) -> str:
     """A parameter's value for people; what an empty one means is said by the parameter's own help."""
     if value is None:
-        return parameter.help.partition("empty means ")[2].rstrip(".") or _("not set")
+        return sentences.in_words(parameter.when_empty) or _("not set")
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     return f"{value:,.12g}" if isinstance(value, float) else str(value)

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import metrics
-from leaderboard.sentences import KEYWORDS
+from leaderboard.sentences import KEYWORDS, own_texts
+from metrics._registry import built_in
 from metrics._sentences import Sentence
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = {name: [int(place) - 1 for place in places.split(",")] for name, places in (k.split(":") for k in KEYWORDS)}
-# What files and metrics call their own: headers, parameters with their choices, titles, kinds of column.
-NAMES = {"expected", "metric", "kind", "role", "names", "parameter", "parameters", "choices", "columns", "read"}
+# What files and metrics call their own: headers, parameters with their choices, what an operator added.
+NAMES = {"expected", "metric", "role", "names", "parameter", "parameters", "choices", "columns", "read"}
 QUOTED = re.compile(r'"[^"]*"|“[^”]*”|\b0x[0-9A-F]+\b|\b(?:inf|nan|empty)\b')
 WORDS = re.compile(r"[^\W\d_]{2,}")
 
@@ -35,7 +36,9 @@ def forms_in(source: str) -> Iterator[str]:
 
 @cache
 def all_forms() -> frozenset[str]:
-    return frozenset(form for path in (ROOT / "metrics").glob("*.py") for form in forms_in(path.read_text()))
+    """Those of the library's files, and what its metrics say of themselves."""
+    found = {form for path in (ROOT / "metrics").glob("*.py") for form in forms_in(path.read_text())}
+    return frozenset(found | {text for metric in built_in().values() for _what, text in own_texts(metric)})
 
 
 def breaches(message: str) -> list[str]:

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management.commands.makemessages import TranslatableFile
 
 import metrics
 from leaderboard.management.commands import makemessages
 from metrics._errors import shown
-from metrics._sentences import Sentence, counted, joined, listed, restored, said
+from metrics._registry import built_in
+from metrics._sentences import Sentence, as_sentence, counted, joined, listed, restored, said
 from tests.metrics.sentences import ROOT, all_forms, breaches
 
 NASTY = ("{0}", "{column}", "{column.__class__.__mro__}", "{", "}", "{{column}}", "%(column)s", "{count}", "\\1")
@@ -170,12 +172,33 @@ def test_every_mistake_in_a_parameter_is_a_sentence(metric: metrics.Metric) -> N
 
 @pytest.mark.skipif(shutil.which("xgettext") is None, reason="GNU gettext is needed to translate, not to run a site")
 def test_the_command_for_translators_finds_every_form(tmp_path: Path) -> None:
-    files = sorted((ROOT / "metrics").glob("*.py"))
-    target = tmp_path / "found.pot"
-    options = [*makemessages.Command.xgettext_options, "--language=Python", f"--output={target}"]
-    subprocess.run(["xgettext", *options, *map(str, files)], check=True, capture_output=True)
+    command = makemessages.Command()
+    command.domain, command.verbosity = "django", 0
+    folder = ROOT / "metrics"
+    files = [TranslatableFile(str(folder), path.name, str(tmp_path)) for path in sorted(folder.glob("*.py"))]
+    command.process_files(files)
+    merged = subprocess.run(["msguniq", tmp_path / "django.pot"], check=True, capture_output=True, text=True).stdout
     found = set()
-    for quoted in re.findall(r'^msgid(?:_plural)? ((?:".*"\n)+)', target.read_text(), re.MULTILINE):
+    for quoted in re.findall(r'^msgid(?:_plural)? ((?:".*"\n)+)', merged, re.MULTILINE):
         found.add("".join(ast.literal_eval(line) for line in quoted.splitlines()))
     assert all_forms() <= found
-    assert len(found) > 250
+    assert len(found) > 600
+    assert '#. Metric: title of rmsle\n#: metrics/rmsle.py\nmsgid "RMSLE"\n' in merged
+
+
+@pytest.mark.parametrize("metric", built_in().values(), ids=lambda metric: metric.key)
+def test_nothing_that_a_metric_says_of_itself_is_hidden_from_translators(metric: metrics.Metric) -> None:
+    texts = [metric.title, metric.group, metric.summary, *(parameter.help for parameter in metric.parameters)]
+    texts += [words for choices in metric.confirm.values() for words in choices.values()]
+    kinds = [kind.words for kind in (metric.truth, metric.submission)]
+    assert all(isinstance(text, Sentence) for text in [*texts, *kinds, metric.columns])
+    assert [breach for text in [*texts, *kinds] for breach in breaches(text)] == []
+
+
+def test_a_text_that_might_be_read_as_a_form_with_places_is_left_as_it_is() -> None:
+    assert not isinstance(as_sentence("Share of {rows}."), Sentence)
+    assert as_sentence("Share of {rows}.") == "Share of {rows}."
+    one = as_sentence("Share of rows.")
+    assert isinstance(one, Sentence)
+    assert one.said_by(bracketed) == "⟦Share of rows.⟧"
+    assert as_sentence("") == ""

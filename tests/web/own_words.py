@@ -1,8 +1,7 @@
-"""What people wrote themselves, and what files of metrics say about themselves: nobody translates it."""
+"""What people wrote themselves, and what metrics call their own: nobody translates it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from django.db.models import CharField, EmailField, TextField
@@ -73,6 +72,5 @@ def _of_the_trail() -> Iterator[str]:
 
 def _of_metrics() -> Iterator[str]:
     for metric in metrics.catalogue():
-        yield from (metric.title, metric.key, metric.group, metric.columns, metric.source_path.name, *metric.parts)
-        yield from re.split(r"[*`]+", metric.summary)
-        yield from (text for parameter in metric.parameters for text in (parameter.name, parameter.help))
+        yield from (metric.key, metric.source_path.name, *metric.parts)
+        yield from (parameter.name for parameter in metric.parameters)

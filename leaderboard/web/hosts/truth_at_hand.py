@@ -14,6 +14,7 @@ import metrics
 
 from ... import hosting, outside
 from ...models import Competition, TruthDraft
+from ...sentences import in_words
 from ..parameter_form import ParameterForm
 
 
@@ -106,7 +107,8 @@ def parameters_in(request: HttpRequest, form: Form, key: str, columns: list[str]
     metric = metrics.get(key)
     if metric.parameters and request.POST.get("parameters_of") != key:
         form.add_error(
-            "metric", _("%(metric)s has parameters: look at them, then check the file.") % {"metric": metric.title}
+            "metric",
+            _("%(metric)s has parameters: look at them, then check the file.") % {"metric": in_words(metric.title)},
         )
         return proposed_form(key, columns)
     return ParameterForm(key, request.POST, columns=columns)
@@ -127,7 +129,7 @@ def metric_or_none(key: str) -> metrics.Metric | None:
 def question_about(draft: TruthDraft | None) -> str:
     """What the host is asked before such a draft is published; nothing for most."""
     metric = metric_or_none(draft.metric) if draft else None
-    return metric.confirmation(draft.params) if draft and metric else ""
+    return in_words(metric.confirmation(draft.params)) if draft and metric else ""
 
 
 @dataclass

@@ -10,8 +10,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-import metrics
-
 from ... import hosting, outside
 from ...child import ChildFailed
 from ...models import Competition, GroundTruth, TruthCheck
@@ -35,6 +33,7 @@ from .truth_at_hand import (
     metric_or_none,
     parameters_in,
     proposed_form,
+    question_about,
 )
 from .truth_choice import fits_of
 from .truth_forms import ApplyForm, PublishForm, TruthForm
@@ -267,9 +266,7 @@ def _page(
         "draft": draft,
         "report": draft.report if draft else None,
         "drafted": metric_or_none(draft.metric) if draft else None,
-        "question": metrics.get(draft.metric).confirmation(draft.params)
-        if draft and metric_or_none(draft.metric)
-        else "",
+        "question": question_about(draft),
         "publish_form": publish_form or PublishForm(),
         "history": competition.ground_truths.select_related("published_by").order_by("-number"),
     }

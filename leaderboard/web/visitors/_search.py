@@ -1,4 +1,5 @@
-"""Finding a metric by the words people have for it, which are often not those of its title."""
+"""Finding a metric by the words people have for it, in their language or English, which are often not those of its
+title."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import re
 from collections.abc import Iterable
 
 import metrics
+
+from ...sentences import definition, in_words, is_english
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "area": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "average_precision", "mean_angular_error"),
@@ -103,12 +106,19 @@ def _fitting(metrics_left: list[metrics.Metric], word: str) -> list[metrics.Metr
         return named
     if partly := [m for m in metrics_left if word in _head(m)]:
         return partly
-    return [m for m in metrics_left if word in m.description.lower()]
+    return [m for m in metrics_left if any(word in text.lower() for text in {m.description, definition(m)})]
 
 
 def _head(metric: metrics.Metric) -> str:
-    return f"{metric.key} {metric.title} {metric.group} {metric.summary} {metric.columns}".lower()
+    texts = (metric.title, metric.group, metric.summary, metric.columns)
+    return " ".join([metric.key, *texts, *_in_words(*texts)]).lower()
 
 
 def _words(metric: metrics.Metric) -> set[str]:
-    return set(re.findall(r"[\w²]+", f"{metric.key} {metric.key.replace('_', ' ')} {metric.title}".lower()))
+    names = (metric.key, metric.key.replace("_", " "), metric.title, *_in_words(metric.title))
+    return set(re.findall(r"[\w²]+", " ".join(names).lower()))
+
+
+def _in_words(*texts: str) -> list[str]:
+    """The texts in the reader's language, where that is another one."""
+    return [] if is_english() else list(map(in_words, texts))

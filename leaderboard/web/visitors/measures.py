@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy
 import metrics as library
 
 from ... import child, outside
+from ...sentences import definition
 from ...shared_cache import count_try, tries
 from ..access import Audience, open_to
 from ..answers import address_of
@@ -142,7 +143,7 @@ def _obstacle(request: HttpRequest, draft: Draft) -> str:
 
 def _described(metric: library.Metric) -> str:
     """The description as Markdown; examples at Python's prompt, which files from outside have, are code."""
-    return DOCTEST.sub(lambda found: f"```\n{dedent(found[0])}\n```", metric.description)
+    return DOCTEST.sub(lambda found: f"```\n{dedent(found[0])}\n```", definition(metric))
 
 
 def _spoken(outcome: dict[str, Any]) -> str:

@@ -1,0 +1,169 @@
+"""What a metric says of itself is read in each reader's own language."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import translation
+from django.utils.html import escape
+
+import metrics
+from leaderboard import hosting, sentences
+from leaderboard.models import ApiToken, Competition, Split, User
+from leaderboard.web import prose
+from leaderboard.web.visitors import _search
+from metrics._registry import built_in
+from tests.conftest import enter, hand_in, make_competition
+from tests.web.languages import CODE, Bracketed, second_language
+from tests.web.test_join import signed_in
+from tests.web.test_secondary import TRUTH, a_file
+
+FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
+
+
+@pytest.fixture(autouse=True)
+def _two_languages() -> Iterator[None]:
+    with second_language():
+        yield
+
+
+@pytest.fixture
+def outside() -> metrics.Metric:
+    """RMSE as an operator's file might declare it, under words of its author."""
+    rmse = metrics.get("rmse")
+    own = {"elsewhere": lambda *_: None, "title": "Errors", "group": "Of our lab"}
+    return dataclasses.replace(rmse, **own, example=metrics.Example("", "", 0.0), best=-math.inf)  # type: ignore[arg-type]
+
+
+def read(path: str, client: Client | None = None) -> str:
+    return (client or Client()).get(path, headers=FOREIGN).content.decode()
+
+
+@pytest.mark.django_db
+def test_the_gallery_names_every_metric_and_task_in_the_readers_language() -> None:
+    text = read("/metrics/")
+    for metric in built_in().values():
+        assert f">⟦{escape(metric.title)}⟧</a>" in text
+        assert f">⟦{metric.group}⟧</h2>" in text
+    assert 'id="masks-and-boxes"' in text
+    assert "⟦⟦0 or 1⟧ → ⟦probability (0 to 1)⟧⟧" in text
+    assert "⟦Share of rows whose label is exactly right.⟧" in text
+
+
+@pytest.mark.django_db
+def test_the_page_of_a_metric_is_in_the_readers_language_down_to_its_definition() -> None:
+    text = read("/metrics/jaccard/")
+    assert "⟦Text between two labels; empty means any white space.⟧" in text
+    assert ">⟦any white space⟧</td>" in text
+    assert "⟦How much true and predicted label sets overlap" in text
+    assert "use Word Jaccard.⟧</p>" in text
+    assert 'class="math block"' in text
+
+
+def test_the_paragraphs_of_a_definition_say_what_its_file_wrote() -> None:
+    """Their lines are put together, which must not make another Markdown of them."""
+    for metric in built_in().values():
+        pages = []
+        again = "\n\n".join(sentences._paragraphs(metric.description))
+        for text in (metric.description, again):
+            formulas: list[tuple[str, bool]] = []
+            html = prose._parser().render(text, {"formulas": formulas})
+            pages.append((" ".join(html.split()), [" ".join(latex.split()) for latex, _is_block in formulas]))
+        assert pages[0] == pages[1], metric.key
+
+
+def test_formulas_are_not_for_translators() -> None:
+    with translation.override(CODE):
+        found = sentences.definition(metrics.get("rmse"))
+    assert found.startswith("$$")
+    assert "⟦$$" not in found
+    assert "⟦" in found
+
+
+@pytest.mark.django_db
+def test_what_a_metric_from_outside_says_of_itself_is_shown_as_it_is(
+    outside: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "catalogue", lambda: (outside,))
+    monkeypatch.setattr(metrics, "get", lambda key: outside)
+    for path in ("/metrics/", "/metrics/rmse/"):
+        text = read(path)
+        assert "Errors" in text
+        assert "⟦Errors" not in text
+        assert "⟦Of our lab" not in text
+
+
+@pytest.mark.django_db
+def test_a_metric_is_found_by_the_words_of_the_readers_language_and_by_english_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = {"Accuracy": "Genauigkeit", "Labels": "Etiketten"}
+    monkeypatch.setattr(Bracketed, "gettext", lambda self, message: words.get(message, message))
+    with translation.override(CODE):
+        for text in ("genauigkeit", "accuracy", "genauig"):
+            assert "accuracy" in [metric.key for metric in _search.matching(metrics.catalogue(), text)]
+        assert "f1" in [metric.key for metric in _search.matching(metrics.catalogue(), "etiketten")]
+    assert _search.matching(metrics.catalogue(), "genauigkeit") == []
+
+
+@pytest.mark.django_db
+def test_ada_chooses_a_metric_and_its_parameters_in_her_language(ada: User) -> None:
+    competition = make_competition(ada, launched=False)
+    client = signed_in(ada)
+    chooser = read(f"/host/{competition.slug}/truth/", client)
+    assert "⟦Labels⟧" in chooser
+    assert "⟦Share of rows whose label is exactly right.⟧" in chooser
+    assert 'value="rmse">⟦RMSE⟧' in chooser
+    path = f"/host/{competition.slug}/truth/?metric=fbeta"
+    fields = client.get(path, headers={**FOREIGN, "HX-Request": "true"}).content.decode()
+    assert "<h3>⟦F-beta⟧</h3>" in fields
+    assert "⟦Weight of recall: below 1 favours precision.⟧" in fields
+
+
+def test_why_a_metric_fits_says_its_columns_in_her_language() -> None:
+    fits = metrics.suggest(b"id,y\n1,cat\n2,dog\n3,cat\n4,dog\n")
+    reason = next(fit.reason for fit in fits if fit.key == "accuracy")
+    with translation.override(CODE):
+        assert "a submission has: ⟦label⟧." in sentences.in_words(reason)
+
+
+def test_what_a_metric_wants_confirmed_is_asked_in_her_language() -> None:
+    question = metrics.get("coleridge_fbeta").confirmation({"matching": "per_prediction"})
+    with translation.override(CODE):
+        assert sentences.in_words(question) == f"⟦{question}⟧"
+
+
+@pytest.fixture
+def tides(ada: User, bo: User) -> Competition:
+    secondary: list[tuple[str, dict[str, Any]]] = [("pinball", {"quantile": 0.9})]
+    competition = make_competition(ada, slug="tides", truth=TRUTH, metric="mae", secondary=secondary, is_listed=True)
+    enter(competition, bo)
+    hand_in(competition, bo, a_file(0.1))
+    return competition
+
+
+def test_a_board_and_the_overview_name_metrics_in_bos_language(tides: Competition, bo: User) -> None:
+    client = signed_in(bo)
+    assert "<strong>⟦MAE⟧</strong>" in read("/c/tides/leaderboard/", client)
+    assert "⟦Pinball loss⟧, quantile 0.9" in read("/c/tides/leaderboard/", client)
+    assert "⟦" not in client.get("/c/tides/leaderboard/").content.decode()
+    overview = read("/c/tides/", client)
+    assert "⟦Metric: ⟦MAE⟧⟧" in overview
+    assert "⟦Mean absolute error: every unit of error weighs the same.⟧" in overview
+    assert "⟦Pinball loss⟧" in overview
+    assert "<dd>⟦MAE⟧</dd>" in read("/", client)
+
+
+def test_programs_and_exported_files_name_metrics_in_english(tides: Competition, ada: User, bo: User) -> None:
+    headers = {**FOREIGN, "Authorization": f"Bearer {ApiToken.issue(bo, 'laptop')[1]}"}
+    found = Client().get("/api/v1/competitions/tides", headers=headers).json()
+    assert "⟦" not in json.dumps(found, ensure_ascii=False)
+    assert "Pinball loss" in json.dumps(found)
+    with translation.override(CODE):
+        assert "Pinball loss, quantile 0.9" in hosting.board_csv(tides, Split.PUBLIC)
