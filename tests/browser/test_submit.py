@@ -15,6 +15,9 @@ from leaderboard.models import Submission, User
 from tests.conftest import answers, enter, make_competition
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+# What a line that is slow enough tells the page.
+SENT = """loaded => document.getElementById("upload").dispatchEvent(
+  new CustomEvent("htmx:xhr:progress", { bubbles: true, detail: { lengthComputable: true, loaded, total: 100 } }))"""
 BAD = b"id,label\n1,cat\n1,dog\n99,cat\n"
 
 
@@ -91,6 +94,27 @@ def test_a_refusal_is_shown_and_focused(submit_page: Page) -> None:
     page.get_by_role("button", name="Submit for a score").click()
     expect(page.locator(".errors")).to_be_focused()
     expect(page.locator(".errors")).to_contain_text("This file is empty")
+
+
+def test_a_file_too_large_is_refused_before_it_is_sent(submit_page: Page) -> None:
+    page = submit_page
+    page.evaluate("document.getElementById('id_file').dataset.largest = '10'")
+    choose(page, answers())
+    expect(page.get_by_role("alert")).to_contain_text("This file is larger than")
+    page.get_by_role("button", name="Submit for a score").click()
+    assert page.evaluate("document.getElementById('id_file').validity.customError") is True
+    choose(page, b"id,label\n")
+    expect(page.locator("#too-large")).to_be_hidden()
+    assert not Submission.objects.exists()
+
+
+def test_a_file_on_its_way_says_so_in_words(submit_page: Page) -> None:
+    page = submit_page
+    words = page.locator("[data-upload-words]")
+    for loaded, told in ((43, "Sending your file: 43 %"), (100, "Your file has arrived and is being read.")):
+        page.evaluate(SENT, loaded)
+        expect(words).to_have_text(told)
+    expect(page.locator("#announcements")).to_have_text("Your file has arrived and is being read.")
 
 
 def test_a_file_dropped_on_the_zone_is_chosen(submit_page: Page) -> None:

@@ -52,14 +52,16 @@ def test_a_student_joins_hands_in_and_picks_the_final_file(
         main.get_by_role("link", name="Download sample_submission.csv").click()
     assert download.value.path().read_text().startswith("id,label\n")
     page.get_by_role("link", name="Submit", exact=True).click()
-    main.get_by_label("Drop your file here").set_input_files(
-        {"name": "mine.csv", "mimeType": "text/csv", "buffer": answers(public=2)}
-    )
+    file = main.get_by_label("Drop your file here")
+    assert file.evaluate("input => getComputedStyle(input).opacity") == "1", "the browser's own words name the file"
+    file.set_input_files({"name": "mine.csv", "mimeType": "text/csv", "buffer": answers(public=2)})
+    page.set_viewport_size({"width": 320, "height": 480})
     main.get_by_role("button", name="Submit for a score").click()
-    expect(main).to_contain_text("Waiting")
+    expect(main.get_by_text("Waiting…")).to_be_in_viewport()
     assert work() == 1
     main.get_by_role("link", name="Refresh").click()
-    expect(main).to_contain_text("0.66667")
+    expect(main.get_by_text("0.66667").first).to_be_in_viewport()
+    page.set_viewport_size({"width": 1180, "height": 820})
     expect(main).to_contain_text("Rank 1 of 1")
     page.get_by_role("link", name="My submissions").click()
     main.get_by_label("is a final pick").check()

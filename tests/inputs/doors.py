@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -71,8 +72,8 @@ class Form(Door):
         return self._answer(self.client.generic("POST", self.address, body, kind, **environ))
 
     def _answer(self, response: Any) -> Answer:
-        where = response.get("Location", "")
-        found = Submission.objects.filter(pk=where.rpartition("=")[2]).first() if "submission=" in where else None
+        where = parse_qs(urlsplit(response.get("Location", "")).query).get("submission")
+        found = Submission.objects.filter(pk=where[0]).first() if where else None
         return Answer(response.status_code, response.content.decode(), found, response.headers)
 
     def told(self, submission: Submission) -> str:

@@ -47,7 +47,7 @@ def as_bo(pets: Competition, bo: User) -> Client:
 def test_bo_hands_in_a_file_and_is_led_to_its_progress(as_bo: Client, work: Callable[[], int]) -> None:
     response = send(as_bo, note="first try", upload_key="k1")
     submission = Submission.objects.get()
-    assert (response.status_code, response["Location"]) == (303, f"{SUBMIT}?submission={submission.pk}")
+    assert (response.status_code, response["Location"]) == (303, f"{SUBMIT}?submission={submission.pk}#progress")
     assert (submission.note, submission.file_name) == ("first try", "mine.csv")
     page = as_bo.get(response["Location"]).content.decode()
     assert "Waiting…" in page
@@ -134,7 +134,7 @@ def test_another_file_from_a_page_found_by_going_back_is_handed_in_as_well(as_bo
     shown = [send(as_bo, file, upload_key="k1")["Location"] for file in files for _ in range(2)]
     kept = list(Submission.objects.order_by("received_at"))
     assert [one.sha256 for one in kept] == [hashlib.sha256(file).hexdigest() for file in files]
-    assert shown == [f"{SUBMIT}?submission={one.pk}" for one in kept for _ in range(2)]
+    assert shown == [f"{SUBMIT}?submission={one.pk}#progress" for one in kept for _ in range(2)]
     fields = {"file_name": "mine.csv", "note": "", "upload_key": "k2"}
     for one in kept * 2:
         assert as_bo.post(SUBMIT, {**fields, "again": str(one.pk)}).status_code == 303
@@ -321,7 +321,7 @@ def test_the_same_bytes_ask_before_they_cost_an_attempt(as_bo: Client, pets: Com
     assert list(Submission.objects.all()) == [first]
     response = again(as_bo, page)
     second = Submission.objects.exclude(pk=first.pk).get()
-    assert response["Location"] == f"{SUBMIT}?submission={second.pk}"
+    assert response["Location"] == f"{SUBMIT}?submission={second.pk}#progress"
     assert (second.sha256, second.note, second.file_name) == (first.sha256, "once more", "mine.csv")
     assert second.file_key != first.file_key
     assert again(as_bo, page)["Location"] == response["Location"]
@@ -422,6 +422,29 @@ def test_a_waiting_file_says_how_many_are_ahead(as_bo: Client, pets: Competition
 def test_when_no_worker_lives_the_file_is_said_to_be_safe(as_bo: Client, pets: Competition, bo: User) -> None:
     submission = waiting(pets, bo, since=timedelta(seconds=61))
     assert "it will be scored when the scorer is back" in progress_of(as_bo, submission).content.decode()
+
+
+def test_who_waits_longer_than_usual_reads_that_the_page_may_be_closed(
+    as_bo: Client, pets: Competition, bo: User
+) -> None:
+    fresh = progress_of(as_bo, waiting(pets, bo))
+    assert "You can close this page" not in fresh.content.decode()
+    old = progress_of(as_bo, waiting(pets, bo, since=timedelta(seconds=20)), seen=fresh.context["progress"].seen)
+    assert "You can close this page" in old.content.decode()
+
+
+def test_attempts_that_come_after_the_deadline_are_not_promised(as_bo: Client, pets: Competition, bo: User) -> None:
+    midnight = (timezone.now() + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    Competition.objects.filter(pk=pets.pk).update(daily_attempts=1, closes_at=midnight)
+    pets.refresh_from_db()
+    assert "not before the deadline" in as_bo.get(SUBMIT).content.decode()
+    waiting(pets, bo)
+    page = as_bo.get(SUBMIT).content.decode()
+    assert "after the deadline of your team: it can hand in nothing more" in page
+    Competition.objects.filter(pk=pets.pk).update(closes_at=timezone.now() + timedelta(days=9))
+    page = as_bo.get(SUBMIT).content.decode()
+    assert "Until then files can be checked" in page
+    assert "not before the deadline" not in page
 
 
 def test_a_long_queue_is_not_taken_for_a_dead_scorer(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:

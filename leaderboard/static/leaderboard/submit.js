@@ -13,6 +13,27 @@
     event.detail.isError = false;
   });
 
+  // What is too large is said when it is chosen, not after minutes of sending.
+  document.addEventListener("change", (event) => {
+    if (event.target.id !== "id_file") return;
+    const note = document.getElementById("too-large");
+    const most = Number(event.target.dataset.largest);
+    note.hidden = ![...event.target.files].some((file) => file.size > most);
+    event.target.setCustomValidity(note.hidden ? "" : note.textContent);
+  });
+
+  // A full bar with nothing beside it looks like a standstill.
+  document.addEventListener("htmx:xhr:progress", (event) => {
+    const form = event.target;
+    if (form.id !== "upload" || !event.detail.lengthComputable) return;
+    const words = form.querySelector("[data-upload-words]");
+    const { loaded, total } = event.detail;
+    if (words.textContent === form.dataset.sent) return;
+    words.hidden = false;
+    words.textContent = loaded < total ? `${form.dataset.sending} ${Math.floor((100 * loaded) / total)} %` : form.dataset.sent;
+    if (loaded >= total) announce(form.dataset.sent);
+  });
+
   document.addEventListener("change", (event) => {
     if (event.target.name !== "check_only") return;
     const button = upload()?.querySelector("button[data-check]");
@@ -33,6 +54,9 @@
     if (event.target.id !== "upload") return;
     const bar = event.target.querySelector("progress");
     if (bar) bar.hidden = true;
+    const words = event.target.querySelector("[data-upload-words]");
+    words.hidden = false;
+    words.textContent = event.target.dataset.lost;
     announce(event.target.dataset.lost);
   });
 })();

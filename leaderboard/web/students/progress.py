@@ -20,6 +20,7 @@ from ..charts import number_text, rounded_text
 from ._told import NOTHING, Line, Told, told_of
 
 PATIENCE = timedelta(seconds=60)
+USUAL_WAIT = timedelta(seconds=10)
 UNTOLD = {
     "hidden": gettext_lazy("valid; scores are hidden until the end"),
     "late": gettext_lazy("late; its score is shown after the end"),
@@ -60,6 +61,12 @@ class Today:
     def allowance(self) -> submitting.Allowance | None:
         membership = self.visit.membership
         return submitting.allowance(membership, self.visit.at) if membership else None
+
+    @property
+    def resets_in_time(self) -> bool:
+        """Whether the next day's attempts come while the team may still hand in."""
+        allowed = self.allowance
+        return allowed is None or self.visit.competition.allows_late or allowed.resets_at < allowed.closes_at
 
     @cached_property
     def placing(self) -> ranking.Placing | None:
@@ -102,6 +109,12 @@ class Progress:
         return waits and not _somebody_scores(self.visit.at)
 
     @property
+    def takes_a_while(self) -> bool:
+        """Longer than usual, so that its team wonders; where the scorer is down, other words say more."""
+        waits = not self.is_over and self.submission.received_at < self.visit.at - USUAL_WAIT
+        return waits and not self.scorer_is_down
+
+    @property
     def steps(self) -> list[Step]:
         labels = [_("Uploaded"), _("Checked"), _("Scoring"), _("On the board")]
         status = self.submission.status
@@ -131,7 +144,8 @@ class Progress:
     @property
     def seen(self) -> str:
         """Changes whenever the student would see a difference; a poll that brings it back gets no new text."""
-        return f"{self.submission.status}-{self.is_being_scored:d}-{self.ahead}-{self.scorer_is_down:d}-{self.pause}"
+        told = (self.is_being_scored, self.ahead, self.scorer_is_down, self.takes_a_while)
+        return "-".join([self.submission.status, *map(str, map(int, told)), self.pause])
 
     @cached_property
     def own(self) -> Told:

@@ -83,7 +83,8 @@ def submit(request: HttpRequest, visit: Visit) -> HttpResponse:
     except (TooLarge, submitting.Refused, NotTaken) as error:
         words, status = _why_not(error)
         return _page(request, visit, fresh, not_taken=words, status=status)
-    return see_other("submit", query=f"?submission={submission.pk}", slug=visit.competition.slug)
+    query = f"?submission={submission.pk}"
+    return see_other("submit", query=query, fragment="#progress", slug=visit.competition.slug)
 
 
 @open_to(Audience.MEMBERS)
