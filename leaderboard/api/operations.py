@@ -166,6 +166,10 @@ def hand_in(
     slug: str,
     file: Annotated[UploadedFile, File(description="CSV, plain or as .gz or .zip.")],
     note: Annotated[str, Form(max_length=300, description="For yourself; at most 300 characters.")] = "",
+    may_repeat: Annotated[
+        bool,
+        Form(description="With “false” bytes that your team handed in before are refused with 409, “same_bytes”."),
+    ] = True,
     idempotency_key: Annotated[
         str | None,
         Header(
@@ -189,6 +193,7 @@ def hand_in(
             chunks=file.chunks(),
             note=note.replace("\0", ""),
             upload_key=idempotency_key,
+            may_repeat=may_repeat,
         )
     except submitting.Refused as refused:
         raise refusal(refused) from refused

@@ -18,6 +18,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import sys
 import time
 import unicodedata
@@ -36,6 +37,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 SITE = ""  # the site that hands this file out writes its address here
 INVALID, BAD_TRUTH, REFUSED, NO_TOKEN, NO_ANSWER, USAGE = 2, 3, 4, 5, 6, 64
 TRIES = 4
+LONGEST_NOTE = 300
 TOML = """\
 title = "{title}"
 slug = "{slug}"
@@ -138,15 +140,27 @@ class Site:
         with error:
             try:
                 said = json.loads(error.read())
-                words = "\n".join([said["detail"], *(f"  {line}" for line in lines_of(said) if line != said["detail"])])
+                more = (line for line in lines_of(said) if line not in said["detail"])
+                words = "\n  ".join([said["detail"], *more])
             except (ValueError, KeyError, TypeError):
                 said, words = None, f"{self.address} answered {error.code}, and not as the API does."
         asked = error.headers.get("Retry-After") or ""
         seconds = float(asked if asked.isdecimal() else 2 ** (TRIES - left))
         if left and error.code in (429, 502, 503, 504) and seconds <= 60:
             return seconds
+        if error.code == 401:
+            words = self._unknown_token()
+        elif error.code == 429 and seconds > 60:
+            words += f"\n  On your clock that is {local(datetime.now().astimezone() + timedelta(seconds=seconds))}."
         is_token = error.code == 401 or any(e.get("code") == "scope" for e in (said or {}).get("errors", ()))
         raise Failed(words, NO_TOKEN if is_token else NO_ANSWER if error.code >= 500 else REFUSED, said)
+
+    def _unknown_token(self) -> str:
+        where = "in LEADERBOARD_TOKEN" if self.token == os.environ.get("LEADERBOARD_TOKEN") else "that you gave"
+        return (
+            f"{self.address} does not know the token {where}: it is mistyped, revoked or of another site. "
+            f"Make one at {self.address}/account/, then run `login` or set LEADERBOARD_TOKEN."
+        )
 
     def pages(self, path: str, **query: Any) -> dict[str, Any]:
         """All pages of a list as one."""
@@ -168,7 +182,12 @@ def multipart(form: dict[str, Any], file: tuple[str, bytes] | None) -> tuple[byt
 
 
 def lines_of(said: Any) -> list[str]:
-    return [f"line {e['line']}: {e['message']}" if e.get("line") else str(e["message"]) for e in said.get("errors", [])]
+    return [line_of(problem) for problem in said.get("errors", [])]
+
+
+def line_of(problem: dict[str, Any]) -> str:
+    line, words = problem.get("line"), str(problem["message"])
+    return f"line {line}: {words}" if line and not re.search(rf"\bline {line}\b", words) else words
 
 
 # --- the token --------------------------------------------------------------------------------------------------
@@ -253,14 +272,28 @@ def fetch(site: Site, slug: str, file: dict[str, Any], folder: Path) -> str:
 def submit(site: Site, asked: Any) -> Any:
     """Hand in a file; with --watch wait for its score."""
     file, key = read(asked.file), uuid.uuid4().hex
+    if len(asked.message) > LONGEST_NOTE:
+        raise Failed(f"The note has {len(asked.message)} characters; {LONGEST_NOTE} are the most.", USAGE)
     path = f"competitions/{asked.competition}/submissions"
-    said = site.post(path, again=True, key=key, file=file, note=asked.message)
+    repeat = "true" if asked.again else "false"
+    try:
+        said = site.post(path, again=True, key=key, file=file, note=asked.message, may_repeat=repeat)
+    except Failed as failed:
+        raise asks_first(failed) from None
     if asked.watch:
-        said = site_settled(site, said, asked.timeout)
+        said = settled(site, said, asked.timeout)
     return outcome(said)
 
 
-def site_settled(site: Site, said: dict[str, Any], timeout: float) -> dict[str, Any]:
+def asks_first(failed: Failed) -> Failed:
+    """A refusal, with the way on where the same file would only cost an attempt."""
+    if not any(error.get("code") == "same_bytes" for error in (failed.answer or {}).get("errors", ())):
+        return failed
+    words = f"{failed}\nIt would get the same score and use an attempt. With --again it is handed in once more."
+    return Failed(words, failed.code, failed.answer)
+
+
+def settled(site: Site, said: dict[str, Any], timeout: float) -> dict[str, Any]:
     """The submission once it is no longer pending."""
     note(f"Received as {said['id']}; waiting for its score …")
     end, wait = time.monotonic() + timeout, 0.5
@@ -271,7 +304,11 @@ def site_settled(site: Site, said: dict[str, Any], timeout: float) -> dict[str, 
             )
         time.sleep(wait)
         wait = min(5, wait * 1.3)
-        said = site.get(f"submissions/{said['id']}")
+        try:
+            said = site.get(f"submissions/{said['id']}")
+        except Failed as failed:
+            words = f"{failed}\n{said['file_name']} was received and is kept; `submissions` will tell its score."
+            raise Failed(words, failed.code, said) from None
     return said
 
 
@@ -279,8 +316,13 @@ def outcome(said: dict[str, Any]) -> Any:
     if said["status"] in ("invalid", "failed"):
         words = "\n  ".join([f"{said['file_name']} is {said['status']}; no attempt is used.", *lines_of(said)])
         raise Failed(words, INVALID if said["status"] == "invalid" else REFUSED, said)
-    score = "" if said["public_score"] is None else f", public score {said['public_score']!r}"
-    return said, [f"{said['file_name']}: {said['status']}{score} ({said['id']})"]
+    if said["status"] == "pending":
+        words = "received; `submissions` tells its score, and with --watch one waits for it"
+    else:
+        words = said["status"] + (
+            "" if said["public_score"] is None else f", public score {short(said['public_score'])}"
+        )
+    return said, [f"{said['file_name']}: {words} ({said['id']})"]
 
 
 def check(site: Site, asked: Any) -> Any:
@@ -438,6 +480,15 @@ def plain(value: Any) -> str:
     return "".join(c for c in words if unicodedata.category(c)[0] != "C")
 
 
+def local(moment: datetime) -> str:
+    return moment.astimezone().isoformat(sep=" ", timespec="minutes")
+
+
+def short(score: float) -> str:
+    """As many digits as people compare; `--json` has them all."""
+    return f"{score:.10g}"
+
+
 def cell(name: str, value: Any) -> str:
     """A value as people read it: moments on this computer's clock with its distance from UTC, sizes with a unit."""
     if name.endswith("_at") and isinstance(value, str):
@@ -445,7 +496,9 @@ def cell(name: str, value: Any) -> str:
             moment = datetime.fromisoformat(value.replace("Z", "+00:00"))
         except ValueError:
             return plain(value)
-        return moment.astimezone().isoformat(sep=" ", timespec="minutes")
+        return local(moment)
+    if isinstance(value, float):
+        return short(value)
     if name == "size" and isinstance(value, int):
         unit, words = next(one for one in UNITS if value >= one[0])
         return f"{value / unit:.1f} {words}" if unit > 1 else f"{value} {words}"
@@ -491,6 +544,7 @@ def of_students(place: Any) -> None:
     one = verb(place, "submit", submit, "competition")
     one.add_argument(*FILE, required=True)
     one.add_argument(*MESSAGE, default="", help="a note for yourself")
+    one.add_argument("--again", action="store_true", help="also where your team handed in the same bytes before")
     waits(one)
     verb(place, "check", check, "competition").add_argument(*FILE, required=True)
     verb(place, "submissions", submissions, "competition")

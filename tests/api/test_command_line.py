@@ -209,6 +209,55 @@ def test_an_invalid_file_tells_why_and_says_it_with_the_exit_code(bos: Terminal,
     assert json.loads(said.out)["errors"][0]["code"] == "column_missing"
 
 
+def test_each_problem_names_its_line_once(bos: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "twice.csv").write_bytes(answers() + b"1,cat\n")
+    said = bos.run("check pets -f twice.csv")
+    assert said.code == 2
+    assert said.err.count("line 14") == 1, said.err
+
+
+def test_the_same_bytes_are_asked_about_before_they_cost_an_attempt(bos: Terminal) -> None:
+    said = bos.run("submit pets -f submission.csv")
+    assert (said.code, "with --watch one waits for it" in said.out) == (0, True)
+    said = bos.run("submit pets -f submission.csv -m again")
+    assert said.code == 4
+    assert "which your team handed in before" in said.err
+    assert "With --again it is handed in once more." in said.err
+    assert Submission.objects.count() == 1
+    assert bos.run("submit pets -f submission.csv --again").code == 0
+    assert Submission.objects.count() == 2
+
+
+def test_who_has_no_attempt_left_reads_when_there_is_one_on_the_own_clock(bos: Terminal, tmp_path: Path) -> None:
+    Competition.objects.update(daily_attempts=1)
+    bos.run("submit pets -f submission.csv")
+    (tmp_path / "other.csv").write_bytes(answers())
+    said = bos.run("submit pets -f other.csv")
+    assert said.code == 4
+    assert "used all" in said.err
+    assert re.search(r"On your clock that is \d{4}-\d\d-\d\d \d\d:\d\d", said.err)
+
+
+def test_a_note_that_is_too_long_is_told_before_anything_is_sent(bos: Terminal) -> None:
+    said = bos.run(f"submit pets -f submission.csv -m {'x' * 301}")
+    assert (said.code, said.err) == (64, "The note has 301 characters; 300 are the most.\n")
+
+
+def test_a_site_that_goes_away_while_one_waits_keeps_the_file(bos: Terminal) -> None:
+    bos.monkeypatch.setattr(tasks, "ring", lambda *_, **__: None)  # no worker takes it
+    post = bos.module.Site.post
+
+    def then_away(site: Any, *given: Any, **more: Any) -> Any:
+        said = post(site, *given, **more)
+        site.address = "http://127.0.0.1:9"
+        return said
+
+    bos.monkeypatch.setattr(bos.module.Site, "post", then_away)
+    said = bos.run("submit pets -f submission.csv --watch")
+    assert said.code == 6
+    assert "submission.csv was received and is kept; `submissions` will tell its score." in said.err
+
+
 def test_after_the_deadline_the_words_of_the_site_arrive(bos: Terminal) -> None:
     close(Competition.objects.get())
     said = bos.run("--json submit pets -f submission.csv")
@@ -221,7 +270,7 @@ def test_a_students_token_launches_nothing(bos: Terminal, ada: User) -> None:
     make_competition(ada, slug="draft", title="Draft", launched=False)
     said = bos.run("launch draft")
     assert said.code == 5
-    assert "host competitions" in said.err
+    assert said.err.count("host competitions") == 1
 
 
 @pytest.mark.parametrize("line", ["", "competitions fly", "submit pets", "check pets -f nowhere.csv"])
@@ -327,6 +376,11 @@ def test_who_has_no_token_reads_where_one_is_made(bos: Terminal) -> None:
     said = bos.run("competitions list")
     assert said.code == 5
     assert "/account/" in said.err
+    bos.token = "lb_mistyped"
+    said = bos.run("competitions list")
+    assert said.code == 5
+    assert "does not know the token in LEADERBOARD_TOKEN: it is mistyped, revoked or of another site" in said.err
+    assert "Bearer" not in said.err
 
 
 def test_a_spreadsheets_truth_is_read_as_it_was_meant_where_ada_asks_for_it(
