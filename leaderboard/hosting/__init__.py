@@ -50,7 +50,7 @@ from .inviting import invite, letters_left, not_invited, why_nobody_is_invited
 from .launches import cancel_launch, launch, schedule_launch, walk
 from .lookout import HOURS, Below, Pulse, TeamLine, below_baselines, best_public, pulse, team_lines, without_valid_file
 from .people import Person, chosen, people_of
-from .reading_otherwise import keep_answers, take_as_meant
+from .reading_otherwise import TOO_MANY_COLUMNS, keep_answers, take_as_meant, taken_for_answers
 from .rehearsing import rehearse, wipe_rehearsal
 from .report import Report, class_report, report_csv
 from .rescoring import Move, Preview, apply_candidate, discard_candidate, preview
@@ -96,6 +96,7 @@ __all__ = [
     "HEAD_BYTES",
     "HOURS",
     "MOST_AT_ONCE",
+    "TOO_MANY_COLUMNS",
     "TOP_TEAMS",
     "Alike",
     "Asked",
@@ -221,6 +222,7 @@ __all__ = [
     "take_over_roster",
     "take_role",
     "take_up_roles",
+    "taken_for_answers",
     "team_lines",
     "touched_grades",
     "walk",

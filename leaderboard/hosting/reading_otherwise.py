@@ -12,9 +12,21 @@ from .. import child
 from ..models import Competition, TruthDraft
 from ..storage import path_of
 from ._spreadsheets import READ_OTHERWISE, changes_as_meant
-from .drafts import blocking_in, draft_truth
-from .secondary import asked_of
+from .drafts import blocking_in, columns_at_hand, draft_truth
+from .secondary import asked_of, beside_answers
 from .setting_up import CannotHost
+
+TOO_MANY_COLUMNS = "target_columns"
+
+
+def taken_for_answers(draft: TruthDraft) -> list[str]:
+    """Columns of a draft's file that would have to be predicted, also where its metric reads fewer."""
+    if draft.report.get("target_columns"):
+        return list(draft.report["target_columns"])
+    if TOO_MANY_COLUMNS not in {one["code"] for one in blocking_in(draft.report)}:
+        return []
+    beside = beside_answers(draft)
+    return [name for name in columns_at_hand(draft.competition) if name not in beside]
 
 
 def keep_answers(*, competition: Competition, names: Collection[str]) -> TruthDraft:
@@ -24,7 +36,7 @@ def keep_answers(*, competition: Competition, names: Collection[str]) -> TruthDr
     read, and what `draft_truth` raises.
     """
     draft = TruthDraft.objects.filter(competition=competition).first()
-    taken = draft.report.get("target_columns") or [] if draft else []
+    taken = taken_for_answers(draft) if draft else []
     left_out = [name for name in taken if name not in names]
     if draft is None or len(left_out) == len(taken):
         raise CannotHost(_("Tick at least one column: without answers nothing can be scored."))

@@ -26,6 +26,8 @@ COLUMNS = (
 )
 # What of a correlation is worth a sentence.
 SOME, MUCH = 0.3, 0.6
+# Standard errors, 1 / √(n - 1) each, that a rank correlation passes by chance in 5 of 100 cases.
+SELDOM = 1.645
 
 
 @dataclass(frozen=True)
@@ -81,10 +83,15 @@ class Report:
 
     @property
     def overfitting(self) -> str:
-        """What the correlation says: `none`, `some`, `much` or `unknown`."""
+        """What the correlation says: `none`, `some`, `much`, `chance` where as much is usual among so few teams
+        by itself, or `unknown`."""
         if self.correlation is None:
             return "unknown"
-        return "much" if self.correlation >= MUCH else "some" if self.correlation >= SOME else "none"
+        if self.correlation < SOME:
+            return "none"
+        if self.correlation * math.sqrt(len(self.ranked) - 1) < SELDOM:
+            return "chance"
+        return "much" if self.correlation >= MUCH else "some"
 
 
 def class_report(competition: Competition, keep: Keep = anew) -> Report:

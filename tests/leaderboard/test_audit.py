@@ -269,6 +269,7 @@ NO_DEEDS = {
     "shared_facts",
     "submissions_zip",
     "take_as_meant",
+    "taken_for_answers",
     "team_lines",
     "touched_grades",
     "why_nobody_is_invited",

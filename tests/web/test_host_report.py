@@ -6,6 +6,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -141,6 +142,25 @@ def test_the_page_is_cheap_and_shared_for_a_minute(taught: Competition, ada: Use
 )
 def test_the_correlation_is_of_ranks(first: list[float], second: list[float], expected: float | None) -> None:
     assert rank_correlation(first, second) == (None if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    ("correlation", "teams", "said"),
+    [
+        (0.33, 24, "chance"),
+        (0.33, 30, "some"),
+        (0.7, 5, "chance"),
+        (0.9, 5, "much"),
+        (0.2, 100, "none"),
+        (None, 3, "unknown"),
+    ],
+)
+def test_what_so_few_teams_show_by_chance_is_called_chance(
+    taught: Competition, correlation: float | None, teams: int, said: str
+) -> None:
+    report = hosting.class_report(taught)
+    many = replace(report, teams=tuple(report.ranked[:1] * teams), correlation=correlation)
+    assert many.overfitting == said
 
 
 @pytest.mark.parametrize(

@@ -794,6 +794,19 @@ def test_columns_of_a_file_that_cannot_be_read_are_not_asked_about(hers: Client,
     assert "id,pond,size,label" in path_of(TruthDraft.objects.get().file_key).read_text()
 
 
+def test_a_correction_with_features_proposes_the_columns_that_count(ada: User, hers: Client) -> None:
+    pets = make_competition(ada)
+    head, *lines = TRUTH.splitlines()
+    text = "\n".join([f"{head},size", *(f"{line},{number % 5}.5" for number, line in enumerate(lines))])
+    sent = {"metric": "accuracy", "parameters_of": "accuracy", "file": upload(text), "action": "check"}
+    hers.post(f"/host/{pets.slug}/truth/", {**SPLIT, **sent})
+    assert ticked(hers.get(f"/host/{pets.slug}/truth/").content.decode()) == (["label", "size"], ["label"])
+    assert "Tick at least one" in text_of(hers.post(f"/host/{pets.slug}/truth/", {"action": "keep"}, follow=True))
+    hers.post(f"/host/{pets.slug}/truth/", {"action": "keep", "answers": ["label"]})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.metric, draft.report["target_columns"]) == (True, "accuracy", ["label"])
+
+
 def test_a_file_that_tells_the_answers_is_removed_on_the_page_that_says_so(hers: Client, pond: Competition) -> None:
     told = {"file": upload(ANSWERS, "told.csv"), "description": "", "action": "add"}
     hers.post("/host/pond/setup/data/", told)

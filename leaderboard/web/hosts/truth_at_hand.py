@@ -43,13 +43,18 @@ class AnswerColumns:
 
 
 def answer_columns(draft: TruthDraft | None) -> AnswerColumns | None:
-    """A whole test set has its answers in the last column, as a rule: so it is proposed where the others block."""
-    names = draft.report.get("target_columns") or [] if draft else []
+    """Where further columns block, those that the ground truth has are proposed, else the last one: there a whole
+    test set has its answers, as a rule."""
+    names = hosting.taken_for_answers(draft) if draft else []
     if draft is None or len(names) < 2:
         return None
-    blocking = {one["column"] for one in draft.report["findings"] if one["blocking"]}
-    is_asked = needs_other_file(draft) and not blocking.isdisjoint(names)
-    return AnswerColumns(names, names[-1:] if is_asked else names, is_asked)
+    blocking = {one["code"]: one["column"] for one in draft.report["findings"] if one["blocking"]}
+    is_stuck = needs_other_file(draft) and not set(names).isdisjoint(blocking.values())
+    if not is_stuck and hosting.TOO_MANY_COLUMNS not in blocking:
+        return AnswerColumns(names, names)
+    ruler = draft.competition.ground_truth
+    known = [name for name in names if ruler and name in ruler.submission_columns]
+    return AnswerColumns(names, known or names[-1:], is_asked=True)
 
 
 def file_at_hand(competition: Competition, draft: TruthDraft | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -22,6 +23,7 @@ from .kept import kept
 from .secondary_form import SecondaryForm
 from .truth_at_hand import (
     about,
+    answer_columns,
     chosen_metric,
     columns_in,
     draft_of,
@@ -54,6 +56,7 @@ def host_truth(request: HttpRequest, visit: Visit) -> HttpResponse:
             "parameters": _choose,
             "fit": _fit,
             "as_meant": _take_as_meant,
+            "keep": _keep_answers,
         }
         return actions.get(request.POST.get("action", ""), _check)(request, visit)
     draft = draft_of(visit.competition)
@@ -117,8 +120,18 @@ def _fit(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 def _take_as_meant(request: HttpRequest, visit: Visit) -> HttpResponse:
     """A spreadsheet's file, read as the page offered to."""
+    return _read_otherwise(request, visit, lambda: hosting.take_as_meant(competition=visit.competition))
+
+
+def _keep_answers(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """A file of which some columns alone are answers."""
+    names = request.POST.getlist("answers")
+    return _read_otherwise(request, visit, lambda: hosting.keep_answers(competition=visit.competition, names=names))
+
+
+def _read_otherwise(request: HttpRequest, visit: Visit, read: Callable[[], object]) -> HttpResponse:
     try:
-        hosting.take_as_meant(competition=visit.competition)
+        read()
     except hosting.CannotHost as error:
         messages.error(request, str(error))
     except ChildFailed:
@@ -265,6 +278,7 @@ def _page(
         "secondary": secondary or SecondaryForm(held=held.secondary if held else ()),
         "draft": draft,
         "report": draft.report if draft else None,
+        "answer_columns": answer_columns(draft),
         "drafted": metric_or_none(draft.metric) if draft else None,
         "question": question_about(draft),
         "publish_form": publish_form or PublishForm(),
