@@ -12,7 +12,18 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sub
 from django.db.models.functions import TruncHour
 
 from .. import ranking
-from ..models import Competition, Grant, Membership, Split, Submission, Team, Terms, Worker, waiting_since
+from ..models import (
+    Competition,
+    Grant,
+    Membership,
+    Split,
+    Submission,
+    Team,
+    Terms,
+    Worker,
+    name_on_roster,
+    waiting_since,
+)
 
 Status = Submission.Status
 
@@ -34,8 +45,9 @@ class TeamLine:
 
     @property
     def members(self) -> list[str]:
-        """Their names."""
-        return [one.user.get_username() for one in self.memberships]
+        """Their names: those that the class list knows, with the account."""
+        names = [(one.user.get_username(), getattr(one, "listed_as", None)) for one in self.memberships]
+        return [f"{listed_as} ({username})" if listed_as else username for username, listed_as in names]
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,8 @@ def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> li
     """Lines of some teams, in their order. Four queries."""
     keys = [team.pk for team in teams]
     members: dict[int | None, list[Membership]] = defaultdict(list)
-    for membership in Membership.objects.filter(team__in=keys).select_related("user"):
+    held = Membership.objects.filter(team__in=keys).select_related("user").annotate(listed_as=name_on_roster())
+    for membership in held:
         members[membership.team_id].append(membership)
     fates = {str(status): Count("pk", filter=Q(status=status)) for status in (Status.SCORED, Status.INVALID)}
     counted = (

@@ -15,7 +15,17 @@ from .notice import Delivery, Kind, Notice, NoticeChoice
 from .numbers import number_of
 from .pseudonyms import give_pseudonyms
 from .role import Role, RoleInvitation
-from .roster import RosterDraft, RosterEntry, RosterList, section_names, sections_of, slip_digest, teams_of_section
+from .roster import (
+    RosterDraft,
+    RosterEntry,
+    RosterList,
+    name_on_roster,
+    people_called,
+    section_names,
+    sections_of,
+    slip_digest,
+    teams_of_section,
+)
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty, waiting_since
 from .team import DailyAttempts, Membership, MergeOffer, Team
 from .truth import MOST_SECONDARY, GroundTruth, Immutable, Rescoring, RowReport, TruthDraft
@@ -82,9 +92,11 @@ __all__ = [
     "extended_to",
     "give_pseudonyms",
     "last_deadline",
+    "name_on_roster",
     "number_of",
     "obstacle_to_joining",
     "own_deadline",
+    "people_called",
     "plain",
     "section_names",
     "sections_of",

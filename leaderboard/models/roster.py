@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -181,3 +181,17 @@ class RosterDraft(models.Model):
 
     def __str__(self) -> str:
         return self.file_name or str(_("pasted text"))
+
+
+def name_on_roster() -> Subquery:
+    """For rows with a `user` and a `competition`: the name that the class list knows; nothing where it knows none."""
+    entries = RosterEntry.objects.filter(competition=OuterRef("competition"), user=OuterRef("user")).exclude(name="")
+    return Subquery(entries.order_by().values("name")[:1])
+
+
+def people_called(competition: Competition, text: str) -> QuerySet[User]:
+    """Whose username or name on the class list has a text in it. Names are looked through here, because SQLite takes
+    `É` and `é` for two letters."""
+    joined = competition.roster.filter(user__isnull=False).order_by().values_list("user", "name")
+    listed = [user for user, name in joined if text.casefold() in name.casefold()]
+    return User.objects.filter(Q(username__icontains=text) | Q(pk__in=listed))

@@ -42,6 +42,29 @@ def test_ada_sees_who_has_no_valid_file_and_who_is_below_the_baseline(
     assert "No team of this kind" in text_of(client.get("/host/pets/teams/?show=disqualified"))
 
 
+def test_who_works_for_the_class_reads_the_names_of_the_class_list(
+    pets: Competition, client: Client, bo: User, cy: User, dee: User
+) -> None:
+    for user in (bo, cy, dee):
+        enter(pets, user)
+        hand_in(pets, user, answers())
+    pets.roster.create(name="Bodil Åkesson", user=bo)
+    pets.roster.create(name="Nobody Yet")
+    elsewhere = make_competition(person("eve"), slug="elsewhere")
+    elsewhere.roster.create(name="Cyra from elsewhere", user=cy)
+    team = bo.memberships.get().team
+    file = Submission.objects.get(user=bo)
+    for page in ("teams/", f"teams/{team.pk}/", f"submissions/{file.pk}/"):
+        assert "Bodil Åkesson (bo)" in text_of(client.get(f"/host/pets/{page}")), page
+    assert "Bodil Åkesson" in text_of(client.get("/host/pets/submissions/"))
+    assert "Cyra" not in text_of(client.get("/host/pets/teams/")) + text_of(client.get("/host/pets/submissions/"))
+    for page in ("teams", "submissions"):
+        found = text_of(client.get(f"/host/pets/{page}/?q=åkess"))
+        assert "Bodil" in found, page
+        assert " cy " not in found, page
+    assert "Bodil" not in text_of(signed_in(cy).get("/c/pets/leaderboard/"))
+
+
 def test_the_list_asks_as_much_for_sixty_teams_as_for_one(
     pets: Competition, client: Client, bo: User, django_assert_max_num_queries: object
 ) -> None:

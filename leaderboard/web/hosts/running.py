@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 
 from ... import hosting, ranking
-from ...models import Competition, Score, Split, Submission
+from ...models import Competition, Score, Split, Submission, name_on_roster, people_called
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
 from ..answers import as_download, person, see_other
@@ -156,16 +156,15 @@ def files_of(competition: Competition, status: str, text: str) -> QuerySet[Submi
     if status in Submission.Status.values:
         found = found.filter(status=status)
     if text:
-        found = found.filter(Q(team__name__icontains=text) | Q(user__username__icontains=text))
+        found = found.filter(Q(team__name__icontains=text) | Q(user__in=people_called(competition, text)))
     return found
 
 
 def _with_scores(competition: Competition, submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     """With people and the scores under the board's ground truth."""
     scores = Score.objects.filter(ground_truth=competition.ground_truth_id)
-    return submissions.select_related("team", "baseline", "user").prefetch_related(
-        Prefetch("scores", queryset=scores, to_attr="now")
-    )
+    known = submissions.select_related("team", "baseline", "user").annotate(listed_as=name_on_roster())
+    return known.prefetch_related(Prefetch("scores", queryset=scores, to_attr="now"))
 
 
 def _row(submission: Submission, asides: Sequence[ranking.Aside]) -> dict[str, Any]:

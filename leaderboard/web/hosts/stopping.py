@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from ... import hosting
-from ...models import Split, Submission
+from ...models import Split, Submission, name_on_roster
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ._answers import add_refusal, posted
@@ -21,7 +21,7 @@ from .team_forms import ReasonForm
 def host_submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
     """One file of a team, to hide it or show it again."""
     files = visit.competition.submissions.filter(team__isnull=False).select_related("team", "user")
-    submission = files.filter(pk=submission_id).first()
+    submission = files.annotate(listed_as=name_on_roster()).filter(pk=submission_id).first()
     if submission is None:
         raise Http404(_("No team of this competition handed in such a file."))
     form = ReasonForm(posted(request) if request.POST.get("action") == "hide" else None)

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 
 from ... import hosting, submitting
-from ...models import Grant, Membership, Team
+from ...models import Grant, Membership, Team, people_called
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from .beat import below_of
@@ -30,7 +30,7 @@ def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
     found = _shown(visit, show, below)
     if text:
         found = found.filter(
-            Exists(Membership.objects.filter(team=OuterRef("pk"), user__username__icontains=text))
+            Exists(Membership.objects.filter(team=OuterRef("pk"), user__in=people_called(visit.competition, text)))
         ) | found.filter(name__icontains=text)
     page = Paginator(found.order_by("name", "pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
