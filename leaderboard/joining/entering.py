@@ -144,7 +144,7 @@ def obstacle_to(team: Team, held: Membership | None) -> str:
     if held and held.team.submissions.exists():
         return _(
             "Your present team has submissions already, so you cannot change to another one. Two teams can become one: "
-            "your captain finds it on your team’s page."
+            "on your team’s page its captain enters the link that led you here."
         )
     return ""
 

@@ -74,7 +74,11 @@ def test_cy_who_handed_in_already_stays_where_they_are(pets: Competition, bo: Us
     own = enter(pets, cy).team
     hand_in(pets, cy, answers())
     client = signed_in(cy)
-    assert "has submissions already" in client.get(f"/invitation/{team.invitation}/").content.decode()
+    page = client.get(f"/invitation/{team.invitation}/").content.decode()
+    assert "has submissions already" in page
+    assert "its captain enters the link that led you here" in page
+    assert 'href="/c/pets/team/">Your team</a>' in page
+    assert "Type another code" not in page
     assert client.post(f"/invitation/{team.invitation}/", {"accepted": "on"}).status_code == 409
     assert Membership.objects.get(user=cy).team == own
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import ranking
+from leaderboard import hosting, ranking
 from leaderboard.models import Competition, Score, Submission, User
 from leaderboard.web.students._chart import score_chart
 from tests.conftest import answers, close, enter, hand_in
@@ -182,6 +182,24 @@ def test_bo_picks_finals_and_sees_them(pets: Competition, bo: User) -> None:
         page = page_of(client, address)
         assert str(first.pk) in page
         assert str(second.pk) not in page
+
+
+def test_who_picks_a_worse_file_reads_which_one_is_forgotten(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    worse, best = hand_in(pets, bo, answers(public=1)), hand_in(pets, bo, answers(), file_name="best.csv")
+    client, words = signed_in(bo), "of “best.csv”, is not among them"
+    assert words not in page_of(client, LIST)
+    client.post("/c/pets/finals/", {"final": [str(worse.pk)]})
+    page = " ".join(page_of(client, LIST).split())
+    assert "picked 1 of at most 2. Its private score decides; nothing else is looked at." in page
+    assert f"Your best public score, 1.00000 {words}. You can change your picks until" in page
+    client.post("/c/pets/finals/", {"final": [str(worse.pk), str(best.pk)]})
+    page = " ".join(page_of(client, LIST).split())
+    assert "picked 2 of at most 2. The best of them on the private rows decides" in page
+    assert words not in page
+    client.post("/c/pets/finals/", {"final": [str(worse.pk)]})
+    hosting.change(competition=pets, board_mode="hidden")
+    assert words not in page_of(client, LIST), "which file is the best is what a hidden board hides"
 
 
 def test_the_finals_lead_on_to_all_that_can_be_picked_until_the_deadline(pets: Competition, bo: User) -> None:

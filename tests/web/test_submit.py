@@ -17,7 +17,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import child, claims, joining, scoring, submitting
+from leaderboard import child, claims, joining, ranking, scoring, submitting
 from leaderboard.models import ApiToken, Competition, Membership, Submission, User
 from leaderboard.submitting import _checking
 from tests.conftest import answers, close, enter, hand_in, make_competition, with_clock
@@ -255,6 +255,18 @@ def test_after_the_deadline_no_attempts_are_counted(as_bo: Client, pets: Competi
     assert "Attempts left" in as_bo.get("/c/pets/submit/").content.decode()
     close(pets)
     assert "Attempts left" not in as_bo.get("/c/pets/submit/").content.decode()
+
+
+def test_after_the_reveal_the_card_beside_calls_the_public_rank_public(
+    as_bo: Client, pets: Competition, bo: User
+) -> None:
+    hand_in(pets, bo, answers())
+    assert ">Today</h2>" in as_bo.get(SUBMIT).content.decode()
+    close(pets)
+    page = as_bo.get(SUBMIT).content.decode()
+    assert (">Today</h2>" in page, ">Your team</h2>" in page, "Public rank" in page) == (False, True, False)
+    ranking.reveal(pets, timezone.now() - timedelta(milliseconds=1))
+    assert "Public rank" in as_bo.get(SUBMIT).content.decode()
 
 
 def test_late_files_are_scored_and_never_ranked(as_bo: Client, pets: Competition, work: Callable[[], int]) -> None:

@@ -61,6 +61,7 @@ def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
         "page": page,
         "rows": [_row(row, told.get(str(row.pk), NOTHING), picks, ticked) for row in rows],
         "selected": selected,
+        "unpicked": _unpicked(visit, selected),
         # Picks that this page does not show are sent along, so that saving the page keeps them.
         "selected_elsewhere": sorted(ticked - {str(row.pk) for row in rows}),
         "picks": picks,
@@ -190,6 +191,20 @@ def _picks(visit: Visit) -> dict[str, bool]:
         for best in found
         if visit.sees_exact or not best.is_picked_by_system
     }
+
+
+def _unpicked(visit: Visit, selected: set[str]) -> dict[str, object] | None:
+    """The best public file of a team that picked worse ones and may still pick it; None where scores are not exact."""
+    ruler = visit.competition.ground_truth
+    if not (selected and ruler and visit.membership and visit.sees_exact and visit.at < visit.closes_at):
+        return None
+    best_first = "value" if ranking.sign_of(ruler) > 0 else "-value"
+    scores = ranking.ranked_scores(ruler, Split.PUBLIC, teams=[visit.membership.team_id])
+    found = scores.order_by(best_first).values("submission", "submission__file_name", "value")
+    best = found.first()
+    if best is None or found.filter(value=best["value"], submission__in=[UUID(pk) for pk in selected]).exists():
+        return None
+    return {"file_name": best["submission__file_name"], "value": best["value"]}
 
 
 def _hindsight(visit: Visit) -> tuple[ranking.Hindsight, Submission] | None:

@@ -63,6 +63,11 @@ class Today:
         return submitting.allowance(membership, self.visit.at) if membership else None
 
     @property
+    def is_over(self) -> bool:
+        """Whether nothing can be handed in any more, today or later."""
+        return self.visit.state in ("closed", "revealed") and not self.visit.competition.allows_late
+
+    @property
     def resets_in_time(self) -> bool:
         """Whether the next day's attempts come while the team may still hand in."""
         allowed = self.allowance
