@@ -180,6 +180,9 @@ def test_a_board_on_paper_fits_and_has_nothing_to_press(
     assert row["width"] <= table["width"]
     assert page.locator("button:visible, a.button:visible, input:visible, nav:visible").count() == 0
     assert "ago" not in page.locator("tr.mine").inner_text()
+    title = page.locator("table.board caption").bounding_box()
+    assert title is not None
+    assert title["height"] > 10, "paper says which board it is"
 
 
 def test_what_is_not_for_everybody_is_found(chromium: Browser) -> None:
