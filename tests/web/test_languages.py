@@ -164,3 +164,12 @@ def test_why_a_file_failed_is_stored_in_english_and_read_in_each_language(stored
     with translation.override(CODE):
         assert submission.failure_words == shown
     assert Submission().failure_words == ""
+
+
+def test_the_pages_of_second_factors_speak_the_language_that_their_library_knows_in_our_frame(bo: User) -> None:
+    with override_settings(LANGUAGES=[("en", "English"), ("de", "Deutsch")]):
+        page = signed_in(bo).get("/accounts/2fa/", headers={"Accept-Language": "de"}).content.decode()
+    assert '<html lang="de"' in page
+    assert '<h1 class="page-title">' in page
+    assert "Zwei-Faktor-Authentifizierung" in page
+    assert '<header class="site-header">' in page
