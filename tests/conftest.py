@@ -17,6 +17,7 @@ from unittest.mock import patch
 import pytest
 from django.conf import LazySettings
 from django.core.cache import caches
+from django.core.management.commands.migrate import Command as MigrateCommand
 from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.test import override_settings
@@ -30,6 +31,7 @@ from leaderboard import child, claims, hosting, joining, scorer, scoring, submit
 from leaderboard.models import Competition, Membership, Submission, User
 from leaderboard.ranking import boards
 from leaderboard.web import board_cache
+from tests import databases
 
 TRUTH = "id,label,Usage\n" + "".join(
     f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)
@@ -94,6 +96,28 @@ def pytest_collection_finish() -> None:
     """Thousands of collected tests live to the end; Python need not look through them again and again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def migrated_once_for_all_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.getbasetemp()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv(databases.FOLDER, str(folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder))
+        yield
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, migrated_once_for_all_workers: None) -> None:
+    """The database of the tests begins as a copy; every later `migrate` is the real one."""
+
+    def begin(*_: Any, **__: Any) -> None:
+        copying.stop()
+        connection.ensure_connection()
+        databases.copy_into(connection.connection)
+
+    copying = patch.object(MigrateCommand, "handle", begin)
+    if connection.vendor == "sqlite":
+        copying.start()
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,8 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TypeVar
 
+from tests import databases
+
 ROOT = Path(__file__).resolve().parent.parent
 PASSWORD = "a-long-one-for-tests-4711"
 SILENCE = 5.0
@@ -140,9 +142,14 @@ def site_environment(folder: Path, **variables: str) -> dict[str, str]:
 
 @contextmanager
 def running_site(folder: Path, *, up: tuple[str, ...] = (), **variables: str) -> Iterator[Site]:
-    """Start everything in `folder` and stop it at the end; `up` is what else the command is told."""
+    """Start everything in `folder` and stop it at the end; `up` is what else the command is told.
+
+    A site that has no database yet finds one with empty tables.
+    """
     port = free_port()
     environment = site_environment(folder, **variables)
+    if "DATABASE_URL" not in variables:
+        databases.put_into(folder)
     log = folder.parent / f"{folder.name}.up.log"
     with log.open("w") as output:
         process = subprocess.Popen(
