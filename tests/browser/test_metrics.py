@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 import metrics
 
+from .for_everybody import ALL, COLOURS, NARROW, WIDE, WIDER, axe, dress
+
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # A sum with a table of four, a curve, many columns, long texts, a bad file.
 LOOKS = (
     "/metrics/",
@@ -111,12 +110,12 @@ def test_it_works_without_a_script(chromium: Browser, live_server: LiveServer) -
 def test_all_looks_are_for_everybody(page: Page) -> None:
     """Axe finds nothing, in light and dark, and nothing scrolls sideways at 320 px."""
     for path in LOOKS:
-        page.set_viewport_size({"width": 1180, "height": 900})
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
-            page.goto(path)
-            page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
-            found = Axe().run(page).response["violations"]
-            assert [(path, scheme, v["id"], [n["html"] for n in v["nodes"]]) for v in found] == []
-        page.set_viewport_size({"width": 320, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320, path
+        page.set_viewport_size(WIDE)
+        page.emulate_media(color_scheme="light")
+        page.goto(path)
+        page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+        found = [f"light: {one}" for one in axe(page, ALL)]
+        dress(page, "dark")
+        found += [f"dark: {one}" for one in axe(page, COLOURS)]
+        page.set_viewport_size(NARROW)
+        assert [(path, one) for one in (*found, *page.evaluate(WIDER))] == []
