@@ -187,7 +187,7 @@ def lines_of(said: Any) -> list[str]:
 
 def line_of(problem: dict[str, Any]) -> str:
     line, words = problem.get("line"), str(problem["message"])
-    return f"line {line}: {words}" if line and not re.search(rf"\bline {line}\b", words) else words
+    return f"line {line}: {words}" if line and not re.search(rf"(?i)\bline {line}\b", words) else words
 
 
 # --- the token --------------------------------------------------------------------------------------------------

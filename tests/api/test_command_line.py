@@ -214,6 +214,9 @@ def test_each_problem_names_its_line_once(bos: Terminal, tmp_path: Path) -> None
     said = bos.run("check pets -f twice.csv")
     assert said.code == 2
     assert said.err.count("line 14") == 1, said.err
+    (tmp_path / "latin.csv").write_bytes(answers().replace(b"dog", b"d\xf6g", 1))
+    said = bos.run("check pets -f latin.csv")
+    assert said.err.lower().count("line ") == 1, said.err
 
 
 def test_the_same_bytes_are_asked_about_before_they_cost_an_attempt(bos: Terminal) -> None:

@@ -115,6 +115,18 @@ def test_a_file_on_its_way_says_so_in_words(submit_page: Page) -> None:
         page.evaluate(SENT, loaded)
         expect(words).to_have_text(told)
     expect(page.locator("#announcements")).to_have_text("Your file has arrived and is being read.")
+    page.evaluate(SENT, 10)  # the answer on its way back
+    assert page.locator("#upload progress").evaluate("bar => bar.value / bar.max") == 1
+
+
+def test_an_upload_that_is_lost_says_so_where_one_looks(submit_page: Page) -> None:
+    page = submit_page
+    page.route("**/submit/", lambda route: route.abort())
+    choose(page, answers())
+    page.get_by_role("button", name="Submit for a score").click()
+    expect(page.locator("[data-upload-words].field-error")).to_contain_text("The upload did not get through")
+    expect(page.locator("#upload progress")).to_be_hidden()
+    expect(page.get_by_role("button", name="Submit for a score")).to_be_enabled()
 
 
 def test_a_file_dropped_on_the_zone_is_chosen(submit_page: Page) -> None:

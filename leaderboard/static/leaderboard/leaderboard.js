@@ -87,7 +87,8 @@
 
   document.addEventListener("htmx:xhr:progress", (event) => {
     const bar = event.target.querySelector?.("progress");
-    if (!bar || !event.detail.lengthComputable) return;
+    // What comes back after the upload tells its progress by the same event: a full bar stays full.
+    if (!bar || !event.detail.lengthComputable || (!bar.hidden && bar.value === bar.max)) return;
     bar.hidden = false;
     bar.max = event.detail.total;
     bar.value = event.detail.loaded;

@@ -30,6 +30,7 @@
     const { loaded, total } = event.detail;
     if (words.textContent === form.dataset.sent) return;
     words.hidden = false;
+    words.className = "muted small";
     words.textContent = loaded < total ? `${form.dataset.sending} ${Math.floor((100 * loaded) / total)} %` : form.dataset.sent;
     if (loaded >= total) announce(form.dataset.sent);
   });
@@ -56,6 +57,7 @@
     if (bar) bar.hidden = true;
     const words = event.target.querySelector("[data-upload-words]");
     words.hidden = false;
+    words.className = "field-error";
     words.textContent = event.target.dataset.lost;
     announce(event.target.dataset.lost);
   });
