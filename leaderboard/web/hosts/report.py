@@ -72,5 +72,5 @@ def _marks(report: hosting.Report) -> list[float]:
 
 
 def _ends(gaps: list[float]) -> tuple[str, str]:
-    """What the lowest and the highest dot stand for; 0 always lies between."""
-    return number_text(min([0.0, *gaps])), number_text(max([0.0, *gaps]))
+    """By how much the private score is better at the lowest dot, and the public one at the highest."""
+    return number_text(abs(min([0.0, *gaps]))), number_text(max([0.0, *gaps]))
