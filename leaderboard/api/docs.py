@@ -15,6 +15,8 @@ from .base import api as operations
 
 ROOT = "/api/v1/"
 Document = dict[str, Any]
+# What the example of an operation sends, where it takes it.
+SENT = {"file": "@submission.csv", "note": '"first try"', "status": "failed"}
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def _operation(found: Document, method: str, path: str, details: Document, site:
         fields=tuple(fields),
         success=next((str(status), _shape_of(answer)) for status, answer in statuses.items() if int(status) < 400),
         refusals=tuple((str(status), responses[int(status)]) for status in statuses if int(status) >= 400),
-        curl=_curl(method, path, site),
+        curl=_curl(method, path, site, [field.name for field in fields if field.place == "form"]),
     )
 
 
@@ -125,9 +127,9 @@ def _kind(schema: Document) -> str:
     return str(schema.get("format") or schema.get("type") or "object")
 
 
-def _curl(method: str, path: str, site: str) -> str:
+def _curl(method: str, path: str, site: str, fields: list[str]) -> str:
     address = f"{site}{path}".replace("{slug}", "my-competition").replace("{submission_id}", "ID")
     lines = ['curl -H "Authorization: Bearer $LEADERBOARD_TOKEN"']
-    if method == "post":
-        lines += ["  -F file=@submission.csv", '  -F note="first try"']
+    sent = [f"  -F {name}={value}" for name, value in SENT.items() if name in fields]
+    lines += sent or (["  -X POST"] if method == "post" else [])
     return " \\\n".join([*lines, f"  {address}"])

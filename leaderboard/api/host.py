@@ -1,13 +1,14 @@
-"""What hosts do: a competition of a folder, ground truths, the launch, a correction, grades."""
+"""What hosts do: a competition of a folder, ground truths, the launch, a correction, files that are scored again."""
 
 from __future__ import annotations
 
 import json
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
-from ninja import File, Form, Query, Status
+from ninja import File, Form, Status
 from ninja.files import UploadedFile
 
 import metrics
@@ -16,14 +17,15 @@ from .. import hosting
 from ..models import Competition, GroundTruth, TruthDraft
 from ..models.clock import database_now
 from ..web.access import Visit
-from .base import Scope, Token, answers, api, bytes_of, owner
+from .base import Scope, Token, answers, api, owner
 from .errors import ApiError
 from .files import asked, hosted
 from .reading import competition_of, line_of, visible_competition
-from .schemas import CompetitionLine, Finding, GradeKind, Made, MoveOut, RescoringOut, RulerOut, TruthOut
+from .schemas import Again, CompetitionLine, Finding, Made, MoveOut, RescoringOut, RulerOut, TruthOut
 
 HOST = Token(Scope.HOST)
 Words = Annotated[str, Form(max_length=2000)]
+Without = Literal["failed", "invalid"]
 
 
 @api.post(
@@ -191,29 +193,34 @@ def discard_rescoring(request: HttpRequest, slug: str) -> RulerOut:
     return _current(competition)
 
 
-@api.get(
-    "competitions/{slug:slug}/grades",
-    response=answers(404, 409, 422),
+@api.post(
+    "competitions/{slug:slug}/submissions/again",
+    response=answers(400, 404, 409, 422, s200=Again),
     auth=HOST,
-    openapi_extra=bytes_of("text/csv"),
-    operation_id="export_grades",
-    url_name="api_grades",
+    operation_id="score_again",
+    url_name="api_again",
 )
-def export_grades(
+def score_again(
     request: HttpRequest,
     slug: str,
-    kind: Annotated[GradeKind, Query(description="For which learning platform.")] = "plain",
-) -> HttpResponse:
-    """For who exports grades: everybody's grade as CSV, by the rules that were saved."""
+    submissions: Annotated[list[UUID], Form(max_length=hosting.MOST_AT_ONCE, description="These alone.")] = [],  # noqa: B006
+    status: Annotated[
+        Without | None, Form(description="All with this status, among these where some are named.")
+    ] = None,
+) -> Again:
+    """For who runs the competition: score files again that failed or were invalid, 500 at once, the oldest first."""
     user = owner(request)
     visit = Visit(visible_competition(user, slug), user, database_now())
-    if not visit.grades:
-        raise Http404(_("You host no competition of this name."))
-    sheet = hosting.grade_sheet(visit.competition, at=visit.at)
-    data = asked(lambda: hosting.grade_file(visit.competition, sheet, kind))
-    answer = HttpResponse(data, content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-grades-{kind}.csv"'
-    return answer
+    if not visit.assists:
+        raise Http404(_("You run no competition of this name."))
+    if not submissions and status is None:
+        words = _("Name submissions, or give a status.")
+        raise ApiError(422, words, [{"code": "status", "message": words, "column": "status"}])
+    found = visit.competition.submissions.all()
+    found = found.filter(pk__in=submissions) if submissions else found
+    found = found.filter(status=status) if status else found
+    done = asked(lambda: hosting.score_again(competition=visit.competition, user=user, files=found))
+    return Again(number=done)
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------

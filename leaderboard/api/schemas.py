@@ -260,3 +260,9 @@ class RescoringOut(Schema):
     refused: Annotated[int, Field(description="Files that it cannot read.")]
     affected: int
     moves: list[MoveOut]
+
+
+class Again(Schema):
+    """Files that wait for a score once more."""
+
+    number: Annotated[int, Field(description="Of those that were asked for; what has a score is left alone.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, re_path
 
-from . import files, host, operations  # noqa: F401  (each adds its operations to `api`)
+from . import exports, files, host, operations  # noqa: F401  (each adds its operations to `api`)
 from .base import api
 from .docs import api as page
 from .docs import nothing, openapi

@@ -173,7 +173,8 @@ class Site:
 def multipart(form: dict[str, Any], file: tuple[str, bytes] | None) -> tuple[bytes, str]:
     edge = uuid.uuid4().hex
     head = f"--{edge}\r\nContent-Disposition: form-data; name="
-    parts = [f'{head}"{name}"\r\n\r\n{value}\r\n'.encode() for name, value in form.items() if value is not None]
+    given = [(name, one) for name, value in form.items() for one in (value if isinstance(value, list) else [value])]
+    parts = [f'{head}"{name}"\r\n\r\n{value}\r\n'.encode() for name, value in given if value is not None]
     if file:
         name = "".join(c for c in file[0] if c not in '"\r\n\\')
         parts += [f'{head}"file"; filename="{name}"\r\nContent-Type: application/octet-stream\r\n\r\n'.encode()]
@@ -249,24 +250,37 @@ def fetch(site: Site, slug: str, file: dict[str, Any], folder: Path) -> str:
     name = file["name"]
     if name in ("", ".", "..") or any(c in name for c in '/\\:*?"<>|'):
         raise Failed(f"“{plain(name)}” is no name for a file here; download it with the browser.", REFUSED)
-    target, digest = folder / name, hashlib.sha256()
-    if file["sha256"] and target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == file["sha256"]:
+    target = folder / name
+    if file["sha256"] and target.is_file() and digest(target) == file["sha256"]:
         return f"{target} is here already."
-    part = folder / f"{name}.{uuid.uuid4().hex[:8]}.part"
+    told = file["sha256"]
+    arrive(site, f"competitions/{slug}/files/{quote(name)}", target, lambda part: told in (None, digest(part)))
+    return str(target)
+
+
+def digest(path: Path) -> str:
+    found = hashlib.sha256()
+    with path.open("rb") as data:
+        for chunk in iter(lambda: data.read(1 << 20), b""):
+            found.update(chunk)
+    return found.hexdigest()
+
+
+def arrive(site: Site, path: str, target: Path, is_whole: Callable[[Path], bool]) -> None:
+    """Write what the site sends, whole or not at all."""
+    part = target.with_name(f"{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:
-        with site.open(f"competitions/{slug}/files/{quote(name)}") as answer, part.open("wb") as out:
+        with site.open(path) as answer, part.open("wb") as out:
             for chunk in iter(lambda: answer.read(1 << 20), b""):
-                digest.update(chunk)
                 out.write(chunk)
-        if file["sha256"] and digest.hexdigest() != file["sha256"]:
-            raise Failed(f"{name} did not arrive whole; try again.", NO_ANSWER)
+        if not is_whole(part):
+            raise Failed(f"{target.name} did not arrive whole; try again.", NO_ANSWER)
         os.replace(part, target)
     except (OSError, HTTPException) as error:
-        raise Failed(f"{name} did not arrive whole: {error}", NO_ANSWER) from None
+        raise Failed(f"{target.name} did not arrive whole: {error}", NO_ANSWER) from None
     finally:
         if part.exists():
             part.unlink()
-    return str(target)
 
 
 def submit(site: Site, asked: Any) -> Any:
@@ -351,7 +365,7 @@ def at_home(data: bytes, columns: list[str]) -> list[dict[str, Any]]:
 def submissions(site: Site, asked: Any) -> Any:
     """Your team's files, newest first."""
     found = site.pages(f"competitions/{asked.competition}/submissions")
-    names = ("received_at", "file_name", "status", "public_score", "private_score", "is_selected", "note")
+    names = ("received_at", "file_name", "status", "public_score", "private_score", "is_selected", "note", "id")
     return found, table(found["items"], *names)
 
 
@@ -383,17 +397,23 @@ def init(_: Site, asked: Any) -> Any:
 
 
 def create(site: Site, asked: Any) -> Any:
-    """Make a draft of a folder."""
-    folder, held = Path(asked.folder), io.BytesIO()
+    """Make a draft of a folder, or of what `export` wrote."""
+    folder = Path(asked.folder)
+    held = folder.read_bytes() if folder.suffix == ".zip" and folder.is_file() else zipped(folder)
+    said = site.post("competitions", file=("competition.zip", held))
+    words = f"“{plain(said['title'])}” is a draft: {site.address}/host/{said['slug']}/, join code {said['join_code']}."
+    return said, [words, *(f"truth.csv: {plain(finding['message'])}" for finding in said["findings"])]
+
+
+def zipped(folder: Path) -> bytes:
     if not (folder / "competition.toml").is_file():
         raise Failed(f"{folder} has no competition.toml; `init` writes one.", REFUSED)
+    held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
                 archive.write(path, path.relative_to(folder).as_posix())
-    said = site.post("competitions", file=("competition.zip", held.getvalue()))
-    words = f"“{plain(said['title'])}” is a draft: {site.address}/host/{said['slug']}/, join code {said['join_code']}."
-    return said, [words, *(f"truth.csv: {plain(finding['message'])}" for finding in said["findings"])]
+    return held.getvalue()
 
 
 def data(site: Site, asked: Any) -> Any:
@@ -447,6 +467,22 @@ def rescore(site: Site, asked: Any) -> Any:
         said = site.post(path + "/apply", words=asked.message, tells="true" if asked.tell else None)
         words.append(f"Ground truth {said['number']} counts now; {said['told']} people are told.")
     return said, words
+
+
+def again(site: Site, asked: Any) -> Any:
+    """Score files again that failed or were invalid: those named by their ids, or all with a status."""
+    form = {"submissions": asked.submission, "status": asked.status}
+    said = site.post(f"competitions/{asked.competition}/submissions/again", **form)
+    of = f" of {len(asked.submission)}" if asked.submission else ""
+    return said, [f"Files that wait for a score again: {said['number']}{of}."]
+
+
+def export(site: Site, asked: Any) -> Any:
+    """The competition as a zip file, with its answers; `create` makes a draft of it on any site."""
+    target = Path(asked.output or f"{asked.competition}.zip")
+    arrive(site, f"competitions/{asked.competition}/export", target, zipfile.is_zipfile)
+    words = f"{target} holds the answers: keep it from students."
+    return {"file": str(target), "bytes": target.stat().st_size}, [words]
 
 
 def grades(site: Site, asked: Any) -> Any:
@@ -574,6 +610,10 @@ def of_teachers(top: Any) -> None:
     one.add_argument("--tell", action="store_true", help="tell those whose scores or ranks change")
     one.add_argument(*MESSAGE, default="", help="your words to them")
     waits(one)
+    one = verb(top, "again", again, "competition")
+    one.add_argument("submission", nargs="*", help="its id, as `submissions` tells it")
+    one.add_argument("--status", choices=("failed", "invalid"), help="all of these")
+    verb(top, "export", export, "competition").add_argument("-o", "--output", help="COMPETITION.zip unless given")
     one = verb(top, "grades", grades, "competition")
     one.add_argument("-o", "--output")
     one.add_argument("--kind", choices=("plain", "moodle", "brightspace"), default="plain")

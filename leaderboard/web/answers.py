@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 from allauth.account.adapter import get_adapter
 from django.core.files.uploadedfile import UploadedFile
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -51,5 +52,13 @@ def as_download(key: str, name: str) -> FileResponse:
     except FileNotFoundError:
         raise Http404(_("The file is gone from the server.")) from None
     answer = FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer
+
+
+def as_archive(pieces: Iterable[bytes], name: str) -> StreamingHttpResponse:
+    """A zip file that is made while it is sent."""
+    answer = StreamingHttpResponse(pieces, content_type="application/zip")
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
     answer["X-Content-Type-Options"] = "nosniff"
     return answer

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import io
 import json
 import re
 import shlex
 import stat
 import time
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +18,13 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard import hosting, scoring, tasks
 from leaderboard.models import ApiToken, Competition, Submission, User
 from tests.conftest import TRUTH, answers, close, enter, make_competition
+from tests.web.test_host_score_again import failed
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "leaderboard/cli/cli.py"
@@ -108,6 +112,14 @@ def adas(terminal: Terminal, ada: User) -> Terminal:
     return terminal
 
 
+def unscored(terminal: Terminal, competition: Competition, user: User) -> Submission:
+    """A file that failed."""
+    terminal.monkeypatch.setattr(tasks, "ring", lambda *_, **__: None)
+    file = failed(competition, user)
+    terminal.monkeypatch.setattr(tasks, "ring", scored_at_once)
+    return file
+
+
 def commands_of(title: str) -> list[str]:
     section = PAGE.partition(f"## {title}")[2].partition("\n## ")[0]
     lines = "\n".join(re.findall(r"```sh\n(.*?)```", section, flags=re.S)).splitlines()
@@ -157,7 +169,11 @@ def test_ada_goes_through_the_page_for_teachers(adas: Terminal, ada: User, bo: U
         enter(birds, bo)
         hosting.set_grade_rules(competition=birds, values=RULES, user=ada)
 
-    before: dict[str, Callable[[], None]] = {"grades": rules_are_saved}
+    def a_file_failed() -> None:
+        Competition.objects.update(opens_at=timezone.now())
+        unscored(adas, Competition.objects.get(slug="birds"), bo)
+
+    before: dict[str, Callable[[], None]] = {"grades": rules_are_saved, "again": a_file_failed}
     lines = commands_of("Teachers")
     assert len(lines) >= 9
     for line in lines:
@@ -170,6 +186,42 @@ def test_ada_goes_through_the_page_for_teachers(adas: Terminal, ada: User, bo: U
     assert birds.ground_truth is not None
     assert (birds.ground_truth.number, birds.ground_truth.note) == (2, "Row 7 was wrong")
     assert b"bo@example.org" in (tmp_path / "birds-grades-moodle.csv").read_bytes()
+    assert [file.status for file in birds.submissions.all()] == ["scored"]
+    again = (tmp_path / "birds.zip").read_bytes()
+    Competition.objects.filter(pk=birds.pk).update(slug="old")
+    assert adas.run("create birds.zip").code == 0
+    copy = Competition.objects.get(slug="birds")
+    assert (copy.launched_at, copy.title) == (None, birds.title)
+    assert "competition.toml" in zipfile.ZipFile(io.BytesIO(again)).namelist()
+
+
+def test_files_are_scored_again_by_their_ids_and_one_with_a_score_is_left_alone(
+    bos: Terminal, ada: User, bo: User, tmp_path: Path
+) -> None:
+    assert bos.run("submit pets -f submission.csv").code == 0
+    scored = Submission.objects.get()
+    lost = unscored(bos, scored.competition, bo)
+    assert bos.run(f"again pets {lost.pk}").code == 5
+    bos.token = ApiToken.issue(bo, "rights of no use", ApiToken.Scope.HOST)[1]
+    assert [bos.run(line).code for line in (f"again pets {lost.pk}", "export pets")] == [4, 4]
+    assert not (tmp_path / "pets.zip").exists()
+    bos.token = ApiToken.issue(ada, "laptop", ApiToken.Scope.HOST)[1]
+    assert str(lost.pk) in bos.run("submissions pets").out
+    nothing = bos.run("again pets")
+    assert (nothing.code, "Name submissions, or give a status." in nothing.err) == (4, True)
+    said = bos.run(f"again pets {scored.pk} {lost.pk}")
+    assert (said.code, said.out) == (0, "Files that wait for a score again: 1 of 2.\n")
+    assert Submission.objects.get(pk=lost.pk).status == "scored"
+    assert bos.run(f"again pets {lost.pk}").code == 4
+
+
+def test_an_export_that_broke_off_leaves_no_file(adas: Terminal, ada: User, tmp_path: Path) -> None:
+    make_competition(ada)
+    adas.monkeypatch.setattr(hosting, "export_zip", lambda _competition: iter([b"PK\x03\x04 and no more"]))
+    said = adas.run("export pets")
+    assert said.code == 6
+    assert "did not arrive whole" in said.err
+    assert not list(tmp_path.glob("pets.zip*"))
 
 
 def test_a_folder_with_its_truth_becomes_a_draft_with_a_ruler(adas: Terminal, tmp_path: Path) -> None:

@@ -43,7 +43,9 @@ OPERATIONS = (
     "read_rescoring",
     "apply_rescoring",
     "discard_rescoring",
+    "score_again",
     "export_grades",
+    "export_competition",
 )
 HOSTED = (
     "add_file",
@@ -54,7 +56,9 @@ HOSTED = (
     "read_rescoring",
     "apply_rescoring",
     "discard_rescoring",
+    "score_again",
     "export_grades",
+    "export_competition",
 )
 ASKED = ("list_", "read_", "download_")
 QUESTIONS = [name for name in OPERATIONS if name.startswith(ASKED) and name not in HOSTED]

@@ -6,6 +6,7 @@ import io
 import zipfile
 from collections.abc import Callable
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.utils import timezone
@@ -13,6 +14,7 @@ from django.utils import timezone
 from leaderboard import hosting
 from leaderboard.models import ApiToken, AuditEntry, Competition, Deed, TruthDraft, User
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
+from tests.web.test_host_score_again import failed
 
 from .conftest import ROOT, Program
 
@@ -133,6 +135,53 @@ def test_students_and_tokens_without_the_right_read_neither_corrections_nor_grad
     for path in ("competitions/pets/rescoring", "competitions/pets/grades"):
         assert Program(bo, ApiToken.Scope.HOST).get(path)[0] == 404
         assert Program(ada).get(path)[1]["errors"][0]["code"] == "scope"
+
+
+def test_files_without_a_score_are_scored_again_by_whoever_runs_it(
+    pets: Competition, ada: User, bo: User, cy: User, otto: User, work: Callable[[], int]
+) -> None:
+    ivy = person("ivy")
+    pets.assistants.add(ivy)
+    for user in (bo, cy):
+        enter(pets, user)
+        hand_in(pets, user, answers().replace(b"3,dog", b"3,"))
+        failed(pets, user)
+    bos = pets.submissions.get(user=bo, status="failed")
+    path = "competitions/pets/submissions/again"
+    for stranger in (bo, otto):
+        assert Program(stranger, ApiToken.Scope.HOST).post(path, status="failed")[0] == 404
+    assert Program(ada, ApiToken.Scope.SUBMIT).post(path, status="failed")[0] == 403
+    ivys = Program(ivy, ApiToken.Scope.HOST)
+    status, said = ivys.post(path)
+    assert (status, said["errors"][0]["column"]) == (422, "status")
+    assert ivys.post(path, status="scored")[0] == 422
+    assert ivys.post(path, submissions="no-number")[0] == 422
+    assert ivys.post(path, submissions=[str(bos.pk), str(UUID(int=7))]) == (200, {"number": 1})
+    assert AuditEntry.objects.get(deed=Deed.SCORED_AGAIN).by == ivy.pk
+    work()
+    assert pets.submissions.get(pk=bos.pk).status == "scored"
+    # Named files with a status: those of them that have it.
+    assert ivys.post(path, submissions=[str(bos.pk)], status="invalid")[0] == 409
+    assert ivys.post(path, status="invalid") == (200, {"number": 2})
+    assert sorted(pets.submissions.values_list("status", flat=True)) == ["failed", "pending", "pending", "scored"]
+
+
+def test_a_competition_comes_as_a_zip_for_its_hosts_alone(
+    adas: Program, pets: Competition, ada: User, bo: User, otto: User
+) -> None:
+    ivy = person("ivy")
+    pets.assistants.add(ivy)
+    enter(pets, bo)
+    path = "competitions/pets/export"
+    for user in (bo, otto, ivy):
+        assert Program(user, ApiToken.Scope.HOST).get(path)[0] == 404
+    assert Program(ada).get(path)[1]["errors"][0]["code"] == "scope"
+    answer = adas.client.get(ROOT + path, headers=adas.headers)
+    assert (answer["Content-Type"], answer["Cache-Control"]) == ("application/zip", "private, no-store")
+    data = b"".join(answer.streaming_content)  # type: ignore[attr-defined]
+    assert "truth.csv" in zipfile.ZipFile(io.BytesIO(data)).namelist()
+    Competition.objects.update(slug="old")
+    assert adas.post("competitions", data, name="pets.zip")[1]["slug"] == "pets"
 
 
 def test_who_may_not_host_creates_nothing(bo: User) -> None:

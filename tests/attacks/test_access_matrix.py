@@ -69,7 +69,9 @@ ELSEWHERE = {
     "api_rescoring": "hosts",
     "api_rescoring_apply": "hosts",
     "api_rescoring_discard": "hosts",
+    "api_again": "assistants",
     "api_grades": "graders",
+    "api_export": "hosts",
 }
 # What an address says to everybody, whoever they are: nothing behind it, or the form asks for more.
 NOT_A_PAGE = (400, 404, 405, 409, 410, 415, 422)
