@@ -40,6 +40,9 @@ def day_in_words(day: date) -> str:
 
 
 def in_words(moment: datetime, zone: str) -> str:
-    """A moment on the clocks of a zone and in UTC, for texts whose reader's own clocks nobody knows."""
+    """A moment on the clocks of a zone, with its name, and in UTC: for texts whose reader's own clocks nobody knows."""
     local, utc = moment.astimezone(zoneinfo.ZoneInfo(zone)), f"{day_and_time(moment.astimezone(UTC))} UTC"
-    return f"{day_and_time(local)} {local.tzname()} ({utc})" if local.utcoffset() else utc
+    letters = local.tzname() or ""
+    # Half of the zones have a number in the place of letters, which nobody takes for a name.
+    name = letters if letters.isalpha() else zone
+    return f"{day_and_time(local)} {name} ({utc})" if local.utcoffset() else utc

@@ -16,8 +16,10 @@ from django.utils.dateformat import format as date_format
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.models import Competition, User
+from leaderboard import hosting
+from leaderboard.models import Competition, Notice, User
 from leaderboard.models.zones import day_and_time
+from leaderboard.telling import letters
 from leaderboard.templatetags.leaderboard import moment
 from leaderboard.web.hosts.forms import moment_in, wall_text
 from leaderboard.web.long_select import LongSelect
@@ -189,3 +191,22 @@ def test_days_are_written_as_django_writes_them(language: str) -> None:
         for month in range(1, 13):
             day = datetime(2026, month, month, 7, month, tzinfo=UTC)
             assert day_and_time(day) == date_format(day, "j M Y, H:i")
+
+
+@pytest.mark.parametrize(
+    ("zone", "words"),
+    [
+        ("Europe/Vienna", "is now 1 Feb 2036, 00:59 CET (31 Jan 2036, 23:59 UTC)."),
+        ("America/Sao_Paulo", "is now 31 Jan 2036, 20:59 America/Sao_Paulo (31 Jan 2036, 23:59 UTC)."),
+        ("Africa/Abidjan", "is now 31 Jan 2036, 23:59 UTC."),
+    ],
+)
+def test_who_reads_that_the_deadline_is_moved_reads_by_whose_clocks(
+    pets: Competition, bo: User, zone: str, words: str
+) -> None:
+    enter(pets, bo)
+    hosting.change(competition=pets, zone=zone)
+    hosting.change(competition=pets, closes_at=datetime(2036, 1, 31, 23, 59, tzinfo=UTC))
+    told = Notice.objects.get(user=bo)
+    assert words in told.text
+    assert words in str(letters.letter(bo, [told]).body)
