@@ -25,7 +25,10 @@ HOST_PAGES = (
     ("host_data", "Data"),
     ("host_submissions", "Submissions"),
     ("host_baselines", "Baselines"),
+    ("host_people", "People"),
+    ("host_teams", "Teams"),
     ("host_reveal", "Reveal"),
+    ("host_grades", "Grades"),
     ("host_delete", "Delete"),
 )
 
@@ -99,8 +102,9 @@ class CompetitionAdmin(Scoped):
 
     @admin.display(description="host pages")
     def host_pages(self, obj: Competition) -> SafeString:
+        shown = [(name, text) for name, text in HOST_PAGES if obj.candidate_id or name != "host_candidate"]
         return format_html_join(
-            " · ", '<a href="{}">{}</a>', ((reverse(name, args=[obj.slug]), text) for name, text in HOST_PAGES)
+            " · ", '<a href="{}">{}</a>', ((reverse(name, args=[obj.slug]), text) for name, text in shown)
         )
 
     @admin.action(description="Launch")

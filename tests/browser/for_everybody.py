@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from axe_playwright_python.sync_playwright import Axe
@@ -45,8 +45,9 @@ WIDER = """() => {
 }"""
 
 
-def axe(page: Page, options: Mapping[str, object]) -> Iterator[str]:
-    for one in Axe().run(page, options=options).response["violations"]:
+def axe(page: Page, options: Mapping[str, object], without: Iterable[str] = ()) -> Iterator[str]:
+    context = {"exclude": list(without)} if without else None
+    for one in Axe().run(page, context=context, options=options).response["violations"]:
         for node in one["nodes"][:3]:
             yield f"{one['id']}: {node['html'][:120]}"
 
@@ -57,13 +58,17 @@ def dress(page: Page, scheme: Literal["light", "dark"]) -> None:
     page.evaluate(SETTLED)
 
 
+def in_both_themes(page: Page, without: Iterable[str] = ()) -> list[str]:
+    """All of the open page in light and its colours in dark; `without` are selectors of what is not looked at."""
+    dress(page, "light")
+    found = [f"light: {one}" for one in axe(page, ALL, without)]
+    dress(page, "dark")
+    return found + [f"dark: {one}" for one in axe(page, COLOURS, without)]
+
+
 def findings(page: Page) -> list[str]:
     """Everything wrong with the open page: all of it in light, its colours in dark, its width, its targets."""
-    found: list[str] = []
-    dress(page, "light")
-    found += [f"light: {one}" for one in axe(page, ALL)]
-    dress(page, "dark")
-    found += [f"dark: {one}" for one in axe(page, COLOURS)]
+    found = in_both_themes(page)
     for size in (NARROW, WIDE):
         page.set_viewport_size(size)
         found += [f"{size['width']} px: {one}" for one in (*page.evaluate(WIDER), *page.evaluate(SMALL))]

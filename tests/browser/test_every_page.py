@@ -10,17 +10,19 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
+from django.contrib import admin
 from django.test import Client
 from django.urls import resolve
 from playwright.sync_api import Browser, Page
 from pytest_django.live_server_helper import LiveServer
 
 from bench import term
+from leaderboard import hosting
 from leaderboard.models import Competition, SetupLink, User
 from tests.attacks.scene import addresses
 from tests.conftest import answers, enter, hand_in
 
-from .for_everybody import WIDE, findings
+from .for_everybody import NARROW, WIDE, WIDER, findings, in_both_themes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 STATES = ("live", "ended", "ready", "new", "draft")
@@ -46,6 +48,13 @@ SEEN_BY_NOBODY = {
     "mfa_generate_recovery_codes": "only with a second factor",
     "mfa_activate_totp": "asks for the password first; pressed below",
     "my_data": "a file",
+}
+
+
+# Django's own, which no template or colour of ours reaches, with what axe says of it.
+DJANGOS = {
+    ".select2-container": "the chooser of people: its field has no label, and its list holds a field",
+    ".inline-group th:empty": "the heads of the columns for the name and for removing have no text",
 }
 
 
@@ -161,6 +170,38 @@ def test_a_page_of_each_kind_is_for_everybody(page_of: Callable[[str], Page], pe
         assert is_shown(page, path), path
         found += [f"{path}: {finding}" for finding in findings(page)]
     assert found == []
+
+
+def admin_pages() -> Iterator[str]:
+    """The front page, and of each kind of row its list and the pages of one row; not all may be added or deleted."""
+    yield "/admin/"
+    for model, its in admin.site._registry.items():
+        start = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+        one = its.model._default_manager.first()
+        yield from (start, f"{start}add/")
+        yield from (f"{start}{one.pk}/{page}/" for page in ("change", "delete", "history") if one)
+
+
+@pytest.mark.parametrize("is_all", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_the_admin_is_for_everybody_but_for_what_is_djangos_own(
+    page_of: Callable[[str], Page], pets: Competition, bo: User, olga: User, *, is_all: bool
+) -> None:
+    """In light and in dark, and no wider than a telephone."""
+    enter(pets, bo)
+    hand_in(pets, bo, answers(public=1))
+    file = hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
+    few = ["leaderboard/groundtruth/", f"leaderboard/competition/{pets.pk}/change/"]
+    few += [f"leaderboard/datafile/{file.pk}/delete/", f"leaderboard/groundtruth/{pets.ground_truth_id}/change/"]
+    page, found, shown = page_of("olga"), [], 0
+    for path in admin_pages() if is_all else (f"/admin/{part}" for part in few):
+        if is_shown(page, path):
+            shown += 1
+            page.set_viewport_size(NARROW)
+            found += [f"{path}: {finding}" for finding in page.evaluate(WIDER)]
+            page.set_viewport_size(WIDE)
+            found += [f"{path}: {finding}" for finding in in_both_themes(page, DJANGOS)]
+    assert found == []
+    assert shown >= (30 if is_all else len(few))
 
 
 def test_a_board_on_paper_fits_and_has_nothing_to_press(

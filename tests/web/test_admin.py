@@ -75,6 +75,31 @@ def test_a_hosts_whole_job_is_done_in_the_admin(hers: Client, ada: User, work: C
     assert not Submission.objects.exists()
 
 
+def test_the_form_of_a_competition_leads_to_each_page_that_does_what_it_does_not(
+    hers: Client, pets: Competition, bo: User
+) -> None:
+    enter(pets, bo)
+
+    def links() -> dict[str, str]:
+        page = hers.get(f"/admin/leaderboard/competition/{pets.pk}/change/").content.decode()
+        shown = page.partition("field-host_pages")[2].partition("form-row")[0]
+        return {text: link for link, text in re.findall(r'<a href="([^"]+)">([^<]+)</a>', shown)}
+
+    found = links()
+    assert {"Dashboard", "Data", "Submissions", "People", "Teams", "Reveal", "Grades", "Delete"} <= set(found)
+    assert "Waiting ground truth" not in found
+    hosting.draft_truth(
+        competition=pets, metric="accuracy", params={}, file_name="new.csv",
+        chunks=[TRUTH.replace("\n7,cat", "\n7,dog").encode()], public_share=0.5, seed=1,
+    )  # fmt: skip
+    hosting.publish(competition=pets, user=None)
+    waiting = links()
+    assert set(waiting) - set(found) == {"Waiting ground truth"}
+    assert {text: hers.get(link).status_code for text, link in waiting.items()} == dict.fromkeys(waiting, 200)
+    listed = hers.get("/admin/leaderboard/competition/").content.decode()
+    assert all(f'href="{link}"' in listed for link in waiting.values())
+
+
 def test_a_change_goes_through_the_rules_of_the_site(hers: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
     hers.post(f"/admin/leaderboard/competition/{pets.pk}/change/", {**FILLED, "slug": "pets", "rules": "Be fairer."})
