@@ -154,7 +154,7 @@ def blocks_by_files_alone(report: dict[str, Any]) -> bool:
 
 
 def blocking_in(report: dict[str, Any]) -> list[dict[str, Any]]:
-    return [finding for finding in report["findings"] if finding["blocking"]]
+    return [finding for finding in report.get("findings", ()) if finding["blocking"]]
 
 
 def final_file(draft: TruthDraft, folder: Path) -> Path:

@@ -24,7 +24,7 @@ from ..models import (
     User,
     number_of,
 )
-from .deciding import Keep, anew, expected
+from .deciding import Keep, anew, decided, expected
 from .rulers import facts, write_down
 from .setting_up import CannotHost
 
@@ -69,6 +69,8 @@ class Preview:
     refused: int
     refusals: list[Refusal]
     moves: list[Move]
+    private_moved: int | None = None
+    """How many teams would change rank on the private board as it stands; None once it is open and `moves` say it."""
 
     @property
     def is_complete(self) -> bool:
@@ -129,7 +131,16 @@ def preview(competition: Competition, keep: Keep = anew) -> Preview | None:
         refused=refused,
         refusals=shown,
         moves=[] if waiting else _moves(current, candidate, measured=measured, keep=keep),
+        private_moved=None if waiting or competition.revealed_at else _private_moved(current, candidate, keep),
     )
+
+
+def _private_moved(current: GroundTruth, candidate: GroundTruth, keep: Keep) -> int:
+    now, then = (
+        ranking.ranks_of(best for split, best in decided(ruler, keep) if split == Split.PRIVATE)
+        for ruler in (current, candidate)
+    )
+    return sum(now.get(team) != then.get(team) for team in now.keys() | then.keys())
 
 
 def _numbers(candidate: GroundTruth) -> tuple[int, int, int]:

@@ -10,7 +10,7 @@ from django.test import Client
 
 from leaderboard import child, hosting, ranking, scoring
 from leaderboard.models import Competition, Split, TruthDraft, User
-from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
+from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
 from tests.web.test_host import signed_in, text_of, upload
 
 PHRASES = "id,words,Usage\n" + "".join(f"{i},alpha {i}|beta,{'Public' if i % 2 else 'Private'}\n" for i in range(1, 9))
@@ -300,6 +300,33 @@ def test_ranks_move_when_the_new_answers_are_applied(ada: User, bo: User, cy: Us
     assert "2 of 2 teams would change rank" in page
     client.post("/host/pets/candidate/", {"action": "apply"})
     assert ranks(competition) == {"cy": 1, "bo": 2}
+
+
+def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(ada: User, bo: User, cy: User) -> None:
+    competition = make_competition(ada)
+    for user, data in ((bo, answers()), (cy, answers(private=2))):
+        enter(competition, user)
+        hand_in(competition, user, data)
+    client = signed_in(ada)
+    check(client, TRUTH.replace("2,cat,Private\n3", "2,bird,Private\n3").replace("4,cat", "4,bird"))
+    published = client.post("/host/pets/truth/", {"action": "publish"}, follow=True)
+    assert "the board stays until you apply it" in text_of(published)
+    competition.refresh_from_db()
+    assert competition.candidate is not None
+    scoring.rescore(competition.candidate.pk)
+    page = text_of(client.get("/host/pets/candidate/"))
+    assert (
+        "0 of 2 teams would change rank. On the private board as it stands, which you alone see, 2 teams would" in page
+    )
+    client.post("/host/pets/candidate/", {"action": "discard"})
+    close(competition)
+    competition.refresh_from_db()
+    hosting.reveal(competition=competition)
+    check(client, TRUTH.replace("8,cat", "8,bird"))
+    client.post("/host/pets/truth/", {"action": "publish"})
+    competition.refresh_from_db()
+    scoring.rescore(competition.candidate.pk)
+    assert "you alone see" not in text_of(client.get("/host/pets/candidate/")), "it is open"
 
 
 def test_a_metric_that_cannot_score_a_perfect_file_is_told(draft: Competition, ada: User) -> None:

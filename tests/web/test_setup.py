@@ -37,6 +37,15 @@ def test_olga_becomes_the_operator_once(client: Client, db: None, started: list[
     assert not started
 
 
+def test_who_opens_a_site_without_its_link_reads_where_the_link_is(client: Client, db: None) -> None:
+    secret = SetupLink.issue()
+    new = client.get("/").content.decode()
+    assert "Nobody runs this site yet" in new
+    assert secret not in new
+    client.post(f"/setup/{secret}/", OLGA)
+    assert "Nobody runs this site yet" not in Client().get("/").content.decode()
+
+
 def test_the_demo_is_started_beside_the_site(client: Client, db: None, started: list[Any]) -> None:
     client.post(f"/setup/{SetupLink.issue()}/", OLGA | {"demo": "on"})
     assert [command[-1] for command in started] == ["demo"]

@@ -201,8 +201,13 @@ def _publish(request: HttpRequest, visit: Visit) -> HttpResponse:
                 note=form.cleaned_data["note"],
                 is_confirmed=form.cleaned_data["is_confirmed"],
             )
-            messages.success(request, _("Ground truth %(number)s is published.") % {"number": ruler.number})
             is_waiting = competition.candidate_id == ruler.pk
+            words = (
+                _("Ground truth %(number)s waits: files are measured with it, and the board stays until you apply it.")
+                if is_waiting
+                else _("Ground truth %(number)s is published.")
+            )
+            messages.success(request, words % {"number": ruler.number})
             return see_other("host_candidate" if is_waiting else "host_competition", slug=competition.slug)
         status = 422
     except hosting.CannotHost as error:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ... import ranking
-from ...models import Competition, Membership, Viewer
+from ...models import Competition, Membership, User, Viewer
 from ...models.competition import CompetitionQuerySet
 from ..access import Audience, open_to
 
@@ -52,6 +52,7 @@ def competitions(request: HttpRequest) -> HttpResponse:
         "chips": chips,
         "show": show if show in dict(chips) else "",
         "q": text,
+        "is_new": not page.object_list and user.is_anonymous and not User.objects.exists(),
     }
     return render(request, "visitors/competitions.html", context)
 
