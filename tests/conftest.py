@@ -84,6 +84,8 @@ def _weight(tests: list[pytest.Item]) -> float:
 
 
 def _seconds(item: pytest.Item) -> float:
+    if found := item.get_closest_marker("takes"):
+        return float(found.args[0])
     if item.get_closest_marker("slow") or item.get_closest_marker("browser"):
         return 3
     begins_with = getattr(item, "fixturenames", ())

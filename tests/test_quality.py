@@ -16,10 +16,11 @@ TOOLS = {
     "djlint": ["djlint", "templates", "--lint", "--quiet"],
     "makemigrations": ["python", "manage.py", "makemigrations", "--check", "--dry-run"],
 }
+SECONDS = {"mypy": 60}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("tool", [pytest.param(tool, marks=pytest.mark.takes(SECONDS.get(tool, 2))) for tool in TOOLS])
 def test_the_tool_finds_nothing(tool: str) -> None:
     program, *arguments = TOOLS[tool]
     run = subprocess.run(

@@ -112,6 +112,7 @@ def message(task: str, arguments: Any, **changes: Any) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.takes(12)
 def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> None:
     """After each of them the same worker does what an honest message asks for."""
     folder = tmp_path / "var"

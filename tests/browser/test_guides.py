@@ -136,6 +136,7 @@ def walk(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[..., N
         context.close()
 
 
+@pytest.mark.takes(20)
 def test_a_teacher_can_do_the_whole_term_by_the_guide(walk: Callable[..., None], ada: User, bo: User) -> None:
     def class_comes() -> None:
         competition = Competition.objects.get()

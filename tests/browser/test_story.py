@@ -58,6 +58,7 @@ def people(site: Site, chromium: Browser) -> Iterator[tuple[Person, Person]]:
     bo.context.close()
 
 
+@pytest.mark.takes(25)
 def test_from_an_empty_site_to_the_private_board(site: Site, people: tuple[Person, Person]) -> None:
     ada, bo = people
     ada.register()

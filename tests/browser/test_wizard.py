@@ -100,6 +100,7 @@ def pond(ada: User) -> Competition:
     return pond
 
 
+@pytest.mark.takes(20)
 def test_every_step_is_for_everybody(page: Page, live_server: LiveServer, ada: User, pond: Competition) -> None:
     """Axe finds nothing in light and dark, and nothing scrolls sideways at 320 px."""
     client = Client()
