@@ -123,7 +123,7 @@ def _anchor(step: Step, baselines: Mapping[str, float | None]) -> Anchor:
 
 
 def _worth(anchor: Anchor) -> str:
-    return f"{anchor.words} = {number_text(anchor.points)}"
+    return f"{anchor.words} ({number_text(anchor.points)})"
 
 
 def mark(rules: Rules, field_: Field, work: Work) -> Mark:
@@ -199,7 +199,7 @@ def _linear(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | 
     if field_.better(worst.score, value):
         return 0.0, because("below", **said, anchor=worst.words)
     if not field_.better(best.score, value):
-        return best.points, because("reaches", **said, anchor=_worth(best))
+        return best.points, because("reaches", **said, anchor=best.words, points=number_text(best.points))
     for low, high in pairwise(field_.anchors):
         if field_.better(high.score, value):
             # Halves keep the span of two huge scores of opposite sign finite.
@@ -215,7 +215,9 @@ def _thresholds(rules: Rules, field_: Field, value: float) -> tuple[float, Reaso
     reached = [anchor for anchor in field_.anchors if not field_.better(anchor.score, value)]
     if not reached:
         return 0.0, because("below", **said, anchor=field_.anchors[0].words)
-    return reached[-1].points, because("reaches", **said, anchor=_worth(reached[-1]))
+    return reached[-1].points, because(
+        "reaches", **said, anchor=reached[-1].words, points=number_text(reached[-1].points)
+    )
 
 
 def _percentile(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:

@@ -41,26 +41,36 @@ def because(code: str, /, **facts: Fact) -> Reason:
 
 def _scored(facts: Facts) -> dict[str, Any]:
     """The facts, with the score said together with its board."""
-    boards = {"public": _("public"), "private": _("private")}
+    boards = {"public": _("public score"), "private": _("private score")}
     return {**facts, "score": f"{boards.get(facts['board'], '')} {facts['score']}".strip()}
 
 
 def _disqualified(facts: Facts) -> str:
-    return _("Disqualified: %(reason)s → 0") % {"reason": facts["reason"] or _("no reason was written")}
+    return _("Disqualified, so 0: %(reason)s") % {"reason": facts["reason"] or _("no reason was written")}
 
 
 def _late(facts: Facts) -> str:
     days = ngettext("%(days)s day late", "%(days)s days late", facts["days"]) % facts
-    return f"{days} −{facts['less']} % → {facts['points']}"
+    return _("%(days)s, %(less)s %% less: %(points)s") % {**facts, "days": days}
 
 
 def _valid_files(facts: Facts) -> str:
     return ngettext("%(number)s valid file", "%(number)s valid files", facts["files"]) % {"number": facts["files"]}
 
 
+def _took_part(facts: Facts) -> str:
+    return _("%(files)s, %(more)s more: %(points)s") % {**facts, "files": _valid_files(facts)}
+
+
 def _took_no_part(facts: Facts) -> str:
     words = _("%(files)s in time; the points for taking part need %(needed)s")
     return words % {"files": _valid_files(facts), "needed": facts["needed"]}
+
+
+def _reaches(facts: Facts) -> str:
+    words = _("%(score)s reaches %(anchor)s") % _scored(facts)
+    # Grades that were released earlier have the points within the words for the step.
+    return f"{words}: {facts['points']}" if "points" in facts else words
 
 
 def _share(facts: Facts) -> str:
@@ -71,21 +81,21 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     "told": lambda facts: str(facts["sentence"]),
     "disqualified": _disqualified,
     "no_file": lambda facts: _("No scored file, so no grade"),
-    "no_file_is_zero": lambda facts: _("No scored file → 0"),
+    "no_file_is_zero": lambda facts: _("No scored file: 0"),
     "never_joined": lambda facts: _("Never joined, so no grade"),
-    "never_joined_is_zero": lambda facts: _("Never joined → 0"),
-    "below": lambda facts: _("%(score)s, below %(anchor)s → 0") % _scored(facts),
-    "reaches": lambda facts: _("%(score)s, reaches %(anchor)s") % _scored(facts),
-    "between": lambda facts: _("%(score)s, between %(low)s and %(high)s → %(points)s") % _scored(facts),
-    "share": lambda facts: f"{_share(facts)}: " + _("top %(percent)s %% = %(points)s") % facts,
-    "share_is_zero": lambda facts: f"{_share(facts)} → 0",
+    "never_joined_is_zero": lambda facts: _("Never joined: 0"),
+    "below": lambda facts: _("%(score)s is below %(anchor)s: 0") % _scored(facts),
+    "reaches": _reaches,
+    "between": lambda facts: _("%(score)s lies between %(low)s and %(high)s: %(points)s") % _scored(facts),
+    "share": lambda facts: f"{_share(facts)}: " + _("the top %(percent)s %% get %(points)s") % facts,
+    "share_is_zero": lambda facts: f"{_share(facts)}: 0",
     "late": _late,
     "late_is_no_more": lambda facts: (
-        _("a late file with %(score)s, −%(less)s %%, gives %(points)s and no more") % _scored(facts)
+        _("a late file with %(score)s and %(less)s %% less gives %(points)s and no more") % _scored(facts)
     ),
-    "took_part": lambda facts: f"{_valid_files(facts)} +{facts['more']} → {facts['points']}",
+    "took_part": lambda facts: _took_part(facts),
     "took_no_part": _took_no_part,
     "at_most": lambda facts: _("at most %(points)s") % facts,
     "at_least": lambda facts: _("at least %(points)s for a scored file") % facts,
-    "rounded": lambda facts: _("rounded → %(points)s") % facts,
+    "rounded": lambda facts: _("rounded to %(points)s") % facts,
 }

@@ -63,7 +63,7 @@ def test_before_the_deadline_public_scores_are_a_look_ahead_and_then_private_one
     assert grades(pets) == {"bo": 100, "cy": 50}
     close(pets)
     assert grades(pets) == {"bo": 50, "cy": 100}
-    assert reasons(pets)["cy"] == "private 1, reaches 1 = 100"
+    assert reasons(pets)["cy"] == "private score 1 reaches 1: 100"
 
 
 def test_everybody_in_a_team_gets_its_grade_and_whoever_handed_nothing_in_gets_none(
@@ -96,7 +96,7 @@ def test_points_follow_a_baseline_when_its_score_changes(pets: Competition, bo: 
     enter(pets, bo)
     hand_in(pets, bo, answers(private=2))
     close(pets)
-    assert reasons(pets) == {"bo": "private 0.666667, between Guess 0.5 = 60 and Last year 0.833333 = 90 → 75"}
+    assert reasons(pets) == {"bo": "private score 0.666667 lies between Guess 0.5 (60) and Last year 0.833333 (90): 75"}
     add_baseline(pets, "Last year", private=2)
     assert grades(pets) == {"bo": 90}
 
@@ -125,7 +125,7 @@ def test_a_late_file_loses_its_percents_for_each_day_begun(pets: Competition, bo
     set_rules(pets)
     assert grades(pets) == {"bo": None}
     set_rules(pets, late_percent=10)
-    assert reasons(pets) == {"bo": "private 1, reaches 1 = 100; 2 days late −20 % → 80"}
+    assert reasons(pets) == {"bo": "private score 1 reaches 1: 100; 2 days late, 20 % less: 80"}
     late(file, pets, hours=0)
     assert grades(pets) == {"bo": 90}
 
@@ -149,7 +149,7 @@ def test_percentiles_count_the_teams_that_are_better(pets: Competition, bo: User
         hand_in(pets, person, answers(private=wrong))
     close(pets)
     assert grades(pets) == {"bo": 100, "cy": 70, "dee": 70}
-    assert reasons(pets)["dee"] == "private 0.833333, 1 of 3 teams are better: top 100 % = 70"
+    assert reasons(pets)["dee"] == "private score 0.833333, 1 of 3 teams are better: the top 100 % get 70"
 
 
 def test_what_we_propose_follows_from_two_baselines_and_otherwise_from_shares(pets: Competition) -> None:
@@ -264,7 +264,7 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
     scoring.rescore(candidate.pk)
     pets.refresh_from_db()
     then = hosting.grade_sheet(pets, at=timezone.now(), ground_truth=candidate)
-    assert then.faults == ("0.5 = 50 is at least as good as 1 = 100, but is not worth as much.",)
+    assert then.faults == ("0.5 (50) is at least as good as 1 (100), but is not worth as much.",)
     assert grades(pets) == {"bo": 100}
 
 
@@ -300,18 +300,18 @@ def test_a_disqualified_team_gets_zero_with_the_reason_and_is_nobodys_measure(
     assert grades(pets) == {"bo": 100, "cy": 0}
     hosting.disqualify(team=bo.memberships.get().team, user=ada, reason="Shared a file.")
     assert grades(pets) == {"bo": 0, "cy": 100}
-    assert reasons(pets)["bo"] == "Disqualified: Shared a file. → 0"
+    assert reasons(pets)["bo"] == "Disqualified, so 0: Shared a file."
 
 
 def test_a_hidden_file_counts_for_nothing(pets: Competition, ada: User, bo: User) -> None:
     set_rules(pets, participation_points=10, participation_files=2)
     enter(pets, bo)
     best, _ = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(private=3))
-    assert reasons(pets)["bo"].endswith("2 valid files +10 → 110; at most 100")
+    assert reasons(pets)["bo"].endswith("2 valid files, 10 more: 110; at most 100")
     hosting.hide_submission(submission=best, user=ada, reason="Somebody else's.")
     close(pets)
     assert reasons(pets)["bo"].startswith(
-        "private 0.5, between 0.5 = 50 and 1 = 100 → 50; 1 valid file in time; the points"
+        "private score 0.5 lies between 0.5 (50) and 1 (100): 50; 1 valid file in time; the points"
     )
 
 
@@ -341,7 +341,7 @@ def test_the_roster_names_people_and_whoever_never_joined_is_graded_too(pets: Co
     first, second = sheet_of(pets).rows
     assert (first.student.name, first.student.email, first.mark.points) == ("Bello, Bo", "bo@uni.example", 100)
     assert {name: getattr(first.student, name) for name in facts} == facts
-    assert (second.student.name, second.mark.words) == ("Zed Zimmer", "Never joined → 0")
+    assert (second.student.name, second.mark.words) == ("Zed Zimmer", "Never joined: 0")
     person, absent = graded_people(sheet_of(pets))
     assert (person.first_name, person.last_name, person.is_listed) == ("Bo", "Bello", True)
     assert (absent.student_id, absent.points) == ("1009", "0.0")

@@ -111,7 +111,8 @@ def test_bo_reads_how_his_points_came_about() -> None:
     mark = marked(linear(late_percent=10), File(0.871, 1))
     assert mark.points == 73.2
     assert mark.words == (
-        "private 0.871, between Baseline A 0.8 = 60 and B 0.9 = 90 → 81.3; 1 day late −10 % → 73.17; rounded → 73.2"
+        "private score 0.871 lies between Baseline A 0.8 (60) and B 0.9 (90): 81.3; "
+        "1 day late, 10 % less: 73.17; rounded to 73.2"
     )
 
 
@@ -122,10 +123,10 @@ def said(mark: grading.Mark) -> tuple[float | None, str]:
 @pytest.mark.parametrize(
     ("value", "points", "words"),
     [
-        (0.79, 0, "private 0.79, below Baseline A 0.8 → 0"),
-        (0.8, 60, "private 0.8, between Baseline A 0.8 = 60 and B 0.9 = 90 → 60"),
-        (0.9, 90, "private 0.9, reaches B 0.9 = 90"),
-        (0.99, 90, "private 0.99, reaches B 0.9 = 90"),
+        (0.79, 0, "private score 0.79 is below Baseline A 0.8: 0"),
+        (0.8, 60, "private score 0.8 lies between Baseline A 0.8 (60) and B 0.9 (90): 60"),
+        (0.9, 90, "private score 0.9 reaches B 0.9: 90"),
+        (0.99, 90, "private score 0.99 reaches B 0.9: 90"),
     ],
 )
 def test_linear_rules_end_at_their_baselines(value: float, points: float, words: str) -> None:
@@ -134,7 +135,7 @@ def test_linear_rules_end_at_their_baselines(value: float, points: float, words:
 
 def test_thresholds_give_the_points_of_the_best_baseline_reached() -> None:
     rules = linear(method="thresholds")
-    assert said(marked(rules, File(0.85))) == (60, "private 0.85, reaches Baseline A 0.8 = 60")
+    assert said(marked(rules, File(0.85))) == (60, "private score 0.85 reaches Baseline A 0.8: 60")
     assert marked(rules, File(0.7)).points == 0
 
 
@@ -151,7 +152,10 @@ def test_of_fifty_teams_five_are_in_the_top_tenth_and_equal_scores_get_equal_poi
     points = [marked(rules, File(value), values=values).points for value in values]
     assert points == [70] * 45 + [100] * 5
     tied = (9.0, 9.0, *values[:8])
-    assert said(marked(rules, File(9.0), values=tied)) == (100, "private 9, 0 of 10 teams are better: top 10 % = 100")
+    assert said(marked(rules, File(9.0), values=tied)) == (
+        100,
+        "private score 9, 0 of 10 teams are better: the top 10 % get 100",
+    )
 
 
 def test_whoever_is_first_of_three_is_in_the_top_tenth() -> None:
@@ -162,7 +166,7 @@ def test_whoever_is_first_of_three_is_in_the_top_tenth() -> None:
 
 def test_taking_part_is_worth_something_from_the_number_of_files_on() -> None:
     rules = Rules.of({"method": "participation", "participation_points": 20, "participation_files": 2})
-    assert said(marked(rules, File(0.1), valid=2)) == (20, "2 valid files +20 → 20")
+    assert said(marked(rules, File(0.1), valid=2)) == (20, "2 valid files, 20 more: 20")
     assert said(marked(rules, File(0.1), valid=1)) == (0, "1 valid file in time; the points for taking part need 2")
 
 
@@ -174,7 +178,10 @@ def test_of_a_file_in_time_and_a_late_one_the_better_mark_counts() -> None:
 
 def test_a_better_file_that_came_too_late_to_give_more_is_spoken_of() -> None:
     words = marked(linear(late_percent=10), File(0.89), File(0.95, 1), File(0.7, 2)).words
-    assert "between Baseline A 0.8 = 60 and B 0.9 = 90 → 87; a late file with private 0.95, −10 %, gives 81" in words
+    assert (
+        "between Baseline A 0.8 (60) and B 0.9 (90): 87; a late file with private score 0.95 and 10 % less gives 81"
+        in words
+    )
     assert "0.7" not in words, "a worse file explains nothing"
     only_there = linear(method="participation", steps=[], late_percent=10, participation_points=5)
     assert "late" not in marked(only_there, File(0.89), File(0.95, 1)).words
@@ -187,17 +194,20 @@ def test_a_file_ten_days_late_is_worth_nothing_and_never_less() -> None:
 def test_the_fewest_and_the_most_points_are_said_where_they_bind() -> None:
     assert marked(linear(minimum=25), File(0.1)).words.endswith("at least 25 for a scored file")
     more = linear(participation_points=20)
-    assert marked(more, File(0.95)).words == "private 0.95, reaches B 0.9 = 90; 1 valid file +20 → 110; at most 100"
+    assert (
+        marked(more, File(0.95)).words
+        == "private score 0.95 reaches B 0.9: 90; 1 valid file, 20 more: 110; at most 100"
+    )
 
 
 def test_without_a_file_there_is_no_grade_or_zero_as_the_host_chose() -> None:
     assert said(marked(linear())) == (None, "No scored file, so no grade")
-    assert said(marked(linear(none_is_zero=True))) == (0, "No scored file → 0")
+    assert said(marked(linear(none_is_zero=True))) == (0, "No scored file: 0")
 
 
 def test_a_disqualified_team_gets_zero_with_the_reason_whatever_it_scored() -> None:
     work = Work((File(0.95),), 3, disqualified="shared files")
-    assert said(grading.mark(linear(minimum=30), Field(TWO), work)) == (0, "Disqualified: shared files → 0")
+    assert said(grading.mark(linear(minimum=30), Field(TWO), work)) == (0, "Disqualified, so 0: shared files")
 
 
 def test_halves_are_rounded_up_as_people_do() -> None:
@@ -240,7 +250,7 @@ def test_a_baseline_without_a_score_is_named() -> None:
 
 
 def test_a_better_baseline_that_is_worth_less_is_refused() -> None:
-    with pytest.raises(BadRules, match=r"Baseline A 0\.95 = 60 is at least as good as B 0\.9 = 90"):
+    with pytest.raises(BadRules, match=r"Baseline A 0\.95 \(60\) is at least as good as B 0\.9 \(90\)"):
         grading.anchors_of(linear(), {"Baseline A": 0.95, "B": 0.9}, higher_is_better=True)
     with pytest.raises(BadRules, match="are the same score"):
         grading.anchors_of(linear(), {"Baseline A": 0.9, "B": 0.9}, higher_is_better=True)

@@ -69,7 +69,7 @@ def test_ada_writes_rules_and_reads_everybodys_reasons(host: Client, pets: Compe
     response = host.post("/host/pets/grades/rules/", FORM, follow=True)
     text = response.content.decode()
     assert "The grade rules are saved." in text
-    assert "public 0.666667, between 0.5 = 50 and Strong 0.833333 = 90 → 70" in text
+    assert "public score 0.666667 lies between 0.5 (50) and Strong 0.833333 (90): 70" in text
     assert "A look ahead, by public scores" in text
 
 
@@ -145,7 +145,7 @@ def test_a_student_sees_nothing_before_the_release_and_then_their_own_grade_alon
     assert "has not released the grades" in page(student, "/c/pets/grade/")
     host.post("/host/pets/grades/release/", {"action": "release"})
     text = page(student, "/c/pets/grade/")
-    assert "private 0.5, between 0.5 = 50 and 1 = 100 → 50" in text
+    assert "private score 0.5 lies between 0.5 (50) and 1 (100): 50" in text
     assert "50.0" in text
     assert "/c/pets/grade/" in page(student, "/c/pets/submissions/")
     host.post("/host/pets/grades/release/", {"action": "withdraw"})
@@ -161,9 +161,9 @@ def test_bo_reads_the_reasons_in_bos_language_whatever_the_hosts(host: Client, p
     with second_language():
         User.objects.filter(pk=bo.pk).update(language=CODE)
         host.post("/host/pets/grades/release/", {"action": "release"})
-        assert "⟦⟦private⟧ 0.5, between 0.5 = 50 and 1 = 100 → 50⟧" in page(student, "/c/pets/grade/")
+        assert "⟦⟦private score⟧ 0.5 lies between 0.5 (50) and 1 (100): 50⟧" in page(student, "/c/pets/grade/")
         User.objects.filter(pk=bo.pk).update(language="en")
-        assert ">private 0.5, between 0.5 = 50 and 1 = 100 → 50<" in page(student, "/c/pets/grade/")
+        assert ">private score 0.5 lies between 0.5 (50) and 1 (100): 50<" in page(student, "/c/pets/grade/")
 
 
 def test_ada_sees_which_grades_would_be_others_now(host: Client, pets: Competition, bo: User) -> None:
