@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from . import ranking, telling
+from . import logs, ranking, telling
 from .models import AuditEntry, Competition, Deed, Kind, User, WalkThrough, plain
 
 
@@ -107,10 +107,11 @@ def launch_due(at: datetime) -> None:
     """
     due = Competition.objects.select_related("ground_truth", "launch_asked_by")
     for competition in due.filter(launched_at=None, launches_at__lte=at):
-        try:
-            _launch_planned(competition)
-        except NotReady as error:
-            _give_back(competition, error.keys)
+        with logs.apart(competition=competition.slug):
+            try:
+                _launch_planned(competition)
+            except NotReady as error:
+                _give_back(competition, error.keys)
 
 
 @transaction.atomic

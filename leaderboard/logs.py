@@ -24,6 +24,8 @@ import structlog
 from structlog.contextvars import bind_contextvars, bound_contextvars, clear_contextvars, merge_contextvars
 from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
 
+log = logging.getLogger(__name__)
+
 FORMATS = ("text", "json")
 FACTS = (
     "user", "competition", "submission", "ground_truth", "method", "view", "status", "ms", "seconds", "bytes", "code",
@@ -49,6 +51,16 @@ def bound(**facts: object) -> Iterator[None]:
     """Put these facts on every line that this thread writes within the block."""
     with bound_contextvars(**facts):
         yield
+
+
+@contextmanager
+def apart(**facts: object) -> Iterator[None]:
+    """One of several that the clock asks for: what goes wrong with it is logged, and the others go on."""
+    with bound(**facts):
+        try:
+            yield
+        except Exception:
+            log.exception("failed, and is left for the next round")
 
 
 @contextmanager

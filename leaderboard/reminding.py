@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from . import ranking, telling
+from . import logs, ranking, telling
 from .models import (
     Competition,
     Delivery,
@@ -40,35 +40,46 @@ def tell_due(at: datetime) -> int:
 
 
 def _tell_opened(at: datetime) -> int:
-    told = 0
-    for competition in Competition.objects.filter(launched_at__isnull=False, opens_at__lte=at, opens_at__gt=at - DAY):
-        early = Membership.objects.filter(competition=competition, joined_at__lt=competition.opens_at)
-        key = f"opened:{competition.pk}:{competition.opens_at:%Y%m%dT%H%M%S}"
-        told += telling.tell(
-            User.objects.filter(memberships__in=_untold(early, Kind.OPENED, key)),
-            kind=Kind.OPENED,
-            competition=competition,
-            title=lambda: _("The competition is open"),
-            text=lambda: _("The data can be downloaded, and files are taken."),
-            link=reverse("data", kwargs={"slug": competition.slug}),
-            key=key,
-        )
-    return told
+    opened = Competition.objects.filter(launched_at__isnull=False, opens_at__lte=at, opens_at__gt=at - DAY)
+    return _each(opened, _tell_of_opening)
+
+
+def _tell_of_opening(competition: Competition) -> int:
+    early = Membership.objects.filter(competition=competition, joined_at__lt=competition.opens_at)
+    key = f"opened:{competition.pk}:{competition.opens_at:%Y%m%dT%H%M%S}"
+    return telling.tell(
+        User.objects.filter(memberships__in=_untold(early, Kind.OPENED, key)),
+        kind=Kind.OPENED,
+        competition=competition,
+        title=lambda: _("The competition is open"),
+        text=lambda: _("The data can be downloaded, and files are taken."),
+        link=reverse("data", kwargs={"slug": competition.slug}),
+        key=key,
+    )
 
 
 def _tell_revealed(at: datetime) -> int:
+    return _each(Competition.objects.filter(revealed_at__lte=at, revealed_at__gt=at - DAY), _tell_of_reveal)
+
+
+def _tell_of_reveal(competition: Competition) -> int:
+    key = f"revealed:{competition.pk}:{competition.revealed_at:%Y%m%dT%H%M%S}"
+    return telling.tell(
+        User.objects.filter(memberships__in=_untold(competition.memberships.all(), Kind.REVEALED, key)),
+        kind=Kind.REVEALED,
+        competition=competition,
+        title=lambda: _("The private board is open"),
+        text=lambda: _("See where your team stands in the end, and the private scores of your files."),
+        link=reverse("leaderboard", kwargs={"slug": competition.slug}),
+        key=key,
+    )
+
+
+def _each(competitions: Iterable[Competition], tell: Callable[[Competition], int]) -> int:
     told = 0
-    for competition in Competition.objects.filter(revealed_at__lte=at, revealed_at__gt=at - DAY):
-        key = f"revealed:{competition.pk}:{competition.revealed_at:%Y%m%dT%H%M%S}"
-        told += telling.tell(
-            User.objects.filter(memberships__in=_untold(competition.memberships.all(), Kind.REVEALED, key)),
-            kind=Kind.REVEALED,
-            competition=competition,
-            title=lambda: _("The private board is open"),
-            text=lambda: _("See where your team stands in the end, and the private scores of your files."),
-            link=reverse("leaderboard", kwargs={"slug": competition.slug}),
-            key=key,
-        )
+    for competition in competitions:
+        with logs.apart(competition=competition.slug):
+            told += tell(competition)
     return told
 
 
@@ -87,7 +98,7 @@ def _tell_reminders(at: datetime) -> int:
     soon = Q(closes_at__gt=at, closes_at__lte=at + DAY)
     extended = Grant.objects.live().filter(soon, team__competition=OuterRef("pk"))
     near = Competition.objects.filter(soon | Exists(extended), launched_at__isnull=False, opens_at__lte=at)
-    return sum(_remind(competition, at) for competition in near.select_related("ground_truth"))
+    return _each(near.select_related("ground_truth"), partial(_remind, at=at))
 
 
 def _remind(competition: Competition, at: datetime) -> int:

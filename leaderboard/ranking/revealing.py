@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
+from .. import logs
 from ..models import AuditEntry, Competition, Deed, Grant, Submission, User, plain
 from .standings import rebuild
 
@@ -32,7 +33,12 @@ def reveal(competition: Competition, at: datetime, *, user: User | None = None) 
 def reveal_due(at: datetime) -> list[Competition]:
     """Reveal what is past its deadline and reveals itself, once every team's time is over and every file received in
     time has its score."""
-    return [competition for competition in _due(at) if _reveal_if_still_due(competition, at)]
+    opened = []
+    for competition in _due(at):
+        with logs.apart(competition=competition.slug):
+            if _reveal_if_still_due(competition, at):
+                opened.append(competition)
+    return opened
 
 
 @transaction.atomic

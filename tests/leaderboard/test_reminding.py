@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard import hosting, reminding, telling
+from leaderboard import hosting, launching, ranking, reminding, telling
 from leaderboard.models import Competition, Kind, Notice, User
+from leaderboard.ranking import revealing
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 
 HOUR = timedelta(hours=1)
@@ -199,3 +201,37 @@ def test_a_deed_that_is_refused_tells_nobody(pets: Competition, ada: User, bo: U
     with pytest.raises(hosting.CannotHost):
         hosting.disqualify(team=team, user=ada, reason=" ")
     assert not Notice.objects.exists()
+
+
+# --- one that goes wrong ----------------------------------------------------------------------------------------
+
+
+def test_a_competition_whose_hour_cannot_be_kept_keeps_no_other_from_theirs(
+    ada: User, bo: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What the clock asks for is asked again each minute, so the first one would stand before all others for ever."""
+    first, second = near(ada, slug="first"), near(ada, slug="second")
+    enter(first, bo), enter(second, bo)
+    stumbles_over(first, reminding, "_remind", monkeypatch)
+    assert reminding.tell_due(timezone.now()) == 1
+    close(first)
+    close(second)
+    stumbles_over(first, revealing, "_reveal_if_still_due", monkeypatch)
+    assert ranking.reveal_due(timezone.now()) == [second]
+    drafts = Competition.objects.filter(slug__in=["first", "second"])
+    drafts.update(launched_at=None, revealed_at=None, launches_at=timezone.now() - HOUR)
+    stumbles_over(first, launching, "_launch_planned", monkeypatch)
+    launching.launch_due(timezone.now())
+    assert [bool(one.launch_trouble) for one in drafts.order_by("slug")] == [False, True]
+    assert caplog.text.count("RuntimeError: of a sudden") == 3
+
+
+def stumbles_over(competition: Competition, module: ModuleType, verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = getattr(module, verb)
+
+    def wrong(its: Competition, *given: Any, **named: Any) -> Any:
+        if its.pk == competition.pk:
+            raise RuntimeError("of a sudden")
+        return right(its, *given, **named)
+
+    monkeypatch.setattr(module, verb, wrong)
