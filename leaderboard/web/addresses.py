@@ -10,6 +10,7 @@ from django.http.request import split_domain_port
 from django.urls import reverse
 
 HERE = ("localhost", "127.0.0.1", "[::1]")
+USUAL_PORT = "8000"
 
 
 def whole(request: HttpRequest, name: str, *args: object) -> str:
@@ -18,7 +19,11 @@ def whole(request: HttpRequest, name: str, *args: object) -> str:
     return settings.SITE_URL.rstrip("/") + path if settings.SITE_URL else request.build_absolute_uri(path)
 
 
-def is_only_here(request: HttpRequest) -> bool:
-    """Whether such addresses open on this machine alone, so that handing them on helps nobody."""
+def opening_command(request: HttpRequest) -> str:
+    """What starts the site where others reach it; empty unless such addresses open on this machine alone."""
     host = urlsplit(settings.SITE_URL).netloc or request.get_host()
-    return split_domain_port(host)[0] in HERE
+    if split_domain_port(host)[0] not in HERE:
+        return ""
+    port = split_domain_port(request.get_host())[1] or USUAL_PORT
+    command = f"SITE_URL=http://…:{port} python3 manage.py up --host 0.0.0.0"
+    return command if port == USUAL_PORT else f"{command} --port {port}"

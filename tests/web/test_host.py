@@ -324,19 +324,21 @@ def test_a_co_host_finds_their_competition_and_cannot_open_new_ones(pets: Compet
 
 
 @pytest.mark.parametrize(
-    ("site", "host", "address", "is_warned"),
+    ("site", "host", "address", "command"),
     [
-        ("", "127.0.0.1:8000", "http://127.0.0.1:8000/join/", True),
-        ("", "testserver", "http://testserver/join/", False),
-        ("https://board.example.org", "127.0.0.1:8000", "https://board.example.org/join/", False),
+        ("", "127.0.0.1:8000", "http://127.0.0.1:8000/join/", "…:8000 python3 manage.py up --host 0.0.0.0<"),
+        ("", "[::1]:9001", "http://[::1]:9001/join/", "…:9001 python3 manage.py up --host 0.0.0.0 --port 9001<"),
+        ("", "testserver", "http://testserver/join/", ""),
+        ("https://board.example.org", "127.0.0.1:8000", "https://board.example.org/join/", ""),
     ],
 )
 def test_a_join_link_that_opens_on_this_computer_alone_says_so(
-    ada: User, pets: Competition, settings: LazySettings, site: str, host: str, address: str, is_warned: bool
+    ada: User, pets: Competition, settings: LazySettings, site: str, host: str, address: str, command: str
 ) -> None:
     settings.SITE_URL, settings.ALLOWED_HOSTS = site, ["*"]
     client = Client(headers={"host": host})
     client.force_login(ada)
     page = client.get("/host/pets/").content.decode()
     assert f"{address}{pets.join_code}/" in page
-    assert ("opens on this computer alone" in page) is is_warned
+    assert ("opens on this computer alone" in page) is bool(command)
+    assert command in page

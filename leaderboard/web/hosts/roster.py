@@ -112,7 +112,7 @@ def host_slips(request: HttpRequest, visit: Visit) -> HttpResponse:
         "visit": visit,
         "slips": rows,
         "address": _address(request),
-        "is_only_here": addresses.is_only_here(request),
+        "opening_command": addresses.opening_command(request),
         "expires_at": slips[0][0].slip_expires_at,
     }
     response = render(request, "hosts/host_slips.html", context)

@@ -57,7 +57,7 @@ def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
         "trouble": launching.missing_in_words(competition.launch_trouble),
         "parts": _parts(competition),
         "join_link": addresses.whole(request, "join_code", competition.join_code),
-        "is_only_here": addresses.is_only_here(request),
+        "opening_command": addresses.opening_command(request),
         **_beat(visit),
     }
     return render(request, "hosts/host_competition.html", context)

@@ -129,7 +129,7 @@ def host_setup_people(request: HttpRequest, visit: Visit) -> HttpResponse:
     more = {
         "hosts": visit.competition.hosts.order_by("username"),
         "join_link": addresses.whole(request, "join_code", visit.competition.join_code),
-        "is_only_here": addresses.is_only_here(request),
+        "opening_command": addresses.opening_command(request),
     }
     return _fields(request, visit, "people", EntryForm, more)
 
