@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..models import Role
 from ._spreadsheets import as_meant
-from .announcing import announce, edit_announcement, readers, section_sizes, withdraw_announcement
+from .announcing import announce, audiences, edit_announcement, readers, section_sizes, withdraw_announcement
 from .boards import add_baseline, baseline_scores, board_csv, remove_baseline, reveal
 from .bundles import submissions_zip
 from .chats import remove_webhook, send_test, set_webhook
@@ -129,6 +129,7 @@ __all__ = [
     "announce",
     "apply_candidate",
     "as_meant",
+    "audiences",
     "baseline_scores",
     "begin",
     "below_baselines",

@@ -41,6 +41,12 @@ def readers(competition: Competition, audience: str, section: str = "") -> Query
     return User.objects.filter(is_active=True, pk__in=members.values("user"))
 
 
+def audiences(competition: Competition) -> list[Announcement.Audience]:
+    """Whom one can write to as things are: without a baseline on the public board nobody is below it."""
+    has_baseline = _best_baseline(competition) is not None
+    return [one for one in Announcement.Audience if has_baseline or one != Announcement.Audience.BELOW_BASELINE]
+
+
 def section_sizes(competition: Competition) -> dict[str, int]:
     """How many people an announcement to each section reaches, by the section's name; one query."""
     members = Membership.objects.filter(competition=competition, user__is_active=True).values("user")
@@ -50,14 +56,20 @@ def section_sizes(competition: Competition) -> dict[str, int]:
 
 def _below_baseline(competition: Competition) -> QuerySet[Standing, int]:
     """Teams that stand below the best baseline on the public board."""
+    best = _best_baseline(competition)
+    standings = Standing.objects.filter(ground_truth=competition.ground_truth, split=Split.PUBLIC)
+    below = standings.none() if best is None else standings.filter(sort_key__gt=best)
+    return below.values_list("team", flat=True)
+
+
+def _best_baseline(competition: Competition) -> float | None:
+    """The sort key of the best baseline that the public board shows with its score."""
     ruler = competition.ground_truth
-    standings = Standing.objects.none()
-    if ruler is not None:
-        sign = ranking.sign_of(ruler)
-        shown = [sign * row.value for row in ranking.baselines(ruler, Split.PUBLIC) if row.value is not None]
-        if shown:
-            standings = Standing.objects.filter(ground_truth=ruler, split=Split.PUBLIC, sort_key__gt=min(shown))
-    return standings.values_list("team", flat=True)
+    if ruler is None:
+        return None
+    sign = ranking.sign_of(ruler)
+    shown = (sign * row.value for row in ranking.baselines(ruler, Split.PUBLIC) if row.value is not None)
+    return min(shown, default=None)
 
 
 def announce(

@@ -85,15 +85,26 @@ def test_only_those_below_the_best_baseline_are_encouraged(pets: Competition, ad
         )
         scoring.score(baseline.pk)
     assert list(hosting.readers(pets, "below_baseline")) == [cy]
+    assert "below the best baseline on the public board (1 person)" in signed_in(ada).get(PAGE).content.decode()
 
 
-def test_without_a_baseline_nobody_is_below_it_and_nothing_is_sent(pets: Competition, ada: User, bo: User) -> None:
+def test_without_a_baseline_nobody_can_be_below_it_and_nothing_is_sent(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
+    assert "below the best baseline" not in signed_in(ada).get(PAGE).content.decode()
     response = write(ada, audience="below_baseline")
-    assert response.status_code == 409
+    assert response.status_code == 422
     page = response.content.decode()
-    assert "Nobody is meant by this choice" in page
+    assert "the public board shows no baseline" in page
     assert "See **data**." in page  # nothing typed is lost
+    assert not Announcement.objects.exists()
+
+
+def test_where_everybody_has_a_valid_file_nothing_is_sent(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    response = write(ada, audience="no_valid_file")
+    assert response.status_code == 409
+    assert "Nobody is meant by this choice" in response.content.decode()
     assert not Announcement.objects.exists()
 
 

@@ -41,7 +41,17 @@ class WordsForm(forms.ModelForm):  # type: ignore[type-arg]
 class AnnouncementForm(WordsForm):
     """The words, and whom they are for with how many that are now."""
 
-    audience = forms.ChoiceField(label=gettext_lazy("Who gets it"), widget=forms.RadioSelect, initial=OPTIONS.ALL)
+    audience = forms.ChoiceField(
+        label=gettext_lazy("Who gets it"),
+        widget=forms.RadioSelect,
+        initial=OPTIONS.ALL,
+        error_messages={
+            "invalid_choice": gettext_lazy(
+                "Nobody can be meant by this choice now: the public board shows no baseline, or nobody is in the "
+                "section any more. Choose again who gets it; nothing was sent."
+            )
+        },
+    )
     key = forms.RegexField(r"^announcement:[0-9a-f]{32}$", required=False, widget=forms.HiddenInput)
 
     def __init__(self, competition: Competition, *args: Any, **kwargs: Any) -> None:
@@ -49,7 +59,7 @@ class AnnouncementForm(WordsForm):
         self.initial["key"] = Announcement.new_key()
         counts = [
             (option.value, str(option.label), hosting.readers(competition, option).count())
-            for option in OPTIONS
+            for option in hosting.audiences(competition)
             if option != OPTIONS.SECTION
         ]
         for name, number in hosting.section_sizes(competition).items():
