@@ -41,7 +41,7 @@ NEEDS = {
     "truth": gettext_lazy("A ground truth is published"),
     "overview": gettext_lazy("The overview says what the question is"),
     "deadline": gettext_lazy("The deadline lies in the future"),
-    "step": gettext_lazy("The steady public board has a step, by which a file must be better to move a score"),
+    "step": gettext_lazy("The steady board knows how much better a file must be before a score moves (its step)"),
     "candidate": gettext_lazy("The ground truth that waits is applied or discarded"),
     "rehearsal": gettext_lazy("The rehearsal is wiped; its teams are made up"),
     "walk": gettext_lazy("You have walked the student's way with the sample submission"),

@@ -333,7 +333,7 @@ def test_a_steady_competition_is_not_launched_without_a_step(ada: User) -> None:
     with pytest.raises(hosting.CannotHost) as refused:
         hosting.launch(competition=pets)
     (missing,) = refused.value.details
-    assert missing == "Missing: The steady public board has a step, by which a file must be better to move a score."
+    assert missing == "Missing: The steady board knows how much better a file must be before a score moves (its step)."
     hosting.change(competition=pets, board_step=0.05)
     hosting.launch(competition=Competition.objects.get(pk=pets.pk))
 
