@@ -37,8 +37,9 @@ _ALIASES = {
     "last": "lastname last surname familyname nachname familienname nom apellidos apellido achternaam cognome",
     "email": "email emailaddress mail emailadresse adressedecourriel courriel adresseemail correo correoelectronico "
     "direcciondecorreo primaryemail useremail studentemail emailid",
-    "student_id": "id canvasid canvasuserid studentid studentnumber idnumber matrikelnummer matriculationnumber matrnr "
-    "numeroetudiant numerodeid orgdefinedid externalpersonkey userid",
+    "student_id": "id canvasid canvasuserid studentid studentnumber matrikelnummer matriculationnumber matrnr "
+    "numeroetudiant externalpersonkey userid",
+    "university_id": "orgdefinedid idnumber numerodeid",
     "sis_user_id": "sisuserid sisid sisstudentid integrationid",
     "login": "login loginid sisloginid username user benutzername anmeldename nomdutilisateur nombredeusuario netid "
     "uid account",
@@ -211,6 +212,9 @@ def _no_person(found: dict[str, str], shown: str) -> str:
 
 
 def _values(found: dict[str, str]) -> dict[str, str]:
+    if number := found.get("university_id"):
+        # Brightspace and Moodle have the university's own, so it counts as the SIS ID that an earlier list gave, too.
+        found = {"student_id": number, "sis_user_id": number, **found}
     values = {name: " ".join(value.split()) for name, value in found.items() if name in FIELDS}
     if "name" in values:
         values["name"] = plain_name(values["name"])

@@ -14,7 +14,7 @@ def moodle(people: Iterable[Person], title: str) -> str:
     """As Moodle imports grades; “-” is its word for no grade."""
     header = ["Email address", "ID number", "First name", "Last name", title, f"{title} (feedback)"]
     rows = (
-        [p.email, p.student_id, p.first_name, p.last_name, "-" if p.points is None else p.points, p.reasons]
+        [p.email, p.university_id, p.first_name, p.last_name, "-" if p.points is None else p.points, p.reasons]
         for p in people
     )
     return _table(header, rows, numbers={4})
@@ -23,12 +23,12 @@ def moodle(people: Iterable[Person], title: str) -> str:
 def brightspace(people: Iterable[Person], title: str) -> str:
     """As Brightspace imports grades; only who has an ID or a user name there can be found by it."""
     header = ["OrgDefinedId", "Username", f"{title} Points Grade", "End-of-Line Indicator"]
-    rows = ([p.student_id or p.sis_user_id, p.login, p.points or "", "#"] for p in people if on_brightspace(p))
+    rows = ([p.university_id, p.login, p.points or "", "#"] for p in people if on_brightspace(p))
     return _table(header, rows, numbers={2})
 
 
 def on_brightspace(person: Person) -> bool:
-    return bool(person.student_id or person.sis_user_id or person.login)
+    return bool(person.university_id or person.login)
 
 
 def plain(people: Iterable[Person], title: str) -> str:

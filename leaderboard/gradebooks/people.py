@@ -24,3 +24,8 @@ class Person:
     points: str | None = None
     reasons: str = ""
     is_listed: bool = False
+
+    @property
+    def university_id(self) -> str:
+        """The number that platforms share. Beside it the `student_id` of a Canvas list is one that Canvas gave."""
+        return self.sis_user_id or self.student_id

@@ -182,7 +182,7 @@ PEOPLE = [
 def test_moodle_reads_its_columns_with_a_dash_for_no_grade() -> None:
     assert rows_of(gradebooks.moodle(PEOPLE, "Pets")) == [
         ["Email address", "ID number", "First name", "Last name", "Pets", "Pets (feedback)"],
-        ["bo@uni.example", "1001", "Bo", "Bello", "81.3", "private 0.87"],
+        ["bo@uni.example", "s-1", "Bo", "Bello", "81.3", "private 0.87"],
         ["dee@uni.example", "", "Dee", "Ngo", "-", ""],
     ]
 
@@ -190,8 +190,13 @@ def test_moodle_reads_its_columns_with_a_dash_for_no_grade() -> None:
 def test_brightspace_reads_its_columns_and_whom_it_cannot_find_is_left_out() -> None:
     assert rows_of(gradebooks.brightspace(PEOPLE, "Pets")) == [
         ["OrgDefinedId", "Username", "Pets Points Grade", "End-of-Line Indicator"],
-        ["1001", "bo", "81.3", "#"],
+        ["s-1", "bo", "81.3", "#"],
     ]
+
+
+def test_whom_a_list_knows_by_one_number_is_found_by_it() -> None:
+    (_header, row) = rows_of(gradebooks.brightspace([Person("Cy Costa", student_id="1002")], "Pets"))
+    assert row == ["1002", "", "", "#"]
 
 
 @pytest.mark.parametrize("kind", sorted(gradebooks.OWN))

@@ -45,6 +45,11 @@ def test_marie_is_found_in_every_systems_list(text: str, data: object) -> None:
     assert not [line for line in reading.skipped if line.is_bad]
 
 
+@pytest.mark.parametrize(("text", "number"), [(CANVAS, "S-1"), (BRIGHTSPACE, "17"), (MOODLE, "17"), (GERMAN, None)])
+def test_the_number_of_the_university_is_told_from_the_one_that_canvas_gave(text: str, number: str | None) -> None:
+    assert rosters.read(text).lines[0].values.get("sis_user_id") == number
+
+
 def test_what_canvas_writes_beside_people_is_left_out_with_a_word() -> None:
     left = {line.number: line.reason for line in rosters.read(CANVAS).skipped}
     assert left == {2: "Canvas’ row of points, not a person", 4: "a test student, not a person"}
