@@ -66,6 +66,17 @@ def test_what_a_host_writes_is_one_moment_or_refused_and_comes_back_as_written(
     assert wall_text(found, zone) == wall.strftime("%Y-%m-%dT%H:%M")
 
 
+def test_a_draft_begins_in_the_zone_of_its_host(ada: User) -> None:
+    client = signed_in(ada)
+    assert 'value="UTC" selected' in client.get("/host/new/").content.decode()
+    client.cookies["zone"] = "Europe/Vienna"
+    assert 'value="Europe/Vienna" selected' in client.get("/host/new/").content.decode()
+    User.objects.filter(pk=ada.pk).update(zone="Asia/Tokyo")
+    page = client.get("/host/new/").content.decode()
+    assert 'value="Asia/Tokyo" selected' in page
+    assert 'data-browser-zone="no"' in page
+
+
 @given(zone=ZONES, which=st.integers(0, 1), minute=MINUTES)
 def test_a_page_shows_the_minute_that_the_readers_clock_shows(zone: str, which: int, minute: int) -> None:
     at = wall_of(zone, which, minute).replace(tzinfo=UTC)

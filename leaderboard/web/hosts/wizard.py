@@ -18,6 +18,7 @@ from ...storage import TooLarge
 from .. import addresses
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
+from ..zones import chosen_zone
 from ._answers import add_refusal, posted, refuse_too_large
 from .checklist import next_step, steps_of
 from .wizard_forms import BasicsForm, EntryForm, FolderForm, LimitsForm, StepForm
@@ -75,7 +76,7 @@ def host_new(request: HttpRequest) -> HttpResponse:
     """Step 1 of a competition that is not there yet."""
     if request.POST.get("action") == "bring" or request.META.get("leaderboard.too_large"):
         return _bring(request)
-    form = BasicsForm(posted(request))
+    form = _basics(request, posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             competition = hosting.begin(user=person(request.user), **form.fields_for_verb)
@@ -86,6 +87,12 @@ def host_new(request: HttpRequest) -> HttpResponse:
             return see_other("host_setup_data", slug=competition.slug)
     context = {"form": form, "folder_form": FolderForm(), "steps": steps_of(None)}
     return render(request, "hosts/host_new.html", context, status=422 if form.errors else 200)
+
+
+def _basics(request: HttpRequest, data: Any = None) -> BasicsForm:
+    """In the reader's own zone, where it is known: what is typed is read on the clocks that pages show."""
+    zone = chosen_zone(request)
+    return BasicsForm(data, initial={"zone": zone} if zone else {})
 
 
 def _bring(request: HttpRequest) -> HttpResponse:
@@ -99,7 +106,7 @@ def _bring(request: HttpRequest) -> HttpResponse:
             return see_other("host_setup", slug=made.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    context = {"form": BasicsForm(), "folder_form": form, "steps": steps_of(None)}
+    context = {"form": _basics(request), "folder_form": form, "steps": steps_of(None)}
     return render(request, "hosts/host_new.html", context, status=status)
 
 
