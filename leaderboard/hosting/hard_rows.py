@@ -55,7 +55,9 @@ def correct_truth(
     if report is None or not (corrected or ignored):
         raise CannotHost(_("Choose at least one row to correct or to ignore."))
     if TruthDraft.objects.filter(competition=competition).exists():
-        raise CannotHost(_("Another file is being checked: publish it or throw it away first."))
+        raise CannotHost(
+            _("Another file is being checked under “Ground truth and metric”: publish it or throw it away there first.")
+        )
     if competition.candidate_id is not None:
         raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
     with tempfile.TemporaryDirectory() as folder:

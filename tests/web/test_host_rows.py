@@ -109,7 +109,7 @@ def test_a_file_on_its_way_is_not_overwritten(hers: Client, doubted: Competition
     made = find(hers)
     hosting.draft_truth(competition=doubted, metric="accuracy", params={})
     sent = {"action": "correct", "made": made, "do-0": "ignore"}
-    assert "Another file is being checked" in text_of(hers.post(PAGE, sent))
+    assert "Another file is being checked under" in text_of(hers.post(PAGE, sent))
     hosting.publish(competition=doubted, user=ada)
     assert "Another ground truth is waiting" in text_of(hers.post(PAGE, sent))
 
