@@ -75,12 +75,14 @@ def free_slug(title: str) -> str:
 
 
 def _dates(competition: Competition) -> dict[str, datetime | None]:
-    """Teams stay as they are as long before the deadline as they did."""
+    """From now on for as many days, to the same time of day; teams stay as long before the deadline as they did."""
     now, stay = timezone.now(), competition.teams_close_at
     if competition.opens_at > now:
         return {"opens_at": competition.opens_at, "closes_at": competition.closes_at, "teams_close_at": stay}
-    length = max(competition.closes_at - competition.opens_at, timedelta(days=1))
-    closes_at = end_of_day(now + length, competition.zone)
+    zone = ZoneInfo(competition.zone)
+    closed, begins = competition.closes_at.astimezone(zone), now.astimezone(zone)
+    length = max(closed.date() - competition.opens_at.astimezone(zone).date(), timedelta(days=1))
+    closes_at = datetime.combine(begins.date() + length, closed.time(), zone)
     moved = None if stay is None else closes_at - (competition.closes_at - stay)
     is_ahead = moved is not None and moved > now
     return {"opens_at": now, "closes_at": closes_at, "teams_close_at": moved if is_ahead else None}

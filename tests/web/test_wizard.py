@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
@@ -455,6 +456,16 @@ def test_a_walk_whose_bell_was_lost_is_rung_for_again(
     assert rung == [("leaderboard.tasks.walk", (ready.ground_truth_id,))]
 
 
+def test_a_planned_time_stands_in_its_field_and_a_second_tab_is_told_that_it_was_cancelled(
+    hers: Client, pond: Competition
+) -> None:
+    Competition.objects.update(launches_at=datetime(2050, 7, 1, 6, 30, tzinfo=ZoneInfo("UTC")), zone="Europe/Vienna")
+    assert 'value="2050-07-01T08:30"' in hers.get("/host/pond/setup/launch/").content.decode()
+    cancel = {"action": "cancel"}
+    assert "The launch is cancelled" in text_of(hers.post("/host/pond/setup/launch/", cancel, follow=True))
+    assert "No launch is planned any more" in text_of(hers.post("/host/pond/setup/launch/", cancel, follow=True))
+
+
 def planned(client: Client, competition: Competition) -> None:
     """Plan a launch and let its moment come."""
     soon = (timezone.now() + timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M")
@@ -623,6 +634,15 @@ def test_a_copy_has_everything_but_people_and_their_files(hers: Client, pets: Co
     assert not copy.teams.exists()
     assert not copy.submissions.exists()
     assert hers.get("/host/cats-or-dogs/setup/metric/").status_code == 200
+
+
+def test_a_copy_is_open_for_as_many_days_to_the_same_time_of_day(ada: User, pets: Competition) -> None:
+    vienna = ZoneInfo("Europe/Vienna")
+    opens_at, closes_at = datetime(2026, 3, 2, 23, 50, tzinfo=vienna), datetime(2026, 3, 16, 17, 0, tzinfo=vienna)
+    Competition.objects.update(opens_at=opens_at, closes_at=closes_at, zone="Europe/Vienna")
+    copy = hosting.clone(competition=Competition.objects.get(), user=ada, title="Next term")
+    begun, ends = copy.opens_at.astimezone(vienna), copy.closes_at.astimezone(vienna)
+    assert (ends.date() - begun.date(), ends.time()) == (timedelta(days=14), closes_at.time())
 
 
 def test_in_a_copy_teams_can_change_until_as_near_the_deadline(hers: Client, ada: User, pets: Competition) -> None:

@@ -29,6 +29,8 @@ def host_setup_launch(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.POST.get("action") == "cancel":
         if hosting.cancel_launch(competition=competition, user=person(visit.user)):
             messages.info(request, _("The launch is cancelled. The competition stays a draft."))
+        else:
+            messages.info(request, _("No launch is planned any more. The competition is a draft."))
         return see_other("host_setup_launch", fragment="#later", slug=competition.slug)
     if request.method == "POST" and form.is_valid():
         try:

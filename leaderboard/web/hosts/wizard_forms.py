@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from ...models import Competition
-from .forms import CompetitionForm, MomentField, moment_in
+from .forms import CompetitionForm, MomentField, moment_in, wall_text
 from .truth_forms import TruthForm
 
 
@@ -91,6 +91,8 @@ class ScheduleForm(forms.Form):
     def __init__(self, competition: Competition, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.zone = competition.zone
+        if competition.launches_at:
+            self.initial["launches_at"] = wall_text(competition.launches_at.replace(second=0), self.zone)
         self.fields["launches_at"].help_text = _("In the zone %(zone)s.") % {"zone": competition.zone}
 
     def clean_launches_at(self) -> datetime:
