@@ -39,6 +39,10 @@ def _has_candidate(visit: Visit) -> bool:
     return visit.competition.candidate_id is not None
 
 
+def _opens_competitions(visit: Visit) -> bool:
+    return getattr(visit.user, "is_host", False)
+
+
 @dataclass(frozen=True)
 class Page:
     """A link: the name of a URL and view, its words, further pages that it stands for, when it means something."""
@@ -101,7 +105,7 @@ GROUPS: tuple[tuple[object, tuple[Page, ...]], ...] = (
             Page("host_chat", _("Chat")),
             Page("host_setup", _("Setting up"), ("host_walk", "host_launch"), when=_is_draft),
             Page("host_rehearsal", _("Rehearsal"), when=_is_draft),
-            Page("host_clone", _("Make a copy")),
+            Page("host_clone", _("Make a copy"), when=_opens_competitions),
             Page("host_audit", _("Audit trail")),
             Page("host_delete", _("Delete")),
         ),

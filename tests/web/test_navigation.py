@@ -89,6 +89,14 @@ def test_a_host_who_may_open_no_new_ones_finds_it_too(pets: Competition, bo: Use
     assert 'href="/host/"' in signed_in(bo).get("/").content.decode()
 
 
+def test_only_who_may_open_new_ones_is_led_to_a_copy(pets: Competition, ada: User, bo: User) -> None:
+    pets.hosts.add(bo)
+    for page in ("settings/", "settings/chat/"):
+        assert "/host/pets/clone/" in signed_in(ada).get(f"/host/pets/{page}").content.decode()
+        assert "/host/pets/clone/" not in signed_in(bo).get(f"/host/pets/{page}").content.decode()
+    assert signed_in(bo).get("/host/pets/clone/").status_code == 403
+
+
 def test_pages_of_students_and_hosts_ask_the_database_twelve_times_at_most(
     ada: User, pets: Competition, bo: User
 ) -> None:
