@@ -24,9 +24,11 @@ def anew(_key: tuple[Hashable, ...], make: Callable[[], T], /) -> T:
     return make()
 
 
-def decided(ruler: GroundTruth, keep: Keep = anew) -> Sequence[tuple[Split, ranking.Best]]:
-    """Both boards as the reveal made them or would make them now."""
-    return keep(("decided", *_state(ruler)), lambda: tuple(ranking.decided(ruler)))
+def decided(
+    ruler: GroundTruth, keep: Keep = anew, *, measured: int | None = None
+) -> Sequence[tuple[Split, ranking.Best]]:
+    """Both boards as the reveal made them or would make them now; `measured` as for `expected`."""
+    return keep(("decided", *_state(ruler, measured)), lambda: tuple(ranking.decided(ruler)))
 
 
 def expected(ruler: GroundTruth, keep: Keep = anew, *, measured: int | None = None) -> Sequence[ranking.Best]:

@@ -69,8 +69,6 @@ class Preview:
     refused: int
     refusals: list[Refusal]
     moves: list[Move]
-    private_moved: int | None = None
-    """How many teams would change rank on the private board as it stands; None once it is open and `moves` say it."""
 
     @property
     def is_complete(self) -> bool:
@@ -110,17 +108,16 @@ class Preview:
 SHOWN_REFUSALS = 50
 
 
-def preview(competition: Competition, keep: Keep = anew) -> Preview | None:
-    """Who would move under the candidate; None without one."""
+def preview(competition: Competition, keep: Keep = anew, *, split: Split | None = None) -> Preview | None:
+    """Who would move under the candidate, on the board that counts now or on the other one as it stands; None without
+    a candidate."""
     candidate, current = competition.candidate, competition.ground_truth
     if candidate is None or current is None:
         return None
     candidate.competition = current.competition = competition
-    refusals = Refusal.objects.filter(ground_truth=candidate)
-    shown = list(refusals.select_related("submission__team")[:SHOWN_REFUSALS])
-    refused = len(shown) if len(shown) < SHOWN_REFUSALS else refusals.count()
     # Each from an index; which files have no score yet takes a look at all of them, until one of these numbers changes.
-    measured, scored, invalid = _numbers(candidate)
+    measured, refused, scored, invalid = _numbers(candidate)
+    refusals = Refusal.objects.filter(ground_truth=candidate).select_related("submission__team")
     state = (candidate.pk, measured, refused, scored)
     waiting = keep(("unmeasured", *state), lambda: scoring.unmeasured(candidate).count())
     return Preview(
@@ -129,37 +126,44 @@ def preview(competition: Competition, keep: Keep = anew) -> Preview | None:
         measured=measured,
         waiting=waiting,
         refused=refused,
-        refusals=shown,
-        moves=[] if waiting else _moves(current, candidate, measured=measured, keep=keep),
-        private_moved=None if waiting or competition.revealed_at else _private_moved(current, candidate, keep),
+        refusals=list(refusals[:SHOWN_REFUSALS]) if refused else [],
+        moves=[] if waiting else _moves(current, candidate, split=split, measured=measured, keep=keep),
     )
 
 
-def _private_moved(current: GroundTruth, candidate: GroundTruth, keep: Keep) -> int:
-    now, then = (
-        ranking.ranks_of(best for split, best in decided(ruler, keep) if split == Split.PRIVATE)
-        for ruler in (current, candidate)
-    )
-    return sum(now.get(team) != then.get(team) for team in now.keys() | then.keys())
-
-
-def _numbers(candidate: GroundTruth) -> tuple[int, int, int]:
-    """How many files have scores under a ruler that waits, have them under the current one, and are invalid."""
+def _numbers(candidate: GroundTruth) -> tuple[int, int, int, int]:
+    """How many files have scores under a ruler that waits, cannot be scored with it, have scores under the current one,
+    and are invalid."""
     scores = Score.objects.filter(ground_truth=OuterRef("pk"), split=Split.PUBLIC)
     files = Submission.objects.filter(competition=OuterRef("competition"))
-    measured, scored, invalid = GroundTruth.objects.values_list(
+    measured, refused, scored, invalid = GroundTruth.objects.values_list(
         number_of(scores, "ground_truth"),
+        number_of(Refusal.objects.filter(ground_truth=OuterRef("pk")), "ground_truth"),
         number_of(files.filter(status=Submission.Status.SCORED), "competition"),
         number_of(files.filter(status=Submission.Status.INVALID), "competition"),
     ).get(pk=candidate.pk)
-    return measured, scored, invalid
+    return measured, refused, scored, invalid
 
 
 def _moves(
-    current: GroundTruth, candidate: GroundTruth, *, measured: int | None = None, keep: Keep = anew
+    current: GroundTruth,
+    candidate: GroundTruth,
+    *,
+    split: Split | None = None,
+    measured: int | None = None,
+    keep: Keep = anew,
 ) -> list[Move]:
-    now = {best.team_id: best for best in expected(current, keep)}
-    then = {best.team_id: best for best in expected(candidate, keep, measured=measured)}
+    now, then = (
+        {
+            best.team_id: best
+            for best in (
+                expected(ruler, keep, measured=measured)
+                if split is None
+                else [best for its, best in decided(ruler, keep, measured=measured) if its == split]
+            )
+        }
+        for ruler in (current, candidate)
+    )
     ranks_now, ranks_then = ranking.ranks_of(now.values()), ranking.ranks_of(then.values())
     moves = [
         Move(

@@ -152,6 +152,8 @@ class Hindsight:
     decided: Best
     best: Best
     rank: int
+    file_name: str = ""
+    """Of the best one, where that is another one than decided."""
 
     @property
     def picked_the_best(self) -> bool:
@@ -166,14 +168,14 @@ def hindsight(team: Team, ground_truth: GroundTruth) -> Hindsight | None:
         return None
     sign = sign_of(ground_truth)
     decided = Best(team.pk, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system)
-    best = min((decided, *_private_files(team, ground_truth, sign)), key=lambda one: one.order)
+    named = _private_files(team, ground_truth, sign)
+    best, file_name = min(((decided, ""), *named), key=lambda one: one[0].order)
     better = sum((other.sort_key, other.received_at) < best.order for other in board if other is not held)
-    return Hindsight(decided, best, 1 + better)
+    return Hindsight(decided, best, 1 + better, file_name)
 
 
-def _private_files(team: Team, ground_truth: GroundTruth, sign: float) -> list[Best]:
+def _private_files(team: Team, ground_truth: GroundTruth, sign: float) -> list[tuple[Best, str]]:
+    """The team's ranked files by their private scores, with their names."""
     rows = ranked_scores(ground_truth, Split.PRIVATE, teams=[team.pk])
-    return [
-        Best(team.pk, submission_id, value, sign * value, received_at)
-        for submission_id, value, received_at in rows.values_list("submission_id", "value", "submission__received_at")
-    ]
+    facts = rows.values_list("submission_id", "value", "submission__received_at", "submission__file_name")
+    return [(Best(team.pk, pk, value, sign * value, received_at), name) for pk, value, received_at, name in facts]

@@ -314,10 +314,12 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     competition.refresh_from_db()
     assert competition.candidate is not None
     scoring.rescore(competition.candidate.pk)
-    page = text_of(client.get("/host/pets/candidate/"))
-    assert (
-        "0 of 2 teams would change rank. On the private board as it stands, which you alone see, 2 teams would" in page
-    )
+    page = client.get("/host/pets/candidate/")
+    assert "0 of 2 teams would change rank. Who would move on the private board" in text_of(page)
+    assert 'hx-get="/host/pets/candidate/?board=private"' in page.content.decode()
+    private = text_of(client.get("/host/pets/candidate/?board=private"))
+    assert "On the private board as it stands, which hosts alone see, 2 teams would change rank." in private
+    assert "Ranks and private scores now and under ground truth 2" in private
     client.post("/host/pets/candidate/", {"action": "discard"})
     close(competition)
     competition.refresh_from_db()
@@ -326,7 +328,9 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     client.post("/host/pets/truth/", {"action": "publish"})
     competition.refresh_from_db()
     scoring.rescore(competition.candidate.pk)
-    assert "you alone see" not in text_of(client.get("/host/pets/candidate/")), "it is open"
+    open_page = client.get("/host/pets/candidate/").content.decode()
+    assert "hosts alone see" not in open_page
+    assert "board=private" not in open_page
 
 
 def test_a_metric_that_cannot_score_a_perfect_file_is_told(draft: Competition, ada: User) -> None:

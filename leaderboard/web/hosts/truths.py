@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from ... import hosting, outside
 from ...child import ChildFailed
-from ...models import Competition, GroundTruth, TruthCheck
+from ...models import Competition, GroundTruth, Split, TruthCheck
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
 from ..answers import STOP_POLLING, as_download, person, see_other
@@ -84,14 +84,20 @@ def host_candidate(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Who would move under the ground truth that waits. Asked by htmx, the measured part alone."""
     if request.method == "POST":
         return _decide(request, visit)
-    preview, current = hosting.preview(visit.competition, kept(visit.competition)), visit.competition.ground_truth
+    is_revealed, current = visit.competition.revealed_at is not None, visit.competition.ground_truth
+    # After the reveal the private board is the one that counts, and the only one to ask for.
+    split = Split.PRIVATE if request.GET.get("board") == "private" and not is_revealed else None
+    preview = hosting.preview(visit.competition, kept(visit.competition), split=split)
     if preview is None or current is None:
         return redirect("host_truth", slug=visit.competition.slug)
     context = {
         "visit": visit,
         "preview": preview,
+        "is_private": is_revealed or split is not None,
+        "asks_private": not is_revealed and split is None,
+        "is_part": getattr(request, "htmx", False),
         "current": current,
-        "differs": _differences(preview.ground_truth),
+        "differs": None if split else _differences(preview.ground_truth),
         "page": Paginator(preview.moves, MOVES_PER_PAGE).get_page(request.GET.get("page")),
         "form": ApplyForm(),
         "metric_now": metric_or_none(current.metric),

@@ -207,8 +207,8 @@ def _unpicked(visit: Visit, selected: set[str]) -> dict[str, object] | None:
     return {"file_name": best["submission__file_name"], "value": best["value"]}
 
 
-def _hindsight(visit: Visit) -> tuple[ranking.Hindsight, Submission] | None:
-    """After the reveal, what the team should have picked, with the file; None where it picked that, or has no rank."""
+def _hindsight(visit: Visit) -> ranking.Hindsight | None:
+    """After the reveal, what the team should have picked; None where it picked that, or has no rank."""
     ruler = visit.competition.ground_truth
     if ruler is None or visit.membership is None or not visit.competition.is_revealed(visit.at):
         return None
@@ -217,11 +217,9 @@ def _hindsight(visit: Visit) -> tuple[ranking.Hindsight, Submission] | None:
     return shelf.get(key, lambda: _missed(team, ruler))
 
 
-def _missed(team: Team, ruler: GroundTruth) -> tuple[ranking.Hindsight, Submission] | None:
+def _missed(team: Team, ruler: GroundTruth) -> ranking.Hindsight | None:
     found = ranking.hindsight(team, ruler)
-    if found is None or found.picked_the_best:
-        return None
-    return found, Submission.objects.get(pk=found.best.submission_id)
+    return None if found is None or found.picked_the_best else found
 
 
 def _shown(mine: QuerySet[Submission], show: str, picks: dict[str, bool]) -> QuerySet[Submission]:
