@@ -145,4 +145,12 @@ def test_an_assistant_reads_whose_page_it_is_and_a_stranger_nothing(pets: Compet
         assert signed_in(dee).get(f"/host/pets/{part}/").status_code == 404
     assert "have not let assistants export grades" in signed_in(cy).get("/host/pets/grades/").content.decode()
     assert "You assist" in signed_in(cy).get("/host/").content.decode()
+
+
+def test_an_assistant_is_led_to_the_answers(pets: Competition, cy: User, hers: Client) -> None:
+    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT, user=pets.hosts.get())
+    way = '<a href="/host/pets/truth/1/file/" download>Answers</a>'
+    assert way in signed_in(cy).get("/host/pets/").content.decode()
+    assert signed_in(cy).get("/host/pets/truth/1/file/").getvalue().startswith(b"id,label")  # type: ignore[attr-defined]
+    assert way not in hers.get("/host/pets/").content.decode(), "a host has a page for it"
     assert "names, sections, who has joined" in signed_in(cy).get("/host/pets/").content.decode()
