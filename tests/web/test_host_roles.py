@@ -151,6 +151,6 @@ def test_an_assistant_is_led_to_the_answers(pets: Competition, cy: User, hers: C
     hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT, user=pets.hosts.get())
     way = '<a href="/host/pets/truth/1/file/" download>Answers</a>'
     assert way in signed_in(cy).get("/host/pets/").content.decode()
-    assert signed_in(cy).get("/host/pets/truth/1/file/").getvalue().startswith(b"id,label")  # type: ignore[attr-defined]
+    assert signed_in(cy).get("/host/pets/truth/1/file/").getvalue().startswith(b"id,label")
     assert way not in hers.get("/host/pets/").content.decode(), "a host has a page for it"
     assert "names, sections, who has joined" in signed_in(cy).get("/host/pets/").content.decode()
