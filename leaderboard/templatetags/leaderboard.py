@@ -27,6 +27,7 @@ from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncer
 from ..models.zones import day_and_time
 from ..web import charts, navigation, parameter_words, prose
 from ..web.access import Visit
+from ..web.metric_choice import metric_choice
 from ..web.problem_words import in_words
 
 register = template.Library()
@@ -58,6 +59,7 @@ ICONS = {
 
 register.filter("told", sentences.told)
 register.filter("said", sentences.in_words)
+register.simple_tag(metric_choice)
 
 
 @register.simple_tag
