@@ -20,8 +20,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-from tests.browser.conftest import ARGUMENTS
-from tests.site import ROOT, running_site, site_environment
+from tests.site import CHROMIUM_ARGUMENTS, ROOT, running_site, site_environment
 
 FILL = """
 import json, logging
@@ -144,7 +143,7 @@ def main() -> None:
         cookies, pages = fill(folder)
         wanted = [row for row in pages if row[0].startswith(tuple(given.only))]
         with running_site(folder) as site, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+            browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_ARGUMENTS)
             look = take_for_guides if given.guides else take
             number = look(browser, site.address, cookies, wanted, given.folder)
             browser.close()

@@ -22,6 +22,7 @@ from tests import databases
 ROOT = Path(__file__).resolve().parent.parent
 PASSWORD = "a-long-one-for-tests-4711"
 SILENCE = 5.0
+CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 Found = TypeVar("Found")
 _own = threading.local()
 

@@ -14,8 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard import scoring
-
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+from tests.site import CHROMIUM_ARGUMENTS
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +25,7 @@ def chromium() -> Iterator[Browser]:
     # Playwright runs an event loop in this thread; Django would take the tests for asynchronous code.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
         yield browser
         browser.close()
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
