@@ -200,9 +200,10 @@ def _unpicked(visit: Visit, selected: set[str]) -> dict[str, object] | None:
         return None
     best_first = "value" if ranking.sign_of(ruler) > 0 else "-value"
     scores = ranking.ranked_scores(ruler, Split.PUBLIC, teams=[visit.membership.team_id])
-    found = scores.order_by(best_first).values("submission", "submission__file_name", "value")
-    best = found.first()
-    if best is None or found.filter(value=best["value"], submission__in=[UUID(pk) for pk in selected]).exists():
+    # Of equally good files a picked one comes first, so one query says both.
+    found = scores.order_by(best_first, "-submission__is_selected")
+    best = found.values("submission__file_name", "submission__is_selected", "value").first()
+    if best is None or best["submission__is_selected"]:
         return None
     return {"file_name": best["submission__file_name"], "value": best["value"]}
 
