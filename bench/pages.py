@@ -42,8 +42,9 @@ from django.test.utils import CaptureQueriesContext  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from bench import board, term  # noqa: E402
-from leaderboard import ranking  # noqa: E402
-from leaderboard.models import Competition, GroundTruth, Score, User  # noqa: E402
+from leaderboard import hosting, ranking  # noqa: E402
+from leaderboard.models import Competition, GroundTruth, RosterEntry, Score, Split, Submission, User  # noqa: E402
+from leaderboard.ranking import boards  # noqa: E402
 from leaderboard.storage import store  # noqa: E402
 from leaderboard.web import board_cache  # noqa: E402
 
@@ -96,28 +97,19 @@ def costs(pages: Iterable[term.Page], *, rounds: int = 0) -> Iterator[Cost]:
         begun = time.thread_time()
         with CaptureQueriesContext(connection) as queries:
             response = client.get(page.path)
-        first_ms, first = 1000 * (time.thread_time() - begun), _asked(queries)
+        first_ms, first = 1000 * (time.thread_time() - begun), len(queries)
         if response.status_code != 200 or not response.headers["Content-Type"].startswith("text/html"):
             continue
         with CaptureQueriesContext(connection) as queries:
             client.get(page.path)
-        often, kb = _asked(queries), len(gzip.compress(response.content, 6)) / 1024
+        often, kb = len(queries), len(gzip.compress(response.content, 6)) / 1024
         yield Cost(page, often, first, first_ms, kb, *(_p95(client, page.path, rounds) if rounds else ()))
 
 
-def _asked(queries: CaptureQueriesContext) -> int:
-    """Without what begins and ends a transaction: the operators' page tries whether the database can be written."""
-    return sum(not one["sql"].startswith(("BEGIN", "ROLLBACK", "SAVEPOINT", "RELEASE")) for one in queries)
-
-
-def wake(competition: Competition) -> None:
-    """Yesterday's ranks are worked out by who looks first on a day: somebody did."""
-    Client(headers={"host": "localhost"}).get(f"/c/{competition.slug}/leaderboard/")
-
-
 def forget() -> None:
-    """What was made of a board for its first reader, as if it had just changed."""
+    """What was made of a board for its first reader, as if it had just changed and the day had just begun."""
     board_cache.clear()
+    boards.forget()
 
 
 def _p95(client: Client, path: str, rounds: int) -> tuple[float, float]:
@@ -141,7 +133,31 @@ def big_class(teams: int) -> Competition:
             username=name, defaults={"can_host": name != "dee", "is_superuser": name == "olga", "is_staff": True}
         )
     competition.hosts.add(User.objects.get(username="ada"))
+    _enrol(competition)
+    _move(competition)
     return competition
+
+
+def _enrol(competition: Competition) -> None:
+    """Everybody is on the class list, in one of four sections, and may ask for the board of a section."""
+    Competition.objects.filter(pk=competition.pk).update(shows_sections=True, allows_late=True)
+    people = User.objects.filter(memberships__competition=competition).order_by("pk")
+    RosterEntry.objects.bulk_create(
+        RosterEntry(
+            competition=competition, user=user, name=f"Student {place}", email=f"{place}@example.org",
+            student_id=str(place), section=f"Lab {place % 4}",
+        )
+        for place, user in enumerate(people)
+    )  # fmt: skip
+
+
+def _move(competition: Competition) -> None:
+    """Every second team came further a moment ago, and has picked two files that are not its best."""
+    for place, team in enumerate(competition.teams.order_by("pk")):
+        mine = list(Submission.objects.filter(team=team).order_by("received_at").values_list("pk", flat=True))
+        if place % 2 == 0:
+            Submission.objects.filter(pk=mine[-1]).update(received_at=timezone.now())
+            Submission.objects.filter(pk__in=mine[:2]).update(is_selected=True)
 
 
 def turn(competition: Competition, state: str) -> None:
@@ -153,13 +169,29 @@ def turn(competition: Competition, state: str) -> None:
         held.update(board_mode=state, board_step=0.01)
     elif state == "waiting":
         held.update(candidate=_second_ruler(competition))
-    elif state == "closed":
-        held.update(candidate=None, closes_at=now - timedelta(hours=1))
-    elif state == "revealed":
-        held.update(candidate=None, closes_at=now - timedelta(hours=1), revealed_at=now)
+    elif state in ("closed", "revealed"):
+        held.update(
+            candidate=None, closes_at=now - timedelta(hours=1), revealed_at=now if state == "revealed" else None
+        )
     competition.refresh_from_db()
     ranking.rebuild(competition.ground_truths.get(number=1))
-    wake(competition)
+    if state == "closed":
+        _grade(competition)
+    elif state == "revealed":
+        hosting.release_grades(competition=competition, user=User.objects.get(username="ada"))
+
+
+def _grade(competition: Competition) -> None:
+    """Every tenth team hands in late, which costs it a tenth a day; halfway to full points."""
+    ruler, now = competition.ground_truths.get(number=1), timezone.now()
+    for team in competition.teams.order_by("pk")[::10]:
+        file = Submission.objects.create(
+            competition=competition, team=team, file_name="late.csv", file_key="none", size=1, sha256=f"{team.pk:064x}",
+            received_at=now, upload_key=f"late-{team.pk}", status="scored", finished_at=now, is_late=True,
+        )  # fmt: skip
+        Score.objects.bulk_create(Score(submission=file, ground_truth=ruler, split=split, value=0.9) for split in Split)
+    values = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 0.95}], "late_percent": 10}
+    hosting.set_grade_rules(competition=competition, user=User.objects.get(username="ada"), values=values)
 
 
 def _second_ruler(competition: Competition) -> GroundTruth:
@@ -182,7 +214,7 @@ def pages_of(competition: Competition, state: str) -> Iterator[term.Page]:
     """All pages for the first state, those about the competition for the others."""
     student = f"{competition.slug}-0"
     made = term.Term({}, {state: competition}, {state: term.arguments(competition, student)})
-    for page in term.pages(made, student=student):
+    for page in term.asked(term.pages(made, student=student)):
         if state == "live" or f"-{state}-" in page.name:
             yield page
 

@@ -7,7 +7,7 @@ who would look at it. Screenshots, costs and accessibility are all taken from th
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -56,6 +56,25 @@ NO_PAGES = (
     "/files/",
     "/progress/",
 )
+
+# What may be asked of a page in its address, where the answer comes about in another way.
+ASKED = {
+    "leaderboard": ("page=99", "q=a", "section=Lab+1", "section=Lab+1&q=a", "board=private", "board=private&page=99"),
+    "submissions": ("page=99", "show=scored"),
+    "host_candidate": ("board=private",),
+    "host_board": ("board=private", "page=99"),
+    "host_teams": ("q=a", "show=nothing", "show=granted", "page=99"),
+    "host_people": ("q=a", "section=Lab+1", "state=joined", "state=guest", "page=99"),
+    "host_submissions": ("q=a", "status=invalid", "page=99"),
+    "host_rows": ("sort=agree",),
+    "host_audit": ("page=99",),
+    "host_announcements": ("page=99",),
+    "host_similar": ("page=99",),
+    "host_grades": ("q=a", "page=99"),
+    "competitions": ("q=a", "show=live", "show=mine", "page=99"),
+    "metrics": ("q=error", "direction=minimize"),
+    "notifications": ("page=99",),
+}
 
 ENTRANCES = (
     "/accounts/login/", "/accounts/signup/", "/accounts/inactive/", "/accounts/password/reset/",
@@ -140,6 +159,8 @@ def _course(term: Term, state: str) -> Competition:
         rules=RULES,
         is_listed=True,
         embed_sites="*",
+        shows_sections=True,
+        allows_late=True,
         opens_at=now - timedelta(days=10),
         closes_at=now + timedelta(days=4),
     )
@@ -189,11 +210,13 @@ def _enrol(term: Term, competition: Competition) -> None:
 
 
 def _hand_in(term: Term, competition: Competition) -> None:
-    """Four files of each team, one of them with faults; only their times are set back, for verbs know only now."""
+    """Four files of each team, one of them with faults; only their times are set back, for verbs know only now. Every
+    second team came further a moment ago, and has picked its first and its last file."""
     now = timezone.now()
     for place, (name, members) in enumerate(TEAMS.items()):
         if name == SILENT:
             continue
+        made: list[str] = []
         for number in range(4):
             body = predictions(0.42 + 0.05 * (place % 7) + 0.07 * number, 100 * place + number)
             if number == 1:
@@ -206,8 +229,14 @@ def _hand_in(term: Term, competition: Competition) -> None:
                 note=("first try", "deeper trees", "", "mean of five models")[number],
             )
             scoring.score(file.pk)
-            received = now - timedelta(days=8 - 2 * number, hours=place)
+            is_of_today = number == 3 and place % 2 == 0
+            received = now - (timedelta(seconds=place) if is_of_today else timedelta(days=8 - 2 * number, hours=place))
             Submission.objects.filter(pk=file.pk).update(received_at=received, finished_at=received)
+            made.append(str(file.pk))
+        if place % 2 == 0:
+            submitting.select_finals(
+                competition=competition, user=term.people[members[0]], submission_ids=[made[0], made[3]], at=now
+            )
     assert competition.ground_truth is not None
     ranking.rebuild(competition.ground_truth)
     competition.touch_board()
@@ -248,9 +277,15 @@ def _end(term: Term, competition: Competition) -> None:
     ada, now = term.people["ada"], timezone.now()
     Competition.objects.filter(pk=competition.pk).update(closes_at=now - timedelta(hours=1))
     competition.refresh_from_db()
+    late = submitting.submit(
+        competition=competition, user=term.people["bo"], file_name="late.csv", chunks=[predictions(0.9, 77)]
+    )
+    scoring.score(late.pk)
     hosting.reveal(competition=competition, user=ada)
     steps = [{"points": 50, "baseline": "Nearest neighbour"}, {"points": 100, "score": 0.95}]
-    hosting.set_grade_rules(competition=competition, user=ada, values={"steps": steps, "title": "Pond life"})
+    hosting.set_grade_rules(
+        competition=competition, user=ada, values={"steps": steps, "title": "Pond life", "late_percent": 10}
+    )
     competition.refresh_from_db()
     hosting.release_grades(competition=competition, user=ada)
     hosting.find_hard_rows(competition=competition)
@@ -324,6 +359,16 @@ def pages(term: Term, *, student: str = "bo", stranger: str = "dee", host: str =
         for state, known in term.arguments.items():
             if path := _filled(route, known):
                 yield from (Page(f"{name}-{state}-{one}", path, one) for one in people)
+
+
+def asked(pages: Iterable[Page]) -> Iterator[Page]:
+    """Pages, each followed by itself with what may be asked of it."""
+    for page in pages:
+        yield page
+        yield from (
+            Page(f"{page.name}?{query}", f"{page.path}?{query}", page.who)
+            for query in ASKED.get(page.name.partition("-")[0], ())
+        )
 
 
 def _filled(route: str, known: dict[str, object]) -> str | None:

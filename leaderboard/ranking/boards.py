@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.db.models import Count, OuterRef, Q, QuerySet
@@ -17,7 +18,7 @@ from ..models import (
     Submission,
     Team,
 )
-from .doubts import REACH, Doubt, doubts
+from .doubts import REACH, Doubt, doubts, with_doubts
 from .ladder import Ladder, ladder_of, sign_of
 from .page_facts import histories, members, with_facts
 from .rows import Board, Row
@@ -48,26 +49,51 @@ def board(
     if ruler is None:
         raise ValueError(f"{competition.slug} has no ground truth yet")
     ruler.competition = competition
-    page = max(page, 1)
-    standings, above, first = _page(ruler, split, page)
-    # Whoever asks for a page after the last one gets that.
-    total = getattr(standings[0], "total", 0) if standings else in_order(ruler, split).count() if page > 1 else 0
-    pages = max(1, -(-total // PAGE_SIZE))
-    if page > pages:
-        page = pages
-        standings, above, first = _page(ruler, split, page)
-    rows = _rows(ruler, split, standings, above, first, at, sees_names, people)
-    merged = merge(rows, baselines(ruler, split), sign_of(ruler), is_first=page == 1, is_last=page == pages)
-    leaders = tuple(standing.team for standing in standings[:LEADERS]) if page == 1 else ()
-    return Board(ruler, split, tuple(merged), page, pages, total, ladder_on(ruler, split), leaders)
+    part = _page(ruler, split, max(page, 1))
+    rows = _rows(ruler, split, part, at, sees_names, people)
+    is_first, is_last = part.page == 1, part.page == part.pages
+    merged = merge(rows, baselines(ruler, split), sign_of(ruler), is_first=is_first, is_last=is_last)
+    leaders = tuple(standing.team for standing in part.standings[:LEADERS]) if is_first else ()
+    return Board(ruler, split, tuple(merged), part.page, part.pages, part.total, ladder_on(ruler, split), leaders)
 
 
-def _page(ruler: GroundTruth, split: Split, page: int) -> tuple[list[Standing], int, int]:
-    """The standings of a page after some of those above it, how many these are, and how many come before the page."""
-    first = (page - 1) * PAGE_SIZE
-    above = min(first, REACH)
-    found = with_facts(in_order(ruler, split), ruler, split)
-    return list(found[first - above : first + PAGE_SIZE]), above, first
+@dataclass(frozen=True)
+class _Part:
+    """The standings of a page after some of those before it: `above` of these were read, `before` there are."""
+
+    standings: list[Standing]
+    page: int
+    total: int
+    above: int
+    before: int
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // PAGE_SIZE))
+
+
+def _page(ruler: GroundTruth, split: Split, page: int) -> _Part:
+    """One more is read before the page than is compared with it: a tie may have begun above. Whoever asks for a page
+    after the last one gets that, found from the end of the board."""
+    found = with_doubts(with_facts(in_order(ruler, split), ruler, split), ruler, split)
+    before, above = _bounds(page)
+    standings = list(found[before - above : before + PAGE_SIZE])
+    if len(standings) <= above and page > 1:
+        standings = list(found.reverse()[: REACH + 1 + PAGE_SIZE])[::-1]
+        page = max(1, -(-_total(standings) // PAGE_SIZE))
+        before, above = _bounds(page)
+        standings = standings[before - above - _total(standings) :]
+    return _Part(standings, page, _total(standings), above, before)
+
+
+def _bounds(page: int) -> tuple[int, int]:
+    """How many come before a page, and how many of them are read with it."""
+    before = (page - 1) * PAGE_SIZE
+    return before, min(before, REACH + 1)
+
+
+def _total(standings: Sequence[Standing]) -> int:
+    return getattr(standings[0], "total", 0) if standings else 0
 
 
 def ladder_on(ground_truth: GroundTruth, split: Split) -> Ladder | None:
@@ -153,24 +179,26 @@ def movements(
 def _rows(
     ground_truth: GroundTruth,
     split: Split,
-    standings: Sequence[Standing],
-    above: int,
-    first: int,
+    part: _Part,
     at: datetime,
     sees_names: bool,
     people: Mapping[int, list[str]] | None,
 ) -> list[Row]:
-    """Rows of a page that begins after `first` teams; the first `above` standings are of pages before."""
-    if not standings:
+    if not part.standings:
         return []
-    begin = first - above
-    ranks = shared_ranks(
-        [(standing.sort_key, standing.received_at) for standing in standings],
-        above=begin,
-        first=rank_of(standings[0]) if begin else None,
-    )
-    sure = doubts(ground_truth, split, standings, ranks)
+    standings, above, begin = part.standings, part.above, part.before - part.above
+    first = None
+    if begin:
+        # With the one above it nobody knows where it stands, only whether a tie goes on.
+        last, standings, above, begin = standings[0], standings[1:], above - 1, begin + 1
+        first = rank_of(last) if _order(last) == _order(standings[0]) else None
+    ranks = shared_ranks([_order(standing) for standing in standings], above=begin, first=first)
+    sure = doubts(standings, ranks)
     return ranked_rows(ground_truth, split, standings[above:], ranks[above:], at, sure, sees_names, people)
+
+
+def _order(standing: Standing) -> tuple[float, datetime]:
+    return standing.sort_key, standing.received_at
 
 
 def names_of(team: Team, competition: Competition, *, sees_names: bool) -> tuple[str, str]:

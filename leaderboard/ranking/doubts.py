@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models import F, FilteredRelation, Q, QuerySet
 
 import metrics
 
@@ -14,6 +15,7 @@ from .ladder import ladder_of
 
 REACH = 100
 """A row is compared with at most so many better ones on the pages before its own."""
+FIELDS = ("standard_error", "low", "high", "replicates")
 
 
 @dataclass(frozen=True)
@@ -27,30 +29,35 @@ class Doubt:
     tied_from: int | None = None
 
 
-def doubts(
-    ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], ranks: Sequence[int] = ()
-) -> dict[str, Doubt]:
-    """Submission → its doubt; empty where a board does not show exact scores, because doubts follow from those.
-
-    With the `ranks` of standings that follow one another on the board, also who is tied with whom.
-    """
+def with_doubts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
+    """Standings with what `doubts` reads of their scores. Nothing where a board does not show exact scores, because
+    doubts follow from those."""
     if split == Split.PUBLIC and ladder_of(ground_truth) is not None:
-        return {}
-    found = {doubt.score.submission_id: doubt for doubt in _stored(ground_truth, split, standings)}
-    ties = _ties(standings, [found.get(standing.submission_id) for standing in standings], ranks) if ranks else {}
+        return standings
+    score = FilteredRelation(
+        "submission__scores",
+        condition=Q(submission__scores__ground_truth=ground_truth, submission__scores__split=split),
+    )
+    return standings.annotate(doubted=score, **{name: F(f"doubted__uncertainty__{name}") for name in FIELDS})
+
+
+def doubts(standings: Sequence[Standing], ranks: Sequence[int] = ()) -> dict[str, Doubt]:
+    """Submission → its doubt, of standings `with_doubts`; with the `ranks` of standings that follow one another on the
+    board, also who is tied with whom."""
+    found = [_doubted(standing) for standing in standings]
+    ties = _ties(standings, found, ranks) if ranks else {}
     return {
-        str(pk): Doubt(doubt.low, doubt.high, doubt.standard_error, ties.get(str(pk)))
-        for pk, doubt in found.items()
-        if doubt.standard_error is not None
+        str(standing.submission_id): Doubt(
+            doubt.low, doubt.high, doubt.standard_error, ties.get(str(standing.submission_id))
+        )
+        for standing, doubt in zip(standings, found, strict=True)
+        if doubt is not None and doubt.standard_error is not None
     }
 
 
-def _stored(ground_truth: GroundTruth, split: Split, standings: Sequence[Standing]) -> Sequence[Uncertainty]:
-    files = [standing.submission_id for standing in standings]
-    rows = Uncertainty.objects.filter(
-        score__submission__in=files, score__ground_truth=ground_truth, score__split=split, standard_error__isnull=False
-    )
-    return list(rows.select_related("score").only("low", "high", "standard_error", "replicates", "score__submission"))
+def _doubted(standing: Standing) -> Uncertainty | None:
+    known = {name: getattr(standing, name, None) for name in FIELDS}
+    return None if known["standard_error"] is None else Uncertainty(**known)
 
 
 def _ties(standings: Sequence[Standing], found: Sequence[Uncertainty | None], ranks: Sequence[int]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from django.db.models import BooleanField, Expression, ExpressionWrapper, OuterR
 
 from ..models import Competition, GroundTruth, Membership, RosterEntry, Split, Standing, teams_of_section
 from .boards import PAGE_SIZE, in_order, is_hidden, ranked_rows, shared_ranks
-from .doubts import doubts
+from .doubts import doubts, with_doubts
 from .page_facts import with_facts
 from .rows import Row
 
@@ -59,9 +59,10 @@ def find(
     page = min(max(page, 1), pages)
     asked = wanted[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
     rank, within = _ranks(everybody), _ranks(of_section) if section and not is_hidden(ruler, split) else {}
-    standings = list(with_facts(in_order(ruler, split).filter(team__in=asked), ruler, split))
+    found = with_facts(in_order(ruler, split).filter(team__in=asked), ruler, split)
+    standings = list(with_doubts(found, ruler, split))
     ranks = [rank[standing.team_id] for standing in standings]
-    rows = ranked_rows(ruler, split, standings, ranks, at, doubts(ruler, split, standings), sees_names, people)
+    rows = ranked_rows(ruler, split, standings, ranks, at, doubts(standings), sees_names, people)
     return Found(
         tuple(replace(row, within=within.get(row.team_id)) for row in rows),
         page,

@@ -15,7 +15,7 @@ from decimal import Context, Decimal, Inexact, InvalidOperation
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -129,17 +129,13 @@ def step_of(competition: Competition, ground_truth: GroundTruth) -> float:
     return competition.board_step or ground_truth.step or NO_RUNGS
 
 
-def tops(
-    ground_truth: GroundTruth, ladder: Ladder, *, teams: Iterable[int] | None = None, before: datetime | None = None
-) -> Iterator[Top]:
+def tops(ground_truth: GroundTruth, ladder: Ladder) -> Iterator[Top]:
     """Each team's last clear improvement, on a hidden board its first file. Follows from scores and receipts alone,
     whenever a file was scored.
 
     Of tens of thousands of files only what the walk needs is read, and the rest of those alone at which it ends.
     """
-    rows = in_order_of_receipt(ground_truth, teams=teams, before=before).values_list(
-        "submission__team_id", "pk", "value"
-    )
+    rows = in_order_of_receipt(ground_truth).values_list("submission__team_id", "pk", "value")
     ends = {}
     for _, files in groupby(rows.iterator(chunk_size=5000), key=itemgetter(0)):
         mine = list(files)
@@ -167,13 +163,9 @@ def answers_to(team: Team | int, ground_truth: GroundTruth, ladder: Ladder) -> l
     ]
 
 
-def in_order_of_receipt(
-    ground_truth: GroundTruth, *, teams: Iterable[int] | None = None, before: datetime | None = None
-) -> QuerySet[Score]:
-    """The public scores that can stand on a board, team by team as a ladder is climbed; optionally up to a moment."""
+def in_order_of_receipt(ground_truth: GroundTruth, *, teams: Iterable[int] | None = None) -> QuerySet[Score]:
+    """The public scores that can stand on a board, team by team as a ladder is climbed."""
     rows = ranked_scores(ground_truth, Split.PUBLIC, teams=teams)
-    if before is not None:
-        rows = rows.filter(submission__received_at__lt=before)
     return rows.order_by("submission__team_id", "submission__received_at", "submission_id")
 
 
@@ -188,16 +180,17 @@ def shown_scores(team: Team | int | None, ground_truth: GroundTruth | None) -> d
 
 
 def ranked_scores(
-    ground_truth: GroundTruth | Combinable, split: Split, *, teams: Iterable[int] | None = None
+    ground_truth: GroundTruth | Combinable, split: Split, *, teams: Iterable[int] | QuerySet[Any, Any] | None = None
 ) -> QuerySet[Score]:
     """The scores that can stand on a board: of teams that are not disqualified, received in time and not hidden. With
-    `teams`, of these alone.
+    `teams`, of these alone: keys, or a query for them.
 
     The files of a few teams are named in a subquery: a plain join is planned through every score of the ruler.
     """
     scores = Score.objects.all()
     if teams is not None:
-        scores = scores.filter(submission__in=Submission.objects.filter(team__in=list(teams)).order_by().values("pk"))
+        named = teams if isinstance(teams, QuerySet) else list(teams)
+        scores = scores.filter(submission__in=Submission.objects.filter(team__in=named).order_by().values("pk"))
     return scores.filter(
         ground_truth=ground_truth,
         split=split,

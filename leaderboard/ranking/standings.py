@@ -9,13 +9,14 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import BigIntegerField, F, Max, Min, Q, QuerySet, UUIDField, Window
+from django.db.models import BigIntegerField, F, Max, Min, Q, QuerySet, UUIDField, Value, Window
 from django.db.models.functions import RowNumber
 
 from ..models import GroundTruth, Score, Split, Standing, Submission, Team
 from ..models.prepared import Given, Prepared
 from .ladder import IN_ONE_QUERY, Ladder, answers_to, ladder_of, ranked_scores, sign_of, tops
 
+_HELD_FACTS = ("team_id", "submission_id", "value", "received_at")
 FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
 
 
@@ -35,15 +36,10 @@ class Best:
         return (self.sort_key, self.received_at)
 
 
-def bests(
-    ground_truth: GroundTruth, split: Split, *, teams: Sequence[int] | None = None, before: datetime | None = None
-) -> Iterator[Best]:
-    """Each team's best submission on a split, from the scores alone; optionally of some teams, as it was at a
-    moment."""
-    scores = ranked_scores(ground_truth, split, teams=teams)
-    if before is not None:
-        scores = scores.filter(submission__received_at__lt=before)
-    return _read(scores.annotate(place=_place(ground_truth)).filter(place=1).order_by(), ground_truth)
+def bests(ground_truth: GroundTruth, split: Split) -> Iterator[Best]:
+    """Each team's best submission on a split, from the scores alone."""
+    sign, scores = sign_of(ground_truth), ranked_scores(ground_truth, split)
+    return (_best(sign, *facts) for facts in _firsts(scores, ground_truth).values_list(*FACTS))
 
 
 def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
@@ -71,31 +67,47 @@ def computed_best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | No
     return {team_id: value for team_id, value in rows if team_id is not None}
 
 
-def shown_bests(
-    ground_truth: GroundTruth, *, teams: Sequence[int] | None = None, before: datetime | None = None
-) -> Iterator[Best]:
-    """What the public board shows of each team until the reveal; optionally of some teams, as it was at a moment."""
+def shown_bests(ground_truth: GroundTruth) -> Iterator[Best]:
+    """What the public board shows of each team until the reveal, from the scores alone."""
     ladder = ladder_of(ground_truth)
     if ladder is None:
-        return bests(ground_truth, Split.PUBLIC, teams=teams, before=before)
-    ends = tops(ground_truth, ladder, teams=teams, before=before)
+        return bests(ground_truth, Split.PUBLIC)
+    ends = tops(ground_truth, ladder)
     return (_best(ladder.sign, end.team_id, end.submission_id, end.shown, end.received_at) for end in ends)
 
 
 def stood(ground_truth: GroundTruth, before: datetime) -> Iterator[Best]:
-    """What the public board of the current ruler showed at a moment before the reveal.
+    """What the public board of the current ruler showed at a moment before the reveal; one query.
 
     What stands there now and was received before then stood there then: a later file changes nothing about which of the
-    earlier ones is the best, or the last clear improvement. So only teams that came further since are looked up.
+    earlier ones is the best, or the last clear improvement. So only files of teams that came further since are read.
     """
-    since = []
-    for held in Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC):
-        if held.received_at < before:
-            yield _held(held)
+    here = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).order_by()
+    still = here.filter(received_at__lt=before).values_list(*_HELD_FACTS, Value(value=True))
+    moved = ranked_scores(ground_truth, Split.PUBLIC, teams=here.filter(received_at__gte=before).values("team"))
+    moved = moved.filter(submission__received_at__lt=before).order_by()
+    ladder = ladder_of(ground_truth)
+    then = moved if ladder else _firsts(moved, ground_truth)
+    files: dict[int, list[tuple[datetime, UUID, float]]] = defaultdict(list)
+    sign = sign_of(ground_truth)
+    for team_id, submission_id, value, received_at, stands_there in still.union(
+        then.values_list(*FACTS, Value(value=False)), all=True
+    ):
+        if stands_there or ladder is None:
+            yield _best(sign, team_id, submission_id, value, received_at)
         else:
-            since.append(held.team_id)
-    if since:
-        yield from shown_bests(ground_truth, teams=since, before=before)
+            files[team_id].append((received_at, submission_id, value))
+    for team_id, mine in files.items():
+        assert ladder is not None
+        yield _climbed(ladder, team_id, mine)
+
+
+def _climbed(ladder: Ladder, team_id: int, files: list[tuple[datetime, UUID, float]]) -> Best:
+    """The last clear improvement among files with their exact scores."""
+    files.sort()
+    told = zip(files, ladder.climb(value for *_, value in files), strict=True)
+    (received_at, submission_id, _), shown = [(file, shown) for file, (shown, is_new) in told if is_new][-1]
+    return _best(ladder.sign, team_id, submission_id, shown, received_at)
 
 
 def _held(held: Standing) -> Best:
@@ -131,9 +143,9 @@ def _place(ground_truth: GroundTruth, *apart: str) -> Window:
     )
 
 
-def _read(scores: QuerySet[Score], ground_truth: GroundTruth) -> Iterator[Best]:
-    sign = sign_of(ground_truth)
-    return (_best(sign, *facts) for facts in scores.values_list(*FACTS))
+def _firsts(scores: QuerySet[Score], ground_truth: GroundTruth) -> QuerySet[Score]:
+    """Of each team the best of these scores."""
+    return scores.annotate(place=_place(ground_truth)).filter(place=1).order_by()
 
 
 def _best(sign: float, team_id: int | None, submission_id: UUID, value: float, received_at: datetime) -> Best:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .hosts import tell_hosts
 from .invitations import why_no_letters, words_of
 from .letters import is_mail_due, send_due, stopped_by, token_for
-from .notices import Header, Words, choices_of, choose, header_of, mark_read, tell, unread
+from .notices import Header, Words, choices_of, choose, header_of, mark_read, reader, tell, unread
 
 __all__ = [
     "Header",
@@ -18,6 +18,7 @@ __all__ = [
     "header_of",
     "is_mail_due",
     "mark_read",
+    "reader",
     "send_due",
     "stopped_by",
     "tell",

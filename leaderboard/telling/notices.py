@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -118,23 +119,31 @@ class Header:
     """Whether the person hosts or assists anywhere, also without the right to open competitions."""
 
 
-def _header(user: Given) -> QuerySet[User, tuple[int, bool, bool]]:
+def _readers() -> QuerySet[User]:
     waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None)
-    return User.objects.filter(pk=user).values_list(
-        number_of(waiting, "user"),
-        Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk"))),
-        Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk"))),
+    return User.objects.filter(pk=Given("user", BigIntegerField())).annotate(
+        unread_notices=number_of(waiting, "user"),
+        hosts_any=Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk"))),
+        assists_any=Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk"))),
     )
 
 
 # Asked for by every page that a signed-in person sees.
-_HEADER = Prepared(lambda: _header(Given("user", BigIntegerField())))
+_READERS = Prepared(_readers)
+
+
+def reader(key: int) -> User | None:
+    """The person of a session, with what `header_of` tells of them: one query for both."""
+    found: User | None = _READERS.first(user=key)
+    return found
 
 
 def header_of(user: User) -> Header:
-    """One query."""
-    number, hosts, assists = _HEADER.first(user=user.pk) or (0, False, False)
-    return Header(unread=number, runs_any=bool(hosts or assists))
+    """No query for a `reader`, one for whoever was found in another way."""
+    facts: Any = user if hasattr(user, "unread_notices") else reader(user.pk)
+    if facts is None:
+        return Header(0, runs_any=False)
+    return Header(unread=facts.unread_notices, runs_any=bool(facts.hosts_any or facts.assists_any))
 
 
 def mark_read(*, user: User, number: int | None = None) -> int:

@@ -228,7 +228,7 @@ def host_nav(context: Context, visit: Visit) -> dict[str, Any]:
 
 @register.simple_tag
 def header_of(user: User) -> telling.Header:
-    """What the header tells a signed-in person; one query."""
+    """What the header tells a signed-in person."""
     return telling.header_of(user)
 
 

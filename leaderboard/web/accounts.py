@@ -17,7 +17,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from .. import hosting, joining
+from .. import hosting, joining, telling
 from ..models import User, Viewer
 from ..models.names import skeleton, tidy
 
@@ -75,6 +75,10 @@ class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
             found[0] if found else get_user_by_username(login), credentials["password"]
         )
         return user
+
+    def get_user(self, user_id: Any) -> User | None:
+        user = telling.reader(user_id)
+        return user if user is not None and self.user_can_authenticate(user) else None
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]

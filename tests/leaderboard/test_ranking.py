@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 from datetime import datetime, timedelta
 
+import numpy as np
 import pytest
 from django.utils import timezone
 
+import metrics
 from leaderboard import hosting, ranking, submitting
-from leaderboard.models import Competition, GroundTruth, Score, Split, Standing, Submission, Team, User
+from leaderboard.models import Competition, GroundTruth, Score, Split, Standing, Submission, Team, Uncertainty, User
+from leaderboard.ranking import boards
 from leaderboard.ranking.boards import merge, shared_ranks
 from leaderboard.ranking.standings import computed_best_values, final_standings, shown_bests, stood
 from tests.conftest import answers, close, enter, hand_in
@@ -94,6 +97,32 @@ def test_ranks_equal_counting_who_is_better(pets: Competition, seed: int) -> Non
         assert rank == better + 1
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_every_page_of_a_board_is_a_part_of_the_whole_one(
+    pets: Competition, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Whatever ties go over the edges of pages; after the last page comes the last."""
+    chance, now = random.Random(seed), timezone.now()
+    monkeypatch.setattr(boards, "REACH", chance.randrange(1, 9))
+    for team in teams(pets, *(f"t{i}" for i in range(chance.choice([20, 23, 24, 25])))):
+        at = now - timedelta(seconds=chance.randrange(2))
+        score = scored(team, chance.choice([0.1, 0.2, 0.3]), at=at).scores.get(split=Split.PUBLIC)
+        Uncertainty.of(score, metrics.Uncertainty(0.1, 0.0, 1.0, np.full(200, score.value))).save()
+    ranking.rebuild(GroundTruth.objects.get())
+    pets.refresh_from_db()
+
+    def rows(page: int) -> list[tuple[object, ...]]:
+        found = ranking.board(pets, Split.PUBLIC, page=page, at=now).rows
+        return [(row.rank, row.name, row.doubt and row.doubt.error) for row in found]
+
+    whole = rows(1)
+    monkeypatch.setattr(boards, "PAGE_SIZE", 4)
+    ends = -(-len(whole) // 4)
+    assert [row for page in range(1, ends + 1) for row in rows(page)] == whole
+    for far in (ends + 1, ends + 2, 1000):
+        assert rows(far) == rows(ends)
+
+
 def test_shared_ranks_continue_a_tie_from_the_page_before() -> None:
     assert shared_ranks([1, 1, 2, 3, 3], above=100, first=99) == [99, 99, 103, 104, 104]
 
@@ -137,11 +166,12 @@ def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(
             scored(team, chance.choice([0.1, 0.2, 0.3, 0.35, 0.4]), at=at)
     ruler = GroundTruth.objects.get()
     ranking.rebuild(ruler)
-    before = sorted(shown_bests(ruler, before=midnight), key=lambda one: one.team_id)
-    assert sorted(stood(ruler, midnight), key=lambda one: one.team_id) == before
+    told = sorted(stood(ruler, midnight), key=lambda one: one.team_id)
     assert any(one.received_at >= midnight for one in shown_bests(ruler)), "nobody came further today"
     exact = sorted(ranking.bests(ruler, Split.PUBLIC), key=lambda one: one.team_id)
     assert sorted(ranking.expected(ruler), key=lambda one: one.team_id) == exact
+    Submission.objects.filter(received_at__gte=midnight).delete()
+    assert told == sorted(shown_bests(ruler), key=lambda one: one.team_id)
 
 
 @pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])

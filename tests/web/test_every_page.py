@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from bench import term
-from bench.pages import MOST_KB, costs, wake
+from bench.pages import MOST_KB, costs
 from leaderboard import submitting
 from leaderboard.models import Competition, User
 from tests.conftest import answers, enter, hand_in, make_competition
@@ -16,10 +16,10 @@ from tests.conftest import answers, enter, hand_in, make_competition
 
 @pytest.mark.django_db
 def test_every_page_asks_little_of_the_database_and_of_the_wire() -> None:
-    """Also the first look after a change, for which the board and the like are made."""
+    """Also the first look after a change and after midnight, for which the board and the like are made, and whatever is
+    asked of a page."""
     made = term.fill()
-    wake(made.competitions["live"])
-    found = list(costs(term.pages(made)))
+    found = list(costs(term.asked(term.pages(made))))
     seen = {cost.page.name.split("-")[0] for cost in found}
     assert len(found) > 120
     assert {"overview", "leaderboard", "submit", "host_competition", "host_grades", "host_candidate"} <= seen

@@ -29,6 +29,8 @@ from .rules import grade_rules
 from .students import Student, students
 
 DAY = timedelta(days=1)
+# Team → those that may decide.
+Files = Mapping[int, list[grading.File]]
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ def sheets_under(
     people = students(competition, with_valid=sheet.rules.participation_points > 0)
     names = any(step.baseline for step in sheet.rules.steps)
     baselines = baseline_scores_under(rulers, sheet.split) if names else {}
-    return tuple(_under(ruler, sheet, competition, people, told, baselines, keep) for ruler in rulers)
+    late = _late_files(competition, rulers, sheet.split) if sheet.rules.late_percent is not None else {}
+    return tuple(_under(ruler, sheet, competition, people, told, baselines, late, keep) for ruler in rulers)
 
 
 def _under(
@@ -105,6 +108,7 @@ def _under(
     people: Sequence[Student],
     told: Mapping[int, grading.Mark],
     baselines: Mapping[int, Mapping[str, float]],
+    late: Mapping[int, Files],
     keep: Keep,
 ) -> GradeSheet:
     if ruler is None:
@@ -112,7 +116,7 @@ def _under(
     ruler.competition = competition
     values = deciding.values(ruler, sheet.split, keep)
     try:
-        field, files = _field_and_files(ruler, sheet, values, baselines.get(ruler.pk, {}))
+        field, files = _field_and_files(ruler, sheet, values, baselines.get(ruler.pk, {}), late.get(ruler.pk, {}))
     except grading.BadRules as error:
         return replace(sheet, faults=tuple(error.faults))
     rows = [
@@ -122,9 +126,7 @@ def _under(
     return replace(sheet, rows=tuple(rows))
 
 
-def _mark(
-    rules: grading.Rules, field: grading.Field, student: Student, files: Mapping[int, list[grading.File]]
-) -> grading.Mark:
+def _mark(rules: grading.Rules, field: grading.Field, student: Student, files: Files) -> grading.Mark:
     may_decide = tuple(files.get(student.team_id or 0, ()))
     work = grading.Work(may_decide, student.valid, student.disqualified)
     mark = grading.mark(rules, field, work)
@@ -147,43 +149,44 @@ def _kept(grade: Grade) -> tuple[grading.Reason, ...]:
 
 
 def _field_and_files(
-    ruler: GroundTruth, sheet: GradeSheet, values: Mapping[int, float], baselines: Mapping[str, float]
-) -> tuple[grading.Field, dict[int, list[grading.File]]]:
+    ruler: GroundTruth, sheet: GradeSheet, values: Mapping[int, float], baselines: Mapping[str, float], late: Files
+) -> tuple[grading.Field, Files]:
     """What marks are given against, and the files of each team that may decide."""
     higher = ranking.sign_of(ruler) < 0
     anchors = grading.anchors_of(sheet.rules, baselines, higher_is_better=higher)
     files = {team: [grading.File(value)] for team, value in values.items()}
-    if sheet.rules.late_percent is not None:
-        for team, late in _late_files(ruler.competition, ruler, sheet.split).items():
-            files[team] = files.get(team, []) + late
+    for team, more in late.items():
+        files[team] = files.get(team, []) + more
     return grading.Field(anchors, tuple(values.values()), higher, sheet.split.value), files
 
 
-def _late_files(competition: Competition, ruler: GroundTruth, split: Split) -> dict[int, list[grading.File]]:
-    """Team → of each day after the deadline the file with the best public score, so that nobody gets a better grade by
-    trying what the private rows say. Days are counted from the deadline that the team has."""
+def _late_files(
+    competition: Competition, rulers: Sequence[GroundTruth | None], split: Split
+) -> dict[int, dict[int, list[grading.File]]]:
+    """Ruler → team → of each day after the deadline the file with the best public score, so that nobody gets a better
+    grade by trying what the private rows say. Days are counted from the deadline that the team has."""
+    signs = {ruler.pk: ranking.sign_of(ruler) for ruler in rulers if ruler is not None}
     late = Score.objects.filter(
-        ground_truth=ruler,
+        ground_truth__in=signs,
         submission__team__isnull=False,
         submission__is_late=True,
         submission__hidden_at=None,
         submission__status=Submission.Status.SCORED,
     ).annotate(extended_to=extended_to("submission__team"))
     rows = late.values_list(
-        "submission__team", "submission", "submission__received_at", "extended_to", "split", "value"
+        "ground_truth", "submission__team", "submission", "submission__received_at", "extended_to", "split", "value"
     )
-    scores: dict[tuple[int, Any, int], dict[str, float]] = defaultdict(dict)
-    for team, submission, received_at, granted, its, value in rows:
+    scores: dict[tuple[int, int, Any, int], dict[str, float]] = defaultdict(dict)
+    for ruler, team, submission, received_at, granted, its, value in rows:
         assert team is not None
         late_by = received_at - max(competition.closes_at, granted or competition.closes_at)
-        scores[team, submission, max(1, -(-late_by // DAY))][its] = value
-    sign = ranking.sign_of(ruler)
-    chosen: dict[tuple[int, int], tuple[tuple[float, str], float]] = {}
-    for (team, submission, day), both in scores.items():
-        order = (sign * both[Split.PUBLIC], str(submission))
-        if (team, day) not in chosen or order < chosen[team, day][0]:
-            chosen[team, day] = (order, both[split])
-    found: dict[int, list[grading.File]] = defaultdict(list)
-    for (team, day), (_order, value) in chosen.items():
-        found[team].append(grading.File(value, day))
+        scores[ruler, team, submission, max(1, -(-late_by // DAY))][its] = value
+    chosen: dict[tuple[int, int, int], tuple[tuple[float, str], float]] = {}
+    for (ruler, team, submission, day), both in scores.items():
+        order = (signs[ruler] * both[Split.PUBLIC], str(submission))
+        if (ruler, team, day) not in chosen or order < chosen[ruler, team, day][0]:
+            chosen[ruler, team, day] = (order, both[split])
+    found: dict[int, dict[int, list[grading.File]]] = {ruler: defaultdict(list) for ruler in signs}
+    for (ruler, team, day), (_order, value) in chosen.items():
+        found[ruler][team].append(grading.File(value, day))
     return found

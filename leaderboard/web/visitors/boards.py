@@ -211,8 +211,9 @@ class Wish:
         return board_cache.shelf.get(key, lambda: ranking.placing(team, ruler, self.split))
 
     def chart(self) -> Chart | None:
-        """Scores over time, beside the public board alone: private ones have no history that anybody saw."""
-        if self.split == Split.PRIVATE or self.is_selection:
+        """Scores over time, under the first page of the public board alone: private ones have no history that anybody
+        saw."""
+        if self.split == Split.PRIVATE or self.is_selection or self.table().page > 1:
             return None
         team = self.visit.membership.team if self.visit.membership else None
         competition = self.visit.competition
