@@ -15,7 +15,8 @@ from .ladder import ladder_of
 
 REACH = 100
 """A row is compared with at most so many better ones on the pages before its own."""
-FIELDS = ("standard_error", "low", "high", "replicates")
+ENDS = ("standard_error", "low", "high")
+FIELDS = (*ENDS, "replicates")
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,20 @@ class Doubt:
     tied_from: int | None = None
 
 
-def with_doubts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
-    """Standings with what `doubts` reads of their scores. Nothing where a board does not show exact scores, because
-    doubts follow from those."""
+def with_doubts(
+    standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split, *, compares: bool = True
+) -> QuerySet[Standing]:
+    """Standings with what `doubts` reads of their scores, and unless it `compares` them without the replicates that
+    this takes. Nothing where a board does not show exact scores, because doubts follow from those."""
     if split == Split.PUBLIC and ladder_of(ground_truth) is not None:
         return standings
     score = FilteredRelation(
         "submission__scores",
         condition=Q(submission__scores__ground_truth=ground_truth, submission__scores__split=split),
     )
-    return standings.annotate(doubted=score, **{name: F(f"doubted__uncertainty__{name}") for name in FIELDS})
+    return standings.annotate(
+        doubted=score, **{name: F(f"doubted__uncertainty__{name}") for name in (FIELDS if compares else ENDS)}
+    )
 
 
 def doubts(standings: Sequence[Standing], ranks: Sequence[int] = ()) -> dict[str, Doubt]:
@@ -56,8 +61,8 @@ def doubts(standings: Sequence[Standing], ranks: Sequence[int] = ()) -> dict[str
 
 
 def _doubted(standing: Standing) -> Uncertainty | None:
-    known = {name: getattr(standing, name, None) for name in FIELDS}
-    return None if known["standard_error"] is None else Uncertainty(**known)
+    known = {name: getattr(standing, name) for name in FIELDS if hasattr(standing, name)}
+    return Uncertainty(**known) if known.get("standard_error") is not None else None
 
 
 def _ties(standings: Sequence[Standing], found: Sequence[Uncertainty | None], ranks: Sequence[int]) -> dict[str, int]:

@@ -60,7 +60,7 @@ def find(
     asked = wanted[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
     rank, within = _ranks(everybody), _ranks(of_section) if section and not is_hidden(ruler, split) else {}
     found = with_facts(in_order(ruler, split).filter(team__in=asked), ruler, split)
-    standings = list(with_doubts(found, ruler, split))
+    standings = list(with_doubts(found, ruler, split, compares=False))
     ranks = [rank[standing.team_id] for standing in standings]
     rows = ranked_rows(ruler, split, standings, ranks, at, doubts(standings), sees_names, people)
     return Found(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from ... import grading, ranking
@@ -166,21 +166,24 @@ def _late_files(
     """Ruler → team → of each day after the deadline the file with the best public score, so that nobody gets a better
     grade by trying what the private rows say. Days are counted from the deadline that the team has."""
     signs = {ruler.pk: ranking.sign_of(ruler) for ruler in rulers if ruler is not None}
-    late = Score.objects.filter(
-        ground_truth__in=signs,
-        submission__team__isnull=False,
-        submission__is_late=True,
-        submission__hidden_at=None,
-        submission__status=Submission.Status.SCORED,
-    ).annotate(extended_to=extended_to("submission__team"))
-    rows = late.values_list(
-        "ground_truth", "submission__team", "submission", "submission__received_at", "extended_to", "split", "value"
+    wanted = [(ruler, its) for ruler in signs for its in Split]
+    # Named from the teams on, whose index tells which files are late, and each score by its file: a join reads
+    # every score of the ruler. What has a score is scored.
+    late = Submission.objects.filter(team__in=competition.teams.order_by().values("pk"), is_late=True, hidden_at=None)
+    rows = (
+        late.order_by()
+        .annotate(extended_to=extended_to("team"))
+        .values_list(
+            "team", "pk", "received_at", "extended_to", *(Subquery(_value(ruler, its)) for ruler, its in wanted)
+        )
     )
-    scores: dict[tuple[int, int, Any, int], dict[str, float]] = defaultdict(dict)
-    for ruler, team, submission, received_at, granted, its, value in rows:
+    scores: dict[tuple[int, int, Any, int], dict[Split, float]] = defaultdict(dict)
+    for team, submission, received_at, granted, *values in rows:
         assert team is not None
         late_by = received_at - max(competition.closes_at, granted or competition.closes_at)
-        scores[ruler, team, submission, max(1, -(-late_by // DAY))][its] = value
+        for (ruler, its), value in zip(wanted, values, strict=True):
+            if value is not None:
+                scores[ruler, team, submission, max(1, -(-late_by // DAY))][its] = value
     chosen: dict[tuple[int, int, int], tuple[tuple[float, str], float]] = {}
     for (ruler, team, submission, day), both in scores.items():
         order = (signs[ruler] * both[Split.PUBLIC], str(submission))
@@ -190,3 +193,7 @@ def _late_files(
     for (ruler, team, day), (_order, value) in chosen.items():
         found[ruler][team].append(grading.File(value, day))
     return found
+
+
+def _value(ruler: int, split: Split) -> QuerySet[Score, Any]:
+    return Score.objects.filter(submission=OuterRef("pk"), ground_truth=ruler, split=split).values("value")[:1]

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import OuterRef
 from django.db.models.functions import Coalesce
 
 from ...models import Competition, Membership, RosterEntry, Submission, number_of
+
+MEMBER_FACTS = (
+    "user_id",
+    "user__username",
+    "user__email",
+    "user__first_name",
+    "user__last_name",
+    "team_id",
+    "team__name",
+    "team__disqualified_at",
+    "team__disqualified_reason",
+)
 
 
 @dataclass(frozen=True)
@@ -38,33 +51,33 @@ class Student:
 
 def students(competition: Competition, *, with_valid: bool = False) -> list[Student]:
     """Everybody who gets a grade, by name: members of teams, and the class as the roster has it."""
-    memberships = Membership.objects.filter(competition=competition).select_related("user", "team")
+    # Facts and not rows: a class of 500 is looked at whole for each page of its grades.
+    memberships = Membership.objects.filter(competition=competition).order_by()
     if with_valid:
         memberships = memberships.annotate(valid=_valid_files("team"))
+    facts = memberships.values(*MEMBER_FACTS, *(["valid"] if with_valid else []))
     listed = {entry.user_id or -entry.pk: entry for entry in RosterEntry.objects.filter(competition=competition)}
-    found = [_member(one, listed.pop(one.user_id, None)) for one in memberships]
+    found = [_member(one, listed.pop(one["user_id"], None)) for one in facts]
     found += [_absent(entry) for entry in listed.values() if entry.left_at is None]
     if competition.rehearsed_at is not None:
         found += _made_up(competition, with_valid=with_valid)
     return sorted(found, key=lambda student: (student.name.casefold(), student.username))
 
 
-def _member(one: Membership, entry: RosterEntry | None) -> Student:
+def _member(one: Mapping[str, Any], entry: RosterEntry | None) -> Student:
     """A member of a team. The names of the roster count more than those that a person chose."""
-    user = one.user
-    student = Student(
-        name=user.get_full_name() or user.username,
-        username=user.username,
-        email=user.email,
-        first_name=user.first_name,
-        last_name=user.last_name,
-        user_id=one.user_id,
-        team_id=one.team_id,
-        team=one.team.name,
-        disqualified=one.team.disqualified_reason if one.team.disqualified_at else None,
-        valid=getattr(one, "valid", 0),
+    first, last = one["user__first_name"], one["user__last_name"]
+    own = {"first_name": first, "last_name": last, "email": one["user__email"]}
+    name = f"{first} {last}".strip() or one["user__username"]
+    return Student(
+        username=one["user__username"],
+        user_id=one["user_id"],
+        team_id=one["team_id"],
+        team=one["team__name"],
+        disqualified=one["team__disqualified_reason"] if one["team__disqualified_at"] else None,
+        valid=one.get("valid", 0),
+        **({**own, "name": name} if entry is None else {**own, **_listed(entry, name, own["email"])}),
     )
-    return student if entry is None else replace(student, **_listed(entry, student.name, student.email))
 
 
 def _absent(entry: RosterEntry) -> Student:
