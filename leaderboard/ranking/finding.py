@@ -16,6 +16,9 @@ from .doubts import doubts, with_doubts
 from .page_facts import with_facts
 from .rows import Row
 
+FOUND_SIZE = 50
+"""Teams on a page of those that a text found: each such page is one reader's own, and made for them alone."""
+
 
 @dataclass(frozen=True)
 class Found:
@@ -55,9 +58,10 @@ def find(
     everybody = list(_looked_through(ruler, split, text, section, sees_names))
     of_section = [row for row in everybody if row[3]]
     wanted = [row[0] for row in of_section if row[4]]
-    pages = max(1, -(-len(wanted) // PAGE_SIZE))
+    size = FOUND_SIZE if text else PAGE_SIZE
+    pages = max(1, -(-len(wanted) // size))
     page = min(max(page, 1), pages)
-    asked = wanted[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    asked = wanted[(page - 1) * size : page * size]
     rank, within = _ranks(everybody), _ranks(of_section) if section and not is_hidden(ruler, split) else {}
     found = with_facts(in_order(ruler, split).filter(team__in=asked), ruler, split)
     standings = list(with_doubts(found, ruler, split, compares=False))

@@ -145,7 +145,7 @@ def test_a_section_longer_than_a_page_has_further_pages(
     open_labs: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ranking, "PAGE_SIZE", 4)
-    monkeypatch.setattr(finding, "PAGE_SIZE", 4)
+    monkeypatch.setattr(finding, "PAGE_SIZE", 4), monkeypatch.setattr(finding, "FOUND_SIZE", 4)
     his = student("p01")
     best = Team.objects.get(name="p11").pk
     first = his.get(f"{BOARD}?section=Lab+2").content.decode()

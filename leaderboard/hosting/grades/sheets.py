@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from ... import grading, ranking
 from ...models import (
     Competition,
-    Grade,
     GradeRelease,
     GroundTruth,
     Score,
@@ -137,15 +136,14 @@ def _mark(rules: grading.Rules, field: grading.Field, student: Student, files: F
 
 
 def _told(competition: Competition) -> tuple[GradeRelease | None, dict[int, grading.Mark]]:
-    """What students were told last, if that was not withdrawn, in one query."""
-    newest = GradeRelease.objects.filter(competition=competition).order_by("-number").values("pk")[:1]
-    grades = list(Grade.objects.filter(release=Subquery(newest), release__withdrawn_at=None).select_related("release"))
-    release = grades[0].release if grades else None
-    return release, {grade.user_id: grading.Mark(grade.points, _kept(grade)) for grade in grades}
-
-
-def _kept(grade: Grade) -> tuple[grading.Reason, ...]:
-    return tuple(map(grading.Reason.of, grade.reasons))
+    """What students were told last, if that was not withdrawn."""
+    release = GradeRelease.current(competition)
+    if release is None:
+        return None, {}
+    grades = release.grades.order_by().values_list("user_id", "points", "reasons")
+    return release, {
+        user_id: grading.Mark(points, tuple(map(grading.Reason.of, reasons))) for user_id, points, reasons in grades
+    }
 
 
 def _field_and_files(
