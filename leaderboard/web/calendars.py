@@ -51,6 +51,8 @@ def _moments(one: Dates) -> list[tuple[str, str, datetime]]:
     ]
     if one.competition.revealed_at is not None:
         found.append(("revealed", _("%(title)s: the final ranking is out") % title, one.competition.revealed_at))
+    if one.competition.launched_at is None:
+        return [(kind, _("Draft: %(what)s") % {"what": what}, moment) for kind, what, moment in found]
     return found
 
 

@@ -78,11 +78,34 @@ def test_an_address_ends_with_a_new_one_and_on_demand(pets: Competition, bo: Use
 
 def test_a_calendar_has_nobody_elses_competitions_and_no_draft(ada: User, bo: User, dee: User) -> None:
     enter(make_competition(ada), bo)
-    make_competition(ada, slug="draft", title="Secret plans", launched=False)
+    draft = make_competition(ada, slug="draft", title="Secret plans", launched=False)
+    enter(draft, bo)
     assert events(Client().get(address_of(dee))) == {}
     assert not any("Secret plans" in name for name in events(Client().get(address_of(bo))))
-    assert "Deadline: Secret plans" in events(Client().get(address_of(ada)))
-    assert Client().get("/c/draft/calendar.ics").status_code == 404
+    for stranger in (Client(), signed_in(bo), signed_in(dee)):
+        assert stranger.get("/c/draft/calendar.ics").status_code == 404
+
+
+def test_who_runs_a_draft_reads_in_the_calendar_that_it_is_one(ada: User, cy: User) -> None:
+    draft = make_competition(ada, launched=False)
+    draft.assistants.add(cy)
+    expected = {"Draft: Cats or dogs opens", "Draft: Deadline: Cats or dogs"}
+    for user in (ada, cy):
+        assert set(events(Client().get(address_of(user)))) == expected
+        assert set(events(signed_in(user).get("/c/pets/calendar.ics"))) == expected
+    before = events(Client().get(address_of(ada)))["Draft: Deadline: Cats or dogs"]
+    Competition.objects.update(launched_at=draft.opens_at)
+    after = events(Client().get(address_of(cy)))["Deadline: Cats or dogs"]
+    assert before["uid"] == after["uid"]
+
+
+def test_whoever_runs_it_no_longer_has_its_draft_no_longer(ada: User, cy: User) -> None:
+    draft = make_competition(ada, launched=False)
+    draft.hosts.add(cy)
+    address = address_of(cy)
+    assert events(Client().get(address))
+    hosting.remove_host(competition=draft, name="cy", user=ada)
+    assert events(Client().get(address)) == {}
 
 
 def test_a_title_cannot_write_further_lines_into_a_calendar(ada: User, bo: User) -> None:

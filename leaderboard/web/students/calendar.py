@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Greatest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -55,13 +55,12 @@ def competition_calendar(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 def _mine(user: User) -> Iterator[tuple[Competition, datetime]]:
-    """Launched ones that a person is in, and those that they host, with the deadline that holds for them."""
+    """Launched ones that a person is in, and all that they host or assist in, with the deadline that holds for them."""
     held = Membership.objects.filter(user=user, competition=OuterRef("pk")).annotate(granted=extended_to("team"))
     deadline = Greatest(F("closes_at"), Coalesce(Subquery(held.values("granted")[:1]), F("closes_at")))
     joined = Competition.objects.filter(memberships__user=user, launched_at__isnull=False).values("pk")
-    mine = Competition.objects.filter(pk__in=joined) | Competition.objects.filter(
-        pk__in=user.hosted_competitions.values("pk")
-    )
+    hosted, assisted = user.hosted_competitions.values("pk"), user.assisted_competitions.values("pk")
+    mine = Competition.objects.filter(Q(pk__in=joined) | Q(pk__in=hosted) | Q(pk__in=assisted))
     found = mine.annotate(own=deadline).order_by("closes_at")
     own = dict(found.values_list("pk", "own"))
     for competition in found:
