@@ -13,6 +13,8 @@ from django.utils.translation import gettext as _
 from .. import launching, tasks
 from ..models import AuditEntry, Competition, Deed, User, WalkThrough, plain
 from ..models.clock import database_now
+from ..models.zones import in_words
+from .granting import held
 from .rulers import sample_of
 from .setting_up import CannotHost
 
@@ -25,31 +27,50 @@ def launch(*, competition: Competition, user: User | None = None, after_walk: bo
         raise CannotHost(_("The competition cannot be launched yet."), error.missing) from error
 
 
-def schedule_launch(*, competition: Competition, user: User, at: datetime) -> None:
-    """Have it launched at a moment. What is missing now may be there by then. Raises `CannotHost`."""
+def schedule_launch(*, competition: Competition, user: User, at: datetime, seen: str = "") -> None:
+    """Have it launched at a moment. What is missing now may be there by then. Raises `CannotHost`, also where the plan
+    is another one by now than its host has `seen`: the planned moment in ISO format, empty for none."""
     if at <= timezone.now():
         raise CannotHost(_("This moment has passed. Choose a later one, or launch now."))
     if at >= competition.closes_at:
         raise CannotHost(_("The launch must come before the deadline."))
     with transaction.atomic():
-        drafts = Competition.objects.filter(pk=competition.pk, launched_at=None)
-        if not drafts.update(launches_at=at, launch_asked_by=user, launch_trouble=[]):
+        draft = held(competition.pk)
+        if draft.launched_at is not None:
             raise CannotHost(_("The competition has been launched already."))
-        before, after = plain({"launches_at": competition.launches_at}), plain({"launches_at": at})
-        AuditEntry.append(Deed.LAUNCH_SCHEDULED, user=user, competition=competition, before=before, after=after)
+        _check_seen(draft, seen)
+        before, after = plain({"launches_at": draft.launches_at}), plain({"launches_at": at})
+        draft.launches_at, draft.launch_asked_by, draft.launch_trouble = at, user, []
+        draft.save(update_fields=["launches_at", "launch_asked_by", "launch_trouble"])
+        AuditEntry.append(Deed.LAUNCH_SCHEDULED, user=user, competition=draft, before=before, after=after)
     competition.refresh_from_db()
 
 
-def cancel_launch(*, competition: Competition, user: User) -> bool:
-    """Take a scheduled launch back; False where there is none."""
+def cancel_launch(*, competition: Competition, user: User, seen: str) -> bool:
+    """Take a scheduled launch back; False where there is none. Raises `CannotHost` where it is another one than `seen`,
+    as for `schedule_launch`."""
     with transaction.atomic():
-        waiting = Competition.objects.filter(pk=competition.pk, launched_at=None, launches_at__isnull=False)
-        is_cancelled = bool(waiting.update(launches_at=None, launch_asked_by=None))
-        if is_cancelled:
-            before = plain({"launches_at": competition.launches_at})
-            AuditEntry.append(Deed.LAUNCH_CANCELLED, user=user, competition=competition, before=before)
+        draft = held(competition.pk)
+        if draft.launched_at is not None or draft.launches_at is None:
+            return False
+        _check_seen(draft, seen)
+        before = plain({"launches_at": draft.launches_at})
+        draft.launches_at, draft.launch_asked_by = None, None
+        draft.save(update_fields=["launches_at", "launch_asked_by"])
+        AuditEntry.append(Deed.LAUNCH_CANCELLED, user=user, competition=draft, before=before)
     competition.refresh_from_db()
-    return is_cancelled
+    return True
+
+
+def _check_seen(draft: Competition, seen: str) -> None:
+    if seen == (draft.launches_at.isoformat() if draft.launches_at else ""):
+        return
+    if draft.launches_at is None:
+        now = _("The plan was changed meanwhile: no launch is planned any more.")
+    else:
+        when = in_words(draft.launches_at, draft.zone)
+        now = _("The plan was changed meanwhile: the launch is now planned for %(when)s.") % {"when": when}
+    raise CannotHost(now + " " + _("Yours was not taken: look at it, and send it again if it shall count."))
 
 
 def walk(*, competition: Competition, user: User) -> WalkThrough:

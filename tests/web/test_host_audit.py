@@ -23,8 +23,9 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     client.post(f"{host}/clone/", {"title": "Once more", "slug": "again"})
     client.post(f"{host}/walk/")
     scoring.walk(made.ground_truths.get().pk)
-    for action in ("schedule", "cancel"):
-        client.post(f"{host}/setup/launch/", {"action": action, "launches_at": "2029-01-01T00:00"})
+    client.post(f"{host}/setup/launch/", {"action": "schedule", "launches_at": "2029-01-01T00:00"})
+    planned = Competition.objects.get(pk=made.pk).launches_at
+    client.post(f"{host}/setup/launch/", {"action": "cancel", "seen": planned.isoformat() if planned else ""})
     client.post(f"{host}/launch/")
     client.post(f"{host}/people/roles/", {"name": "cy", "role": "host"})
     client.post(f"{host}/people/roles/", {"name": "cy", "action": "remove", "role": "host"})

@@ -461,9 +461,50 @@ def test_a_planned_time_stands_in_its_field_and_a_second_tab_is_told_that_it_was
 ) -> None:
     Competition.objects.update(launches_at=datetime(2050, 7, 1, 6, 30, tzinfo=ZoneInfo("UTC")), zone="Europe/Vienna")
     assert 'value="2050-07-01T08:30"' in hers.get("/host/pond/setup/launch/").content.decode()
-    cancel = {"action": "cancel"}
+    cancel = {"action": "cancel", **seen_on(hers)}
     assert "The launch is cancelled" in text_of(hers.post("/host/pond/setup/launch/", cancel, follow=True))
     assert "No launch is planned any more" in text_of(hers.post("/host/pond/setup/launch/", cancel, follow=True))
+
+
+def seen_on(client: Client) -> dict[str, str]:
+    """What the forms of the last page carry of the plan that it showed."""
+    return dict(re.findall(r'name="(seen)" value="([^"]*)"', client.get("/host/pond/setup/launch/").content.decode()))
+
+
+def test_a_plan_of_another_tab_is_shown_and_not_overwritten(hers: Client, ada: User, pond: Competition) -> None:
+    monday, tuesday, friday = (f"{timezone.now() + timedelta(days=day):%Y-%m-%dT%H:%M}" for day in (1, 2, 5))
+
+    def plan(wall: str, seen: dict[str, str], action: str = "schedule") -> Any:
+        return hers.post("/host/pond/setup/launch/", {"action": action, "launches_at": wall, **seen})
+
+    nothing = seen_on(hers)
+    assert plan(monday, nothing).status_code == 303
+    first = seen_on(hers)
+    assert plan(tuesday, first).status_code == 303
+    held = Competition.objects.get().launches_at
+    for late in (nothing, first):
+        refused = plan(friday, late)
+        assert refused.status_code == 409
+        assert "The plan was changed meanwhile: the launch is now planned for" in text_of(refused)
+        assert f'value="{friday}"' in refused.content.decode(), "what was typed is still there"
+        assert Competition.objects.get().launches_at == held
+    kept = plan("", first, "cancel")
+    assert (kept.status_code, Competition.objects.get().launches_at) == (409, held)
+    assert "Yours was not taken" in text_of(kept)
+    again = dict(re.findall(r'name="(seen)" value="([^"]*)"', refused.content.decode()))
+    assert plan(friday, again).status_code == 303, "who has read it and means it sends the same page once more"
+    assert AuditEntry.objects.filter(deed="launch_scheduled").count() == 3
+
+
+def test_who_changes_a_plan_that_was_cancelled_meanwhile_is_told(hers: Client, pond: Competition) -> None:
+    Competition.objects.update(launches_at=timezone.now() + timedelta(days=1))
+    seen = seen_on(hers)
+    hers.post("/host/pond/setup/launch/", {"action": "cancel", **seen})
+    later = f"{timezone.now() + timedelta(days=2):%Y-%m-%dT%H:%M}"
+    refused = hers.post("/host/pond/setup/launch/", {"action": "schedule", "launches_at": later, **seen})
+    assert refused.status_code == 409
+    assert "no launch is planned any more" in text_of(refused)
+    assert Competition.objects.get().launches_at is None
 
 
 def planned(client: Client, competition: Competition) -> None:
@@ -555,7 +596,7 @@ def test_a_planned_launch_is_taken_back(hers: Client, ready: Competition) -> Non
     walk(hers)
     planned(hers, ready)
     assert "It launches by itself" in text_of(hers.get("/host/pond/"))
-    hers.post("/host/pond/setup/launch/", {"action": "cancel"})
+    hers.post("/host/pond/setup/launch/", {"action": "cancel", **seen_on(hers)})
     tasks.launch_due()
     assert Competition.objects.get().launched_at is None
 
@@ -565,10 +606,10 @@ def test_a_planned_launch_is_taken_back_while_its_moment_is_looked_at(
 ) -> None:
     walk(hers)
     planned(hers, ready)
-    looked_at = launching.checklist
+    looked_at, cancel = launching.checklist, {"action": "cancel", **seen_on(hers)}
 
     def slowly(competition: Competition) -> list[launching.Need]:
-        hers.post("/host/pond/setup/launch/", {"action": "cancel"})
+        hers.post("/host/pond/setup/launch/", cancel)
         return looked_at(competition)
 
     monkeypatch.setattr(launching, "checklist", slowly)

@@ -25,32 +25,44 @@ from .wizard_forms import CloneForm, ScheduleForm
 def host_setup_launch(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Everything once more, what is missing, and the launch; POST plans it for a time, or takes that back."""
     competition, status = visit.competition, 200
-    form = ScheduleForm(competition, posted(request))
     if request.POST.get("action") == "cancel":
-        if hosting.cancel_launch(competition=competition, user=person(visit.user)):
-            messages.info(request, _("The launch is cancelled. The competition stays a draft."))
-        else:
-            messages.info(request, _("No launch is planned any more. The competition is a draft."))
-        return see_other("host_setup_launch", fragment="#later", slug=competition.slug)
+        return _cancel(request, visit)
+    form = ScheduleForm(competition, posted(request))
     if request.method == "POST" and form.is_valid():
         try:
-            at = form.cleaned_data["launches_at"]
-            hosting.schedule_launch(competition=competition, user=person(visit.user), at=at)
+            at, seen = form.cleaned_data["launches_at"], request.POST.get("seen", "")
+            hosting.schedule_launch(competition=competition, user=person(visit.user), at=at, seen=seen)
         except hosting.CannotHost as error:
             status = add_refusal(form, error)
+            competition.refresh_from_db()
         else:
             messages.success(request, _("The launch is planned."))
             return see_other("host_setup_launch", fragment="#later", slug=competition.slug)
     return _review(request, visit, form, status=422 if form.errors and status == 200 else status)
 
 
-def _review(request: HttpRequest, visit: Visit, form: ScheduleForm, *, status: int) -> HttpResponse:
+def _cancel(request: HttpRequest, visit: Visit) -> HttpResponse:
+    competition, seen = visit.competition, request.POST.get("seen", "")
+    try:
+        is_cancelled = hosting.cancel_launch(competition=competition, user=person(visit.user), seen=seen)
+    except hosting.CannotHost as error:
+        competition.refresh_from_db()
+        return _review(request, visit, ScheduleForm(competition), status=409, problem=error.message)
+    if is_cancelled:
+        messages.info(request, _("The launch is cancelled. The competition stays a draft."))
+    else:
+        messages.info(request, _("No launch is planned any more. The competition is a draft."))
+    return see_other("host_setup_launch", fragment="#later", slug=competition.slug)
+
+
+def _review(request: HttpRequest, visit: Visit, form: ScheduleForm, *, status: int, problem: str = "") -> HttpResponse:
     competition = visit.competition
     needs = checklist_of(competition)
     check = TruthCheck.objects.filter(ground_truth=competition.ground_truth_id).first()
     context = {
         **frame(request, visit, "launch"),
         "form": form,
+        "problem": problem,
         "checklist": needs,
         "trouble": launching.missing_in_words(competition.launch_trouble),
         "is_ready": all(need.is_there for need in needs),
