@@ -9,7 +9,7 @@ from django.test import Client
 from leaderboard import hosting, joining, merging, scoring
 from leaderboard.models import AuditEntry, Competition, Deed, SetupLink, User
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
-from tests.web.test_host import FILLED, signed_in, text_of, upload
+from tests.web.test_host import FILLED, MEANT, signed_in, text_of, upload
 
 
 def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Callable[[], int]) -> None:
@@ -28,9 +28,9 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     client.post(f"{host}/setup/launch/", {"action": "cancel", "seen": planned.isoformat() if planned else ""})
     client.post(f"{host}/launch/")
     client.post(f"{host}/people/roles/", {"name": "cy", "role": "host"})
-    client.post(f"{host}/people/roles/", {"name": "cy", "action": "remove", "role": "host"})
+    client.post(f"{host}/people/roles/", {"name": "cy", "role": "host", **MEANT})
     client.post(f"{host}/people/roles/", {"name": "cy", "role": "assistant"})
-    client.post(f"{host}/people/roles/", {"name": "cy", "action": "remove", "role": "assistant"})
+    client.post(f"{host}/people/roles/", {"name": "cy", "role": "assistant", **MEANT})
     client.post(f"{host}/data/", {"file": upload("id,x\n1,2\n", "x.csv")})
     client.post(f"{host}/data/", {"name": "x.csv", "action": "remove", "is_meant": "yes"})
     client.post(f"{host}/baselines/", {"name": "Guess", "file": upload(answers())})

@@ -154,3 +154,33 @@ def test_an_assistant_is_led_to_the_answers(pets: Competition, cy: User, hers: C
     assert signed_in(cy).get("/host/pets/truth/1/file/").getvalue().startswith(b"id,label")
     assert way not in hers.get("/host/pets/").content.decode(), "a host has a page for it"
     assert "names, sections, who has joined" in signed_in(cy).get("/host/pets/").content.decode()
+
+
+@pytest.mark.parametrize("role", ["host", "assistant"])
+def test_a_role_is_lost_after_a_question_alone(hers: Client, cy: User, pets: Competition, role: str) -> None:
+    hosting.give_role(competition=pets, name="cy", role=hosting.Role(role), user=pets.hosts.get())
+    asked = hers.post(ROLES, {"action": "remove", "name": "cy", "role": role})
+    assert "Remove “cy”?" in text_of(asked)
+    assert "closed to cy at once" in text_of(asked)
+    assert "Nothing brings it back" not in text_of(asked)
+    assert signed_in(cy).get("/host/pets/").status_code == 200
+    sent = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\w+)"', asked.content.decode()))
+    gone = hers.post(ROLES, {**sent, "action": "remove"}, follow=True)
+    assert "cy no longer" in text_of(gone)
+    assert signed_in(cy).get("/host/pets/").status_code == 404
+
+
+def test_ada_reads_what_she_loses_before_she_removes_herself(hers: Client, ada: User, cy: User) -> None:
+    hosting.add_host(competition=Competition.objects.get(), name="cy", user=ada)
+    mine = {"action": "remove", "name": "ada", "role": "host"}
+    asked = text_of(hers.post(ROLES, mine))
+    assert "This is you." in asked
+    assert "You cannot undo this; only another host can let you in again." in asked
+    assert hers.get(ROLES).status_code == 200
+    User.objects.filter(pk=ada.pk).update(is_superuser=True)
+    assert "everything here stays open to you" in text_of(signed_in(ada).post(ROLES, mine))
+
+
+def test_who_was_removed_in_another_tab_is_not_asked_about(hers: Client, cy: User, pets: Competition) -> None:
+    answer = hers.post(ROLES, {"action": "remove", "name": "cy", "role": "assistant"}, follow=True)
+    assert "cy no longer assists in this competition." in text_of(answer)

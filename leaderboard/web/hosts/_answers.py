@@ -29,9 +29,9 @@ def is_meant(request: HttpRequest) -> bool:
     return request.POST.get("is_meant") == "yes"
 
 
-def ask_first(request: HttpRequest, visit: Visit, name: str, consequence: str) -> HttpResponse:
-    """The question before something is removed; yes sends the same form once more."""
-    context = {"visit": visit, "name": name, "consequence": consequence}
+def ask_first(request: HttpRequest, visit: Visit, name: str, consequence: str, *, role: str = "") -> HttpResponse:
+    """The question before something is removed, or somebody from a `role`; yes sends the same form once more."""
+    context = {"visit": visit, "name": name, "consequence": consequence, "role": role}
     return render(request, "hosts/ask_first.html", context)
 
 

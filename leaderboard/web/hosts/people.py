@@ -16,7 +16,7 @@ from ... import hosting
 from ...models import Competition, RosterEntry
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
-from ._answers import add_refusal, posted
+from ._answers import add_refusal, ask_first, is_meant, posted
 from .people_forms import AdmissionForm, RoleForm
 
 PER_PAGE = 100
@@ -75,6 +75,8 @@ def host_admission(request: HttpRequest, visit: Visit) -> HttpResponse:
 @open_to(Audience.HOSTS)
 def host_roles(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Hosts and assistants: who they are, add, remove."""
+    if question := _question(request, visit):
+        return question
     competition, form = visit.competition, RoleForm(posted(request))
     if request.method == "POST":
         try:
@@ -93,6 +95,33 @@ def host_roles(request: HttpRequest, visit: Visit) -> HttpResponse:
         "offers": competition.role_invitations.all(),
     }
     return render(request, "hosts/host_roles.html", context, status=422 if form.errors else 200)
+
+
+def _question(request: HttpRequest, visit: Visit) -> HttpResponse | None:
+    """Asked before somebody loses a role that they have."""
+    name, role = request.POST.get("name", ""), request.POST.get("role", "")
+    if request.POST.get("action") != "remove" or is_meant(request) or role not in list(hosting.Role):
+        return None
+    people = visit.competition.hosts if role == hosting.Role.HOST else visit.competition.assistants
+    if not people.filter(username=name).exists():
+        return None
+    return ask_first(request, visit, name, _loss(visit, name), role=role)
+
+
+def _loss(visit: Visit, name: str) -> str:
+    """What somebody loses with a role, in words to whoever takes it."""
+    user = person(visit.user)
+    if name != user.username:
+        return _(
+            "The pages for hosts and assistants are closed to {name} at once: answers, names, private scores, "
+            "submissions. What {name} did stays. A host can give a role again at any time."
+        ).format(name=name)
+    if user.is_superuser:
+        return _("This is you. You operate this site, so everything here stays open to you.")
+    return _(
+        "This is you. The pages for hosts are closed to you at once: settings, answers, names, private scores and "
+        "grades. What you did stays. You cannot undo this; only another host can let you in again."
+    )
 
 
 def _change_roles(request: HttpRequest, visit: Visit, form: RoleForm) -> str:
