@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from leaderboard import ranking
 from leaderboard.models import Competition, GroundTruth, Team, User
+from leaderboard.ranking import boards
 from leaderboard.ranking.courses import MOST_STEPS
 from leaderboard.web.board_chart import FAR, HEIGHT, board_chart
 from tests.conftest import enter, make_competition
@@ -79,6 +80,18 @@ def test_my_line_is_there_behind_ten_others_for_me_alone(pets: Competition, bo: 
     assert "better 10" in legend
     assert "better 0<" not in legend
     assert "0.77700" not in mine + hers
+
+
+def test_it_stands_under_the_first_page_alone(pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Further pages are read for their rows, and page 99 is the last one."""
+    monkeypatch.setattr(boards, "PAGE_SIZE", 2)
+    for name in "abc":
+        play(Team.objects.create(competition=pets, name=name), 0.8, 0.9)
+    enter(pets, bo)
+    his = signed_in(bo)
+    found = {page: his.get(f"{BOARD}?page={page}").content.decode() for page in (1, 2, 99)}
+    assert ["over-time" in found[page] for page in found] == [True, False, False]
+    assert "Page 2 of 2" in found[99]
 
 
 def test_the_table_has_every_step_of_the_drawing(pets: Competition, bo: User) -> None:
