@@ -29,7 +29,7 @@ from .models import (
     User,
 )
 from .models.zones import in_words
-from .ranking import Best
+from .ranking import Best, Unpicked
 
 DAY = timedelta(days=1)
 
@@ -154,16 +154,21 @@ def _words(competition: Competition, teams: Iterable[int]) -> dict[int, Callable
     picks = ranking.finals(ruler) if ruler is not None else {}
     wanted = [best.submission_id for team in teams for best in picks.get(team, ())]
     names = dict(Submission.objects.filter(pk__in=wanted).values_list("pk", "file_name"))
+    forgotten = ranking.unpicked(ruler, {team: picks.get(team, []) for team in teams}) if ruler is not None else {}
     return {
         team: partial(
-            _words_for, [names[best.submission_id] for best in found], found, is_exact=competition.board_is_exact
+            _words_for,
+            [names[best.submission_id] for best in found],
+            found,
+            forgotten.get(team),
+            is_exact=competition.board_is_exact,
         )
         for team in teams
         for found in [picks.get(team, [])]
     }
 
 
-def _words_for(names: list[str], picks: list[Best], *, is_exact: bool) -> str:
+def _words_for(names: list[str], picks: list[Best], forgotten: Unpicked | None, *, is_exact: bool) -> str:
     if not picks:
         return _("Your team has no valid file yet.")
     files = ", ".join(f"“{name}”" for name in names)
@@ -171,7 +176,7 @@ def _words_for(names: list[str], picks: list[Best], *, is_exact: bool) -> str:
         words = ngettext(
             "You picked this file as final: %(files)s.", "You picked these files as final: %(files)s.", len(names)
         )
-        return words % {"files": files}
+        return " ".join([words % {"files": files}, *_of_the_best(forgotten)])
     if not is_exact:
         return _("You have picked no file as final. If you do nothing, those with your best public scores are taken.")
     words = ngettext(
@@ -180,3 +185,12 @@ def _words_for(names: list[str], picks: list[Best], *, is_exact: bool) -> str:
         len(names),
     )
     return words % {"files": files}
+
+
+def _of_the_best(forgotten: Unpicked | None) -> list[str]:
+    if forgotten is None:
+        return []
+    words = _(
+        "Your best public score, %(best)s of “%(file_name)s”, is not among them. You can change your picks until then."
+    )
+    return [words % {"best": forgotten.score, "file_name": forgotten.file_name}]

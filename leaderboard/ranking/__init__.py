@@ -18,6 +18,7 @@ from .boards import (
     reference_scores,
 )
 from .courses import Course, courses
+from .digits import number_text, rounded_text
 from .doubts import Doubt
 from .finding import Found, Sections, find, of_section, sections_on
 from .ladder import NO_RUNGS, Answer, Ladder, answers_to, ladder_of, ranked_scores, shown_scores, sign_of, step_of
@@ -28,6 +29,7 @@ from .rows import Board, Placing, Row
 from .secondary import Aside, Beside, asides_of, beside, told
 from .shake_up import Hindsight, Shake, ShakeUp, hindsight, shake_up
 from .standings import Best, best_values, bests, decided, differences, expected, finals, note_score, rebuild
+from .unpicked import Unpicked, unpicked
 
 __all__ = [
     "NO_RUNGS",
@@ -50,6 +52,7 @@ __all__ = [
     "Sections",
     "Shake",
     "ShakeUp",
+    "Unpicked",
     "answers_to",
     "asides_of",
     "baselines",
@@ -69,6 +72,7 @@ __all__ = [
     "lines",
     "names_of",
     "note_score",
+    "number_text",
     "of_section",
     "placing",
     "placings",
@@ -80,10 +84,12 @@ __all__ = [
     "reference_scores",
     "reveal",
     "reveal_due",
+    "rounded_text",
     "sections_on",
     "shake_up",
     "shown_scores",
     "sign_of",
     "step_of",
     "told",
+    "unpicked",
 ]

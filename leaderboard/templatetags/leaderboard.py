@@ -101,7 +101,7 @@ def number_in(value: float | str | None) -> float | None:
 
 def score_text(value: float | str | None) -> str:
     number = number_in(value)
-    return "–" if number is None or not math.isfinite(number) else charts.number_text(number)
+    return "–" if number is None or not math.isfinite(number) else ranking.number_text(number)
 
 
 @register.filter(name="score")
@@ -114,7 +114,7 @@ def score_filter(value: float | str | None) -> str:
 def short(value: float | str | None) -> str:
     """A number that somebody chose or that was rounded to such a one: without digits that mean nothing."""
     number = number_in(value)
-    return "–" if number is None else charts.rounded_text(number)
+    return "–" if number is None else ranking.rounded_text(number)
 
 
 @register.filter

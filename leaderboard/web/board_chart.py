@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 
 from .. import ranking
 from ..models import Competition, Team
-from .charts import number_text, rounded_text
 
 WIDTH, HEIGHT, MARGIN = 1000, 240, 6
 HEADROOM = 1.5
@@ -64,7 +63,7 @@ def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[T
         '<svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>',
         WIDTH, HEIGHT, words, format_html_join("", '<path class="{}" d="{}"/>', shapes),
     )  # fmt: skip
-    text = rounded_text if ranking.ladder_of(ruler) else number_text
+    text = ranking.rounded_text if ranking.ladder_of(ruler) else ranking.number_text
     top, bottom = (text(field.sign * key) for key in (field.best, field.worst))
     return Chart(drawing, lines, top, bottom, field.first, field.last)
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from .. import ranking
 from ..models import Competition, Split
 from ..sentences import in_words
-from .charts import band, interval_text, number_text, rounded_text, sparkline
+from .charts import band, interval_text, sparkline
 
 MEDALS = {
     ranking.Medal.GOLD: ("first", gettext_lazy("gold")),
@@ -83,7 +83,7 @@ def _scale(rows: Iterable[ranking.Row]) -> tuple[float, float]:
 
 def _score_text(value: float, ladder: ranking.Ladder | None) -> str:
     """Without digits that a rounded score does not have."""
-    return number_text(value) if ladder is None else rounded_text(value)
+    return ranking.number_text(value) if ladder is None else ranking.rounded_text(value)
 
 
 FIRST_THREE = ranking.MedalZones(1, 2, 3)
@@ -130,7 +130,7 @@ def _band(row: ranking.Row, scale: tuple[float, float]) -> SafeString | None:
 def _cell(one: ranking.Beside) -> Aside:
     if one.value is None:
         return Aside(one.aside.words, "–", in_words(one.problem))
-    text = rounded_text(one.value) if one.is_rounded else number_text(one.value)
+    text = ranking.rounded_text(one.value) if one.is_rounded else ranking.number_text(one.value)
     return Aside(one.aside.words, text, repr(one.value))
 
 

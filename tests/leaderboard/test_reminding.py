@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard import hosting, launching, ranking, reminding, telling
-from leaderboard.models import Competition, Kind, Notice, User
+from leaderboard.models import Competition, Kind, Notice, Submission, User
 from leaderboard.ranking import revealing
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 
@@ -49,12 +49,49 @@ def test_who_has_picked_is_shown_the_picks(ada: User, bo: User) -> None:
     pets = near(ada, board_mode="plain")
     enter(pets, bo)
     mine = hand_in(pets, bo, answers(public=3), file_name="mine.csv")
-    hand_in(pets, bo, answers(), file_name="better.csv")
-    type(mine).objects.filter(pk=mine.pk).update(is_selected=True)
+    pick(mine)
     reminding.tell_due(timezone.now())
     (text,) = told(bo, Kind.REMINDER)
-    assert "You picked this file as final: “mine.csv”." in text
-    assert "better.csv" not in text
+    assert text.endswith("You picked this file as final: “mine.csv”.")
+
+
+def pick(*files: Submission) -> None:
+    Submission.objects.filter(pk__in=[file.pk for file in files]).update(is_selected=True)
+
+
+def test_who_picked_worse_files_is_reminded_of_the_best_one(ada: User, bo: User, cy: User) -> None:
+    pets = near(ada, board_mode="plain")
+    enter(pets, bo), enter(pets, cy)
+    pick(hand_in(pets, bo, answers(public=3), file_name="a.csv"), hand_in(pets, bo, answers(public=2)))
+    hand_in(pets, bo, answers(public=1), file_name="best.csv")
+    hand_in(pets, cy, answers(public=1), file_name="earlier.csv")
+    pick(hand_in(pets, cy, answers(public=1, private=1), file_name="as good.csv"))
+    reminding.tell_due(timezone.now())
+    (text,) = told(bo, Kind.REMINDER)
+    forgets = "Your best public score, 0.83333 of “best.csv”, is not among them. You can change your picks until then."
+    assert text.endswith(forgets)
+    assert "not among" not in told(cy, Kind.REMINDER)[0], "the picked one is as good"
+
+
+@pytest.mark.parametrize(
+    ("mode", "picked", "words"),
+    [
+        ("steady", 0, "Your best public score, 0.8 of “file 1.csv”, is not among them."),
+        ("steady", 1, ""),
+        ("steady", 2, ""),  # no clear improvement, and yet perfect: nobody may know
+        ("hidden", 0, ""),
+    ],
+)
+def test_a_reminder_tells_no_more_of_forgotten_files_than_the_board(
+    ada: User, bo: User, mode: str, picked: int, words: str
+) -> None:
+    pets = near(ada, board_mode=mode, board_step=0.2)
+    enter(pets, bo)
+    pick([hand_in(pets, bo, answers(public=wrong), file_name=f"file {wrong}.csv") for wrong in (3, 1, 0)][picked])
+    reminding.tell_due(timezone.now())
+    (text,) = told(bo, Kind.REMINDER)
+    assert ("is not among them" in text) == bool(words)
+    assert words in text
 
 
 @pytest.mark.parametrize("mode", ["steady", "hidden"])

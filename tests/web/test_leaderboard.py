@@ -15,7 +15,7 @@ from leaderboard import hosting, joining, ranking
 from leaderboard.models import Competition, Score, Standing, Submission, Team, User
 from leaderboard.web.board_cache import Shelf
 from leaderboard.web.board_lines import initials, movement
-from leaderboard.web.charts import number_text, rounded_text, sparkline
+from leaderboard.web.charts import sparkline
 from leaderboard.web.visitors.boards import Table
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.web.test_join import signed_in
@@ -293,7 +293,7 @@ def test_small_words_and_pictures() -> None:
 
     assert movement(2, Split.PUBLIC) == ("▲2", "up", "up 2 ranks since yesterday")
     assert movement(None, Split.PUBLIC) == ("", "", "")
-    assert [number_text(value) for value in (0.5, 0.0, 123456.789, 1.5e-9, -3e12)] == [
+    assert [ranking.number_text(value) for value in (0.5, 0.0, 123456.789, 1.5e-9, -3e12)] == [
         "0.50000", "0.00000", "123456.78900", "1.5000e-09", "-3.0000e+12",
     ]  # fmt: skip
     for values in ([], [1.0], [1.0, 1.0], [-1e308, 1e308], [0.1, 0.5, 0.3]):
@@ -344,5 +344,5 @@ def test_a_host_is_not_asked_to_join_what_they_host(client: Client, board: Compe
 
 
 def test_a_difference_of_nothing_has_no_sign() -> None:
-    assert number_text(-0.0) == "0.00000"
-    assert rounded_text(-0.0) == "0"
+    assert ranking.number_text(-0.0) == "0.00000"
+    assert ranking.rounded_text(-0.0) == "0"

@@ -200,6 +200,8 @@ def test_who_picks_a_worse_file_reads_which_one_is_forgotten(pets: Competition, 
     client.post("/c/pets/finals/", {"final": [str(worse.pk)]})
     hosting.change(competition=pets, board_mode="hidden")
     assert words not in page_of(client, LIST), "which file is the best is what a hidden board hides"
+    hosting.change(competition=pets, board_mode="steady", board_step=0.1)
+    assert f"Your best public score, 1 {words}." in " ".join(page_of(client, LIST).split()), "as the steady board says"
 
 
 def test_the_finals_lead_on_to_all_that_can_be_picked_until_the_deadline(pets: Competition, bo: User) -> None:

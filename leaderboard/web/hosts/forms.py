@@ -15,9 +15,9 @@ from django.utils.text import slugify
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from ... import ranking
 from ...models import Competition, GroundTruth, Split, TruthCheck
 from ...models.zones import zones
-from ..charts import number_text
 from ..long_select import LongSelect
 
 MEGABYTE = 1024 * 1024
@@ -264,7 +264,7 @@ def _steps_there_are(ruler: GroundTruth, step: float) -> str:
         "From the best file that knows nothing (%(score)s) to a perfect one it is %(steps)s step.",
         "From the best file that knows nothing (%(score)s) to a perfect one it is %(steps)s steps.",
         steps,
-    ) % {"score": number_text(nearest), "steps": steps}
+    ) % {"score": ranking.number_text(nearest), "steps": steps}
     if steps >= FEW_STEPS:
         return words
     advice = gettext("A class sees little progress then: a smaller step or a plain board shows more.")

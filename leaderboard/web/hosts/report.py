@@ -8,11 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from ... import hosting
+from ... import hosting, ranking
 from .. import plots
 from ..access import Audience, Visit, open_to
 from ..board_cache import shelf
-from ..charts import number_text
 from .kept import kept
 
 
@@ -73,4 +72,4 @@ def _marks(report: hosting.Report) -> list[float]:
 
 def _ends(gaps: list[float]) -> tuple[str, str]:
     """By how much the private score is better at the lowest dot, and the public one at the highest."""
-    return number_text(abs(min([0.0, *gaps]))), number_text(max([0.0, *gaps]))
+    return ranking.number_text(abs(min([0.0, *gaps]))), ranking.number_text(max([0.0, *gaps]))

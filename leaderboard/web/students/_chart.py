@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from ..charts import number_text, rounded_text
+from ... import ranking
 
 WIDTH, HEIGHT, MARGIN = 1000, 100, 6
 MOST = 500
@@ -25,7 +25,7 @@ def score_chart(points: Sequence[tuple[datetime, float]], *, sign: float, is_rou
     The drawing is stretched to its box, so dots are strokes without length (which do not stretch), and all text is
     HTML around it.
     """
-    points, text = points[-MOST:], rounded_text if is_rounded else number_text
+    points, text = points[-MOST:], ranking.rounded_text if is_rounded else ranking.number_text
     if len(points) < 2:
         return mark_safe("")
     values = [value for _, value in points]
@@ -39,7 +39,7 @@ def score_chart(points: Sequence[tuple[datetime, float]], *, sign: float, is_rou
         "",
         "<tr><td>{}</td><td>{}</td></tr>",
         (
-            (f"{localtime(when):%Y-%m-%d %H:%M %Z}", rounded_text(value) if is_rounded else repr(value))
+            (f"{localtime(when):%Y-%m-%d %H:%M %Z}", ranking.rounded_text(value) if is_rounded else repr(value))
             for when, value in points
         ),
     )

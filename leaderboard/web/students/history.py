@@ -46,7 +46,8 @@ def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
     mine = Submission.objects.none()
     if visit.membership is not None:
         mine = Submission.objects.filter(team=visit.membership.team).select_related("user")
-    picks = _picks(visit)
+    best = _finals(visit)
+    picks = _picks(visit, best)
     page = Paginator(_shown(mine, show, picks), PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     told = told_of(rows, visit)
@@ -61,7 +62,7 @@ def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
         "page": page,
         "rows": [_row(row, told.get(str(row.pk), NOTHING), picks, ticked) for row in rows],
         "selected": selected,
-        "unpicked": _unpicked(visit, selected),
+        "unpicked": _unpicked(visit, best),
         # Picks that this page does not show are sent along, so that saving the page keeps them.
         "selected_elsewhere": sorted(ticked - {str(row.pk) for row in rows}),
         "picks": picks,
@@ -176,16 +177,20 @@ def _selected(mine: QuerySet[Submission]) -> set[str]:
     return {str(pk) for pk in mine.filter(is_selected=True).values_list("pk", flat=True)}
 
 
-def _picks(visit: Visit) -> dict[str, bool]:
-    """What decides as things stand: submission → whether the system picked it.
+def _finals(visit: Visit) -> list[ranking.Best]:
+    """What decides as things stand, as the team's own picks or those of the system say."""
+    ruler = visit.competition.ground_truth
+    if ruler is None or visit.membership is None:
+        return []
+    team = visit.membership.team
+    return ranking.finals(ruler, team=team).get(team.pk, [])
+
+
+def _picks(visit: Visit, found: list[ranking.Best]) -> dict[str, bool]:
+    """Submission → whether the system picked it.
 
     The system picks by exact scores, so where these are not shown, only a team's own picks are.
     """
-    ruler = visit.competition.ground_truth
-    if ruler is None or visit.membership is None:
-        return {}
-    team = visit.membership.team
-    found = ranking.finals(ruler, team=team).get(team.pk, [])
     return {
         str(best.submission_id): best.is_picked_by_system
         for best in found
@@ -193,19 +198,13 @@ def _picks(visit: Visit) -> dict[str, bool]:
     }
 
 
-def _unpicked(visit: Visit, selected: set[str]) -> dict[str, object] | None:
-    """The best public file of a team that picked worse ones and may still pick it; None where scores are not exact."""
+def _unpicked(visit: Visit, found: list[ranking.Best]) -> ranking.Unpicked | None:
+    """What a team forgets that may still pick it."""
     ruler = visit.competition.ground_truth
-    if not (selected and ruler and visit.membership and visit.sees_exact and visit.at < visit.closes_at):
+    if ruler is None or visit.membership is None or visit.at >= visit.closes_at:
         return None
-    best_first = "value" if ranking.sign_of(ruler) > 0 else "-value"
-    scores = ranking.ranked_scores(ruler, Split.PUBLIC, teams=[visit.membership.team_id])
-    # Of equally good files a picked one comes first, so one query says both.
-    found = scores.order_by(best_first, "-submission__is_selected")
-    best = found.values("submission__file_name", "submission__is_selected", "value").first()
-    if best is None or best["submission__is_selected"]:
-        return None
-    return {"file_name": best["submission__file_name"], "value": best["value"]}
+    team_id = visit.membership.team_id
+    return ranking.unpicked(ruler, {team_id: found}).get(team_id)
 
 
 def _hindsight(visit: Visit) -> ranking.Hindsight | None:

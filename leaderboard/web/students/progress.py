@@ -16,7 +16,6 @@ import metrics
 from ... import ranking, submitting
 from ...models import Score, Split, Submission, Uncertainty
 from ..access import Visit
-from ..charts import number_text, rounded_text
 from ._told import NOTHING, Line, Told, told_of
 
 PATIENCE = timedelta(seconds=60)
@@ -305,7 +304,7 @@ class Progress:
         """The end in one sentence, for screen readers."""
         name, status = self.submission.file_name, self.submission.status
         if status == Submission.Status.SCORED and self.public_score is not None:
-            text = rounded_text if self.ladder else number_text
+            text = ranking.rounded_text if self.ladder else ranking.number_text
             what = {"file": name, "score": text(self.public_score)}
             if not self.placing:
                 return _("%(file)s scored %(score)s.") % what
