@@ -113,6 +113,11 @@ class Visit:
         return self.competition.revealed_at is not None and getattr(self.membership, "is_graded", False)
 
     @property
+    def is_disqualified(self) -> bool:
+        """Whether the viewer's team stands on no board."""
+        return self.membership is not None and self.membership.team.disqualified_at is not None
+
+    @property
     def closes_at(self) -> datetime:
         """The deadline of the viewer's team; that of everybody for who is in none."""
         granted: datetime | None = getattr(self.membership, "extended_to", None)

@@ -391,3 +391,49 @@ def test_log_loss_is_clipped_at_a_thousandth_unless_ada_says_otherwise(ada: User
     hosting.draft_truth(competition=Competition.objects.get(), metric="log_loss", params={"clip": 1e-15})
     page = signed_in(ada).get("/host/pets/truth/").content.decode()
     assert re.search(r'name="param-clip" value="1e-15"', page)
+
+
+@pytest.mark.parametrize("mode", ["plain", "steady"])
+def test_a_disqualified_team_reads_on_all_its_pages_that_nothing_of_it_counts(
+    ada: User, bo: User, cy: User, mode: str
+) -> None:
+    """First marked, then disqualified, then let in again: what was picked is still there."""
+    pond = steady(ada)
+    hosting.change(competition=pond, board_mode=mode)
+    world = World(pond, bo, cy)
+    client, at = signed_in(bo), f"/c/{pond.slug}"
+
+    def read(path: str) -> str:
+        return " ".join(re.sub(r"<[^>]+>", " ", client.get(at + path).content.decode()).split())
+
+    client.post(f"{at}/finals/", {"final": [str(world.first.pk)]})
+    hosting.disqualify(team=world.team, user=ada, reason="Copied.")
+    for path in ("/submissions/", "/finals/"):
+        page = read(path)
+        assert "so none of its files decides" in page
+        assert "first.csv" in page
+        assert "Your team picked" not in page
+        assert "no clear improvement" not in page
+        assert ("Scored on no board" in page) == (mode == "steady"), "a plain board keeps no score of a file back"
+    receipt = read(f"/submissions/{world.first.pk}/")
+    assert ("Public on no board" in receipt) == (mode == "steady")
+    assert "Attempts left" not in read("/submit/")
+    assert "Best public on no board" in read("/submit/")
+    assert "On no board" in read(f"/submit/?submission={world.first.pk}")
+    hosting.readmit(team=world.team, user=ada)
+    assert "Your team picked 1 of at most 2." in read("/finals/")
+    assert "on no board" not in read("/submissions/")
+
+
+def test_a_hidden_file_is_called_neither_picked_nor_no_clear_improvement(ada: User, bo: User, cy: User) -> None:
+    world = World(steady(ada), bo, cy)
+    client, at = signed_in(bo), f"/c/{world.competition.slug}/submissions/"
+    client.post(f"/c/{world.competition.slug}/finals/", {"final": [str(world.first.pk)]})
+    hosting.hide_submission(submission=world.first, user=ada, reason="Copied.")
+    page = client.get(at).content.decode()
+    assert '<span class="muted tiny">on no board</span>' in page
+    assert "Your team picked" not in page
+    assert (
+        '<dt>Public</dt><dd class="digits break">on no board</dd>'
+        in client.get(f"{at}{world.first.pk}/").content.decode()
+    )

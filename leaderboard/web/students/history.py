@@ -48,11 +48,13 @@ def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
         mine = Submission.objects.filter(team=visit.membership.team).select_related("user")
     best = _finals(visit)
     picks = _picks(visit, best)
-    page = Paginator(_shown(mine, show, picks), PAGE).get_page(request.GET.get("page"))
+    can_pick = visit.membership is not None and visit.at < visit.closes_at
+    # What a disqualified team picked decides nothing, and is kept.
+    marks_stand = can_pick or visit.is_disqualified
+    selected = _selected(mine) if marks_stand else {pk for pk, is_by_system in picks.items() if not is_by_system}
+    page = Paginator(_shown(mine, show, {*picks, *selected}), PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     told = told_of(rows, visit)
-    can_pick = visit.membership is not None and visit.at < visit.closes_at
-    selected = _selected(mine) if can_pick else {pk for pk, is_by_system in picks.items() if not is_by_system}
     # Ticks that could not be saved come back as they were made.
     ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
     context = {
@@ -174,7 +176,8 @@ def _row(
 
 
 def _selected(mine: QuerySet[Submission]) -> set[str]:
-    return {str(pk) for pk in mine.filter(is_selected=True).values_list("pk", flat=True)}
+    """Without hidden files, which decide nothing."""
+    return {str(pk) for pk in mine.filter(is_selected=True, hidden_at=None).values_list("pk", flat=True)}
 
 
 def _finals(visit: Visit) -> list[ranking.Best]:
@@ -222,7 +225,7 @@ def _missed(team: Team, ruler: GroundTruth) -> ranking.Hindsight | None:
     return None if found is None or found.picked_the_best else found
 
 
-def _shown(mine: QuerySet[Submission], show: str, picks: dict[str, bool]) -> QuerySet[Submission]:
+def _shown(mine: QuerySet[Submission], show: str, picks: set[str]) -> QuerySet[Submission]:
     if show == "scored":
         return mine.filter(status=Submission.Status.SCORED)
     if show == "invalid":

@@ -23,6 +23,7 @@ USUAL_WAIT = timedelta(seconds=10)
 UNTOLD = {
     "hidden": gettext_lazy("valid; scores are hidden until the end"),
     "late": gettext_lazy("late; its score is shown after the end"),
+    "off_board": gettext_lazy("scored; on no board"),
     "unclear": gettext_lazy("no clear improvement"),
 }
 ENDS = {
@@ -124,7 +125,8 @@ class Progress:
         status = self.submission.status
         if status == Submission.Status.SCORED:
             done = 4
-            labels[2:] = [_("Scored"), _("Late, not ranked") if self.submission.is_late else _("On the board")]
+            off_board = _("On no board") if self.is_off_board else _("On the board")
+            labels[2:] = [_("Scored"), _("Late, not ranked") if self.submission.is_late else off_board]
         elif status == Submission.Status.PENDING:
             done = 2 if self.is_being_scored else 1
         else:
@@ -187,14 +189,22 @@ class Progress:
 
     @property
     def untold(self) -> str:
-        """Why a scored file has no public score to see: `hidden`, `late`, `unclear`; "" where it has or never had."""
+        """Why a scored file has no public score to see: `hidden`, `late`, `off_board`, `unclear`; "" where it has or
+        never had."""
         if self.ladder is None or self.submission.status != Submission.Status.SCORED:
             return ""
         if self.ladder.is_hidden:
             return "hidden"
         if self.submission.is_late:
             return "late"
+        if self.is_off_board:
+            return "off_board"
         return "unclear" if self.told and not self.told[-1].is_new else ""
+
+    @property
+    def is_off_board(self) -> bool:
+        """Whether hosts took the file, or its whole team, from the boards."""
+        return self.submission.hidden_at is not None or self.visit.is_disqualified
 
     @property
     def shown(self) -> float | None:
