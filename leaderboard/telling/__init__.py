@@ -8,6 +8,7 @@ from __future__ import annotations
 from .hosts import tell_hosts
 from .invitations import why_no_letters, words_of
 from .letters import is_mail_due, send_due, stopped_by, token_for
+from .lines import wrapped
 from .notices import Header, Words, choices_of, choose, header_of, mark_read, reader, tell, unread
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "unread",
     "why_no_letters",
     "words_of",
+    "wrapped",
 ]

@@ -26,6 +26,7 @@ from django.utils.translation import gettext as _
 
 from ..models import Delivery, Kind, Notice, User
 from . import invitations
+from .lines import WIDTH
 from .notices import choices_of, choose, sends_mail
 from .posting import LEASE, SERVER_PAUSE, NotSent, pause_after, post
 
@@ -131,7 +132,7 @@ def _subject(notices: list[Notice]) -> str:
 def _one_of(notice: Notice, *, is_alone: bool) -> str:
     where = f"{notice.competition}: " if _needs_where(notice) and not is_alone else ""
     title = f"{where}{notice.title}"
-    lines = [title, "-" * min(len(title), 72)] if not is_alone else []
+    lines = [title, "-" * min(len(title), WIDTH)] if not is_alone else []
     lines += [_with_whole_links(notice)] if notice.text else [] if lines else [title]
     lines += [_address(notice.link)] if notice.link else []
     return "\n\n".join(lines) if is_alone else "\n".join(lines)

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.core.mail import EmailMessage
 
+from .lines import wrapped
+
 LEASE = timedelta(minutes=10)
 MOST_TRIES = 12
 LONGEST_PAUSE = timedelta(hours=6)
@@ -25,7 +27,7 @@ class NotSent(Exception):
 
 def post(letter: EmailMessage, server: Any) -> None:
     """Send a letter over a connection that is opened when the first one needs it. Raises `NotSent`."""
-    letter.connection = server
+    letter.connection, letter.body = server, wrapped(str(letter.body))
     try:
         server.open()
         letter.send()

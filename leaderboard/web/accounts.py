@@ -14,6 +14,7 @@ from allauth.account.internal.userkit import filter_users_by_email, get_user_by_
 from django.conf import settings
 from django.core import signing
 from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
@@ -94,6 +95,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             return bool(super().is_safe_url(url))
         except ValueError:
             return False
+
+    def render_mail(self, *given: Any, **named: Any) -> EmailMessage:
+        """In lines like every letter of this site."""
+        letter: EmailMessage = super().render_mail(*given, **named)
+        letter.body = telling.wrapped(str(letter.body))
+        return letter
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Names that look like another's are taken; what cannot be seen is no part of a name."""

@@ -1,0 +1,45 @@
+"""The lines of a letter: short enough for every mail program, and no link broken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+WIDTH = 72
+_LINK = re.compile(r"[(<“\"]?https?://")
+# A Markdown link is one word, whatever is between its brackets.
+_WORD = re.compile(r"\[[^\]\n]*\]\([^)\s]*\)[^ \t]*|[^ \t]+")
+# What begins a quotation or an item of a list; further lines stand below its text.
+_START = re.compile(r"[ \t]*(?:>[> ]*|[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
+# Code and tables mean something else once they are broken.
+_FENCE, _FIXED = re.compile(r" {0,3}(?:```|~~~)"), re.compile(r" {4}|\t|[ \t]*\|")
+
+
+def wrapped(text: str) -> str:
+    """A plain text in lines of at most 72 characters, and each link on a line of its own, however long it is. Lines
+    that are so already stay as they are, so doing it twice changes nothing; so do code and tables in Markdown."""
+    lines: list[str] = []
+    is_code = False
+    for line in text.split("\n"):
+        is_fence = bool(_FENCE.match(line))
+        lines += [line] if is_code or is_fence or _FIXED.match(line) else _in_lines(line)
+        is_code ^= is_fence
+    return "\n".join(lines)
+
+
+def _in_lines(line: str) -> Iterator[str]:
+    found = _START.match(line)
+    start = found[0] if found else ""
+    words = _WORD.findall(line[len(start) :])
+    if len(line) <= WIDTH and (len(words) < 2 or not any(map(_LINK.match, words))):
+        yield line
+        return
+    below = start if ">" in start else " " * len(start)
+    now: list[str] = []
+    for word in words:
+        is_alone = bool(_LINK.match(word)) or bool(now and _LINK.match(now[-1]))
+        if now and (is_alone or len(" ".join([start, *now, word])) - 1 > WIDTH):
+            yield start + " ".join(now)
+            start, now = below, []
+        now.append(word)
+    yield start + " ".join(now)

@@ -1,0 +1,78 @@
+"""Letters are read in programs that break no lines, and a link that is broken leads nowhere."""
+
+from __future__ import annotations
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.conf import LazySettings
+from django.core import mail
+from django.test import Client
+
+from leaderboard import hosting, telling
+from leaderboard.models import Competition, RosterEntry, User
+
+LINK = "https://class.example/" + "x" * 90
+FIRST = "A deadline is a deadline, and whoever reads this in a terminal of"
+REST = "eighty columns wants to read all of it."
+LONG = f"{FIRST} {REST}"
+
+
+@pytest.fixture
+def post(settings: LazySettings) -> list[mail.EmailMessage]:
+    """A site with a mail server; what it sent."""
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    settings.SITE_URL = "https://class.example"
+    mail.outbox = []
+    return mail.outbox
+
+
+def check(text: str) -> None:
+    for line in text.split("\n"):
+        assert len(line) <= 72 or " " not in line.strip(), line
+        assert "https://" not in line or " " not in line.strip(), f"a link has a line of its own: {line}"
+
+
+def test_every_letter_of_the_site_has_short_lines(
+    pets: Competition, ada: User, bo: User, post: list[mail.EmailMessage]
+) -> None:
+    EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
+    Competition.objects.update(title="Cats or dogs, and what else there is in a house with a garden and a pond")
+    telling.tell([bo], kind="other", competition=pets, title="A word", text=f"{LONG} See {LINK} for it.", link="/c/")
+    entry = RosterEntry.objects.create(competition=pets, name="Dee", email="dee@example.org")
+    hosting.invite(competition=pets, user=ada, entries=[entry.pk])
+    telling.send_due()
+    Client().post("/accounts/password/reset/", {"email": bo.email})
+    assert {letter.to[0] for letter in post} == {"bo@example.org", "dee@example.org"}
+    assert len(post) == 3
+    for letter in post:
+        check(str(letter.body))
+    assert LINK in str(post[0].body)
+    assert "\n-- \n" in str(post[0].body), "mail programs know a signature by its space"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("Short.\n\nShort.", ["Short.", "", "Short."]),
+        (f"See {LINK}.", ["See", f"{LINK}."]),
+        (f"- {LINK}", [f"- {LINK}"]),
+        ("Stop them: https://class.example/stop/", ["Stop them:", "https://class.example/stop/"]),
+        (f"- {LONG}", [f"- {FIRST}", f"  {REST}"]),
+        (f"> {LONG}", [f"> {FIRST}", f"> {REST}"]),
+        (f"[the data of this week]({LINK}) is here", [f"[the data of this week]({LINK})", "is here"]),
+        (f"```\n{LONG}\n```", ["```", LONG, "```"]),
+        (f"    {LONG}", [f"    {LONG}"]),
+        (f"| {LONG} |", [f"| {LONG} |"]),
+        ("w" * 100, ["w" * 100]),
+    ],
+)
+def test_lines_are_broken_between_words_alone(text: str, lines: list[str]) -> None:
+    assert telling.wrapped(text).split("\n") == lines
+    assert telling.wrapped("\n".join(lines)) == "\n".join(lines)
+
+
+def test_no_word_is_lost() -> None:
+    text = f"{LONG}\n\n1. {LONG} {LINK}\n2) {LONG}\n\n{LONG * 3}"
+    assert telling.wrapped(text).split() == text.split()
+    check(telling.wrapped(text))
