@@ -7,15 +7,18 @@ An account is made with a join code or an invitation: whoever opened a valid one
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.auth_backends import AuthenticationBackend
 from allauth.account.internal.userkit import filter_users_by_email, get_user_by_username
+from allauth.account.utils import get_next_redirect_url
 from django.conf import settings
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from .. import hosting, joining, telling
@@ -125,7 +128,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return _own_address(super().get_reset_password_from_key_url(key))
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
-        return _own_address(super().get_email_confirmation_url(request, emailconfirmation))
+        """Leads on to where the reader was going; a letter is often opened in another browser than the form was."""
+        address = _own_address(super().get_email_confirmation_url(request, emailconfirmation))
+        going_to = get_next_redirect_url(request)
+        if not going_to:
+            return address
+        way_on = f"{reverse('account_login')}?next={quote(going_to)}"
+        return f"{address}?next={quote(way_on)}"
 
 
 def _own_address(address: str) -> str:

@@ -59,6 +59,31 @@ def test_eve_confirms_her_address_by_the_letter_and_a_button(
     assert EmailAddress.objects.get().verified
 
 
+def test_who_confirms_an_address_on_the_way_into_a_competition_goes_on_joining(
+    pets: Competition, client: Client, post: list[mail.EmailMessage]
+) -> None:
+    way_in = f"/join/{pets.join_code}/"
+    client.get(way_in)
+    client.post("/accounts/signup/", SIGN_UP | {"next": way_in})
+    telephone = Client()
+    form = telephone.get(link_in(post[0]))
+    way_on = f"/accounts/login/?next={way_in}"
+    assert f'name="next" value="{way_on}"' in form.content.decode()
+    arrived = telephone.post(link_in(post[0]).partition("?")[0], {"next": way_on}, follow=True)
+    assert "You have confirmed eve@uni.example." in text_of(arrived)
+    given = {"login": "eve", "password": SIGN_UP["password1"], "next": way_in}
+    assert f'name="next" value="{way_in}"' in arrived.content.decode()
+    assert "What others will see of you" in text_of(telephone.post("/accounts/login/", given, follow=True))
+
+
+def test_a_confirmation_leads_to_no_other_site(
+    pets: Competition, client: Client, post: list[mail.EmailMessage]
+) -> None:
+    client.get(f"/join/{pets.join_code}/")
+    client.post("/accounts/signup/", SIGN_UP | {"next": "https://evil.example/"})
+    assert "evil" not in post[0].body
+
+
 def test_an_old_confirmation_says_what_to_do(client: Client, db: None) -> None:
     assert "This link does not work any more" in text_of(client.get("/accounts/confirm-email/gone:1:x/"))
 
