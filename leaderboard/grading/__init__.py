@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from .marks import Anchor, Field, File, Mark, Work, anchors_of, mark, points_text
+from .marks import Anchor, Field, File, Mark, Work, anchors_of, mark, points_text, rounded
 from .reasons import Reason, because
-from .rules import MOST_STEPS, BadRules, Method, Rules, Step, number_text
+from .rules import MOST_POINTS, MOST_STEPS, BadRules, Method, Rules, Step, number_text
 
 __all__ = [
+    "MOST_POINTS",
     "MOST_STEPS",
     "Anchor",
     "BadRules",
@@ -23,4 +24,5 @@ __all__ = [
     "mark",
     "number_text",
     "points_text",
+    "rounded",
 ]

@@ -177,20 +177,20 @@ def _settled(rules: Rules, points: float, reasons: list[Reason], valid: int) -> 
     if points < rules.minimum:
         points = rules.minimum
         reasons.append(because("at_least", points=number_text(points)))
-    rounded = min(_rounded(points, rules.decimals), rules.max_points)
-    if _shown(rounded) != _shown(points):
-        reasons.append(because("rounded", points=_shown(rounded)))
-    return Mark(rounded, tuple(reasons))
+    final = min(rounded(points, rules.decimals), rules.max_points)
+    if _shown(final) != _shown(points):
+        reasons.append(because("rounded", points=_shown(final)))
+    return Mark(final, tuple(reasons))
 
 
-def _rounded(points: float, decimals: int) -> float:
+def rounded(points: float, decimals: int) -> float:
     """Half up, as people do, on the decimal number that they see and not on the binary one beside it."""
     seen = Decimal(repr(round(points, 9)))
     return float(seen.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
 
 
 def _shown(points: float) -> str:
-    return number_text(_rounded(points, 3))
+    return number_text(rounded(points, 3))
 
 
 def _linear(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:

@@ -92,6 +92,8 @@ class Gradebook(models.Model):
     data = models.BinaryField()
     # The header of the column to fill; empty for a new one.
     column = models.CharField(max_length=500, blank=True)
+    # Points are written out of what the platform says that the column is out of.
+    is_scaled = models.BooleanField(default=False)
     uploaded_at = models.DateTimeField(default=timezone.now)
     uploaded_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
 

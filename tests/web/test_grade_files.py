@@ -60,6 +60,52 @@ def test_other_points_in_canvas_are_noticed_before_the_download(host: Client, gr
     assert "out of 10 points; your rules give up to 100" in host.get(PAGE).content.decode()
 
 
+def test_points_are_written_out_of_what_canvas_says_where_ada_says_so(host: Client, graded: Competition) -> None:
+    upload(host, CANVAS.encode())
+    homework = {"action": "choose", "column": "Homework (101)"}
+    host.post(PAGE, homework)
+    page = host.get(PAGE).content.decode()
+    assert "The file gets points out of 100, as your rules give them." in page
+    assert '<td class="number">50.0</td><td class="number">5.00</td>' in page
+    assert host.get(FILE.format("canvas")).content.decode() == CANVAS.replace('"A""",9.5,', '"A""",50.0,')
+    host.post(PAGE, {**homework, "scaled": "yes"})
+    page = host.get(PAGE).content.decode()
+    assert "The file gets points out of 10." in page
+    assert "Write points out of 100</button>" in page
+    assert host.get(FILE.format("canvas")).content.decode() == CANVAS.replace('"A""",9.5,', '"A""",5.00,')
+    host.post(PAGE, {"action": "choose", "column": "Pets (102)"})
+    assert "The file gets" not in host.get(PAGE).content.decode(), "this column is out of what the rules give"
+    host.post(PAGE, homework)
+    assert not Gradebook.objects.get().is_scaled, "of another column nobody said so"
+
+
+def test_halves_are_rounded_up_in_the_points_of_canvas_too(host: Client, graded: Competition) -> None:
+    upload(host, CANVAS.replace(",,10,100,", ",,0.25,100,").encode())
+    host.post(PAGE, {"action": "choose", "column": "Homework (101)", "scaled": "yes"})
+    assert '"A""",0.13,' in host.get(FILE.format("canvas")).content.decode()
+
+
+@pytest.mark.parametrize("possible", ["0", "-5", "1e300", "nan", "(read only)"])
+def test_a_column_out_of_nothing_offers_no_other_points(host: Client, graded: Competition, possible: str) -> None:
+    upload(host, CANVAS.replace(",,10,100,", f",,{possible},100,").encode())
+    page = host.post(PAGE, {"action": "choose", "column": "Homework (101)", "scaled": "yes"}, follow=True)
+    assert page.status_code == 200
+    assert "The file gets" not in page.content.decode()
+    assert '"A""",50.0,' in host.get(FILE.format("canvas")).content.decode()
+
+
+def test_points_released_by_other_rules_are_not_written_anew(host: Client, graded: Competition) -> None:
+    """They were out of a hundred, and the rules of now give up to two hundred."""
+    hosting.reveal(competition=graded)
+    hosting.release_grades(competition=graded, user=None)
+    set_rules(graded, max_points=200)
+    upload(host, CANVAS.encode())
+    page = host.post(PAGE, {"action": "choose", "column": "Homework (101)", "scaled": "yes"}, follow=True)
+    assert "out of 10 points; your rules give up to 200" in page.content.decode()
+    assert "The file gets" not in page.content.decode()
+    assert '"A""",50.0,' in host.get(FILE.format("canvas")).content.decode()
+
+
 def test_what_is_no_gradebook_is_refused_and_the_earlier_one_stays(host: Client, graded: Competition) -> None:
     upload(host, CANVAS.encode())
     assert "This is no gradebook of Canvas" in upload(host, b"a,b\n1,2\n")

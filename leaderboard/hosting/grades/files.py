@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -16,6 +16,9 @@ from ..setting_up import CannotHost
 from .sheets import GradeRow, GradeSheet
 from .students import Student
 
+# With fewer, points out of twenty would lose what points out of a hundred say.
+FEWEST_DECIMALS = 2
+
 
 @dataclass(frozen=True)
 class Filling:
@@ -25,7 +28,9 @@ class Filling:
     book: gradebooks.Gradebook
     matching: gradebooks.Matching
     column: str
-    most: float
+    rules: grading.Rules
+    is_by_rules: bool
+    """Whether the points are out of what the rules give: not so where grades were released by others."""
 
     @property
     def possible(self) -> str:
@@ -36,9 +41,44 @@ class Filling:
     def differs(self) -> bool:
         """Whether Canvas says that the chosen column is out of something else than the rules give."""
         try:
-            return bool(self.possible) and float(self.possible.replace(",", ".")) != self.most
+            return bool(self.possible) and float(self.possible.replace(",", ".")) != self.rules.max_points
         except ValueError:
             return False
+
+    @property
+    def scale(self) -> float | None:
+        """What points can be written out of instead of what the rules give; None where there is nothing to choose."""
+        if not self.differs or not self.is_by_rules:
+            return None
+        number = float(self.possible.replace(",", "."))
+        return number if 0 < number <= grading.MOST_POINTS else None
+
+    @property
+    def is_scaled(self) -> bool:
+        return self.held.is_scaled and self.scale is not None
+
+    @property
+    def both(self) -> list[tuple[gradebooks.Person, str, str]]:
+        """Everybody who gets points: as the rules give them, and out of what Canvas says."""
+        people = [match.person for match in self.matching.matches]
+        return [(person, person.points, self._scaled(person.points)) for person in people if person.points is not None]
+
+    @property
+    def written(self) -> gradebooks.Matching:
+        """Who was found, with the points that the file gets."""
+        if not self.is_scaled:
+            return self.matching
+        texts = {id(person): scaled for person, _points, scaled in self.both}
+        matches = [
+            replace(match, person=replace(match.person, points=texts.get(id(match.person))))
+            for match in self.matching.matches
+        ]
+        return replace(self.matching, matches=matches)
+
+    def _scaled(self, points: str) -> str:
+        decimals = max(self.rules.decimals, FEWEST_DECIMALS)
+        scaled = float(points) * (self.scale or 0.0) / self.rules.max_points
+        return grading.points_text(grading.rounded(scaled, decimals), decimals)
 
     @property
     def lines(self) -> list[str]:
@@ -99,7 +139,7 @@ def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
     if filling is None:
         raise CannotHost(_("Upload the gradebook that Canvas exports first."))
     most = grading.number_text(sheet.rules.max_points)
-    return gradebooks.filled(filling.book, filling.matching, column=filling.column, title=title, most=most)
+    return gradebooks.filled(filling.book, filling.written, column=filling.column, title=title, most=most)
 
 
 def filling_of(competition: Competition, sheet: GradeSheet) -> Filling | None:
@@ -109,7 +149,9 @@ def filling_of(competition: Competition, sheet: GradeSheet) -> Filling | None:
         return None
     book = gradebooks.read(bytes(held.data))
     column = held.column if held.column in book.columns else ""
-    return Filling(held, book, gradebooks.match(book, graded_people(sheet)), column, sheet.rules.max_points)
+    told = sheet.release.rules.get("max_points") if sheet.release else sheet.rules.max_points
+    found = gradebooks.match(book, graded_people(sheet))
+    return Filling(held, book, found, column, sheet.rules, told == sheet.rules.max_points)
 
 
 def keep_gradebook(*, competition: Competition, user: User | None, file_name: str, data: bytes) -> Gradebook:
@@ -122,6 +164,7 @@ def keep_gradebook(*, competition: Competition, user: User | None, file_name: st
         "file_name": clean_name(file_name),
         "data": data,
         "column": _likely(book.columns, competition),
+        "is_scaled": False,
         "uploaded_at": database_now(),
         "uploaded_by": user,
     }
@@ -135,14 +178,15 @@ def _likely(columns: Iterable[str], competition: Competition) -> str:
     return next((name for name in columns if name.casefold().startswith(wanted)), "")
 
 
-def choose_column(*, competition: Competition, column: str) -> None:
-    """Which column is filled; empty for a new one. Raises `CannotHost` for one that the file does not have."""
+def choose_column(*, competition: Competition, column: str, is_scaled: bool = False) -> None:
+    """Which column is filled, empty for a new one, and whether points are written out of what Canvas says that it is
+    out of. Raises `CannotHost` for one that the file does not have."""
     held = Gradebook.objects.filter(competition=competition).first()
     if held is None:
         raise CannotHost(_("Upload the gradebook that Canvas exports first."))
     if column and column not in gradebooks.read(bytes(held.data)).columns:
         raise CannotHost(_("The file has no assignment “%(column)s”.") % {"column": column[:80]})
-    Gradebook.objects.filter(pk=held.pk).update(column=column)
+    Gradebook.objects.filter(pk=held.pk).update(column=column, is_scaled=is_scaled)
 
 
 def forget_gradebook(*, competition: Competition) -> None:

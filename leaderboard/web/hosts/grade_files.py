@@ -72,7 +72,8 @@ def _done(request: HttpRequest, visit: Visit, form: GradebookForm) -> bool:
         return True
     if action == "choose":
         form.errors.clear()
-        hosting.choose_column(competition=competition, column=request.POST.get("column", ""))
+        column, is_scaled = request.POST.get("column", ""), request.POST.get("scaled") == "yes"
+        hosting.choose_column(competition=competition, column=column, is_scaled=is_scaled)
         return True
     if not form.is_valid():
         return False
