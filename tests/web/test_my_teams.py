@@ -86,11 +86,13 @@ def test_bo_sees_on_every_page_that_the_team_is_out_or_the_competition_paused(
     hosting.resume(competition=pets, user=ada)
     hosting.disqualify(team=team, user=ada, reason="Two accounts.")
     assert "Disqualified</span>" in client.get("/teams/").content.decode()
+    assert "5 of 5" not in client.get("/teams/").content.decode(), "nothing can be handed in"
     for page in ("", "leaderboard/", "team/", "submissions/", "submit/"):
         text = client.get(f"/c/pets/{page}").content.decode()
         assert text.count("Two accounts.") == 1, page
         assert "Submit predictions</a>" not in text, page
     hosting.readmit(team=team, user=ada)
+    assert "5 of 5" in client.get("/teams/").content.decode()
     assert "Two accounts." not in client.get("/c/pets/").content.decode()
     assert "Submit predictions</a>" in client.get("/c/pets/").content.decode()
 
