@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.urls import reverse
@@ -14,6 +14,10 @@ from django.utils.translation import gettext_lazy
 
 from . import logs, ranking, telling
 from .models import AuditEntry, Competition, Deed, Kind, User, WalkThrough, plain
+from .models.zones import in_words
+
+# A launch that comes later than this after its time is called late. The clock asks each minute.
+PUNCTUAL = timedelta(minutes=5)
 
 
 class NotReady(Exception):
@@ -119,7 +123,23 @@ def _launch_planned(competition: Competition) -> None:
     """Launched and told, or neither: whoever dies in between leaves both to the next."""
     asked_by, planned = competition.launch_asked_by, competition.launches_at
     if launch(competition=competition, user=asked_by, after_walk=True, planned=planned):
-        _tell(competition, lambda: _("“%(title)s” is launched, as planned.") % {"title": competition}, "")
+        if planned and timezone.now() - planned > PUNCTUAL:
+            _tell_late(competition, planned)
+        else:
+            _tell(competition, lambda: _("“%(title)s” is launched, as planned.") % {"title": competition}, "")
+
+
+def _tell_late(competition: Competition, planned: datetime) -> None:
+    """A class that stood before a closed door at the planned time is told so by nobody else."""
+    now, zone = timezone.now(), competition.zone
+    _tell(
+        competition,
+        lambda: _("“%(title)s” is launched, later than planned") % {"title": competition},
+        lambda: (
+            _("It was planned for %(planned)s. This site was not able to launch it before %(now)s.")
+            % {"planned": in_words(planned, zone), "now": in_words(now, zone)}
+        ),
+    )
 
 
 @transaction.atomic

@@ -49,7 +49,10 @@ class Balance:
 
 def offer(*, membership: Membership, invitation: str) -> MergeOffer:
     """Offer a team, known by its invitation link or the code at its end, to become one with the own. Raises
-    `CannotMerge`; offering twice is one offer."""
+    `CannotMerge`; offering twice is one offer.
+
+    Both read each other's real name, as the link tells it: who reads a pseudonym here would know whose it is.
+    """
     code = invitation.strip().rstrip("/").rpartition("/")[2]
     with transaction.atomic():
         competition = _held(membership)
@@ -62,7 +65,7 @@ def offer(*, membership: Membership, invitation: str) -> MergeOffer:
         _refuse(competition, mine, other)
         made, is_new = MergeOffer.objects.get_or_create(team=mine, other=other, defaults={"by": membership.user})
         if is_new:
-            what = {"team": mine.shown_name}
+            what = {"team": mine}
             _tell(
                 other,
                 competition,
@@ -85,7 +88,7 @@ def withdraw(*, membership: Membership, offer_id: int) -> None:
                     found.team,
                     competition,
                     lambda: _("Your offer to merge was declined"),
-                    lambda: _("“%(team)s” declined to become one team with yours.") % {"team": team.shown_name},
+                    lambda: _("“%(team)s” declined to become one team with yours.") % {"team": team},
                     key=_key("declined", found.team, team),
                 )
 

@@ -296,7 +296,7 @@ def submit(site: Site, asked: Any) -> Any:
         raise asks_first(failed) from None
     if asked.watch:
         said = settled(site, said, asked.timeout)
-    return outcome(said)
+    return outcome(said, untold(site, said))
 
 
 def asks_first(failed: Failed) -> Failed:
@@ -326,16 +326,28 @@ def settled(site: Site, said: dict[str, Any], timeout: float) -> dict[str, Any]:
     return said
 
 
-def outcome(said: dict[str, Any]) -> Any:
+def untold(site: Site, said: dict[str, Any]) -> str:
+    """Why a file that was scored tells no score; "" where it does, or nothing is known."""
+    if said["status"] != "scored" or said["public_score"] is not None:
+        return ""
+    if said.get("is_late"):
+        return "late, so never ranked; its score is shown once the private board is open"
+    board = site.get(f"competitions/{said['competition']}").get("board_mode")
+    return {
+        "steady": "no clear improvement, so your team's shown score stays; the exact one is shown at the end",
+        "hidden": "valid; this board shows no scores until the private board opens",
+    }.get(board, "")
+
+
+def outcome(said: dict[str, Any], why: str = "") -> Any:
     if said["status"] in ("invalid", "failed"):
         words = "\n  ".join([f"{said['file_name']} is {said['status']}; no attempt is used.", *lines_of(said)])
         raise Failed(words, INVALID if said["status"] == "invalid" else REFUSED, said)
     if said["status"] == "pending":
         words = "received; `submissions` tells its score, and with --watch one waits for it"
     else:
-        words = said["status"] + (
-            "" if said["public_score"] is None else f", public score {short(said['public_score'])}"
-        )
+        score = None if said["public_score"] is None else f"public score {short(said['public_score'])}"
+        words = ", ".join(filter(None, (said["status"], score, why)))
     return said, [f"{said['file_name']}: {words} ({said['id']})"]
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from .. import telling
-from ..models import Competition, Grant, Kind, Submission, Team, User
+from ..models import Competition, Grant, Kind, Submission, Team, User, terms_of
+from ..models.clock import database_now
 from ..models.zones import day_in_words, in_words
 
 
@@ -64,13 +65,18 @@ def _given(grant: Grant) -> str:
 
 
 def tell_revoked(grant: Grant) -> None:
-    text = gettext_lazy("The host took back what your team had been given (%(reason)s).")
-    _tell_team(
-        grant.team,
-        Kind.GRANT,
-        lambda: _("More attempts or time are taken back"),
-        lambda: text % {"reason": grant.reason},
-    )
+    _tell_team(grant.team, Kind.GRANT, lambda: _("More attempts or time are taken back"), lambda: _taken_back(grant))
+
+
+def _taken_back(grant: Grant) -> str:
+    text = _("The host took back what your team had been given (%(reason)s).") % {"reason": grant.reason}
+    if grant.closes_at is None:
+        return text
+    competition = grant.team.competition
+    left = terms_of(grant.team_id, competition, database_now().astimezone(UTC).date()).closes_at
+    return f"{text} " + _("Your deadline is now %(deadline)s; a file that came later counts as late.") % {
+        "deadline": in_words(left, competition.zone)
+    }
 
 
 def tell_disqualified(team: Team, reason: str) -> None:

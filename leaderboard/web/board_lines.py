@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -35,6 +36,7 @@ class Line:
     """A row with everything the template would have to work out."""
 
     row: ranking.Row
+    anchor: str
     initials: str
     medal: str
     medal_words: str
@@ -67,6 +69,11 @@ def lines_of(
     shown = list(rows)
     scale = _scale(shown)
     return [_line(row, split, ladder, scale, zones, sign) for row in shown]
+
+
+def anchor_of(shown_name: str) -> str:
+    """What a team's row is called in the page: a number would tell in which order teams came, pseudonyms or not."""
+    return "team-" + hashlib.blake2s(shown_name.encode(), digest_size=6).hexdigest()
 
 
 def zones_of(competition: Competition, total: int) -> ranking.MedalZones | None:
@@ -102,6 +109,7 @@ def _line(
     arrow, kind, arrow_words = ("", "", "") if row.is_baseline else movement(row.movement, split)
     return Line(
         row=row,
+        anchor="" if row.is_baseline else anchor_of(row.name),
         initials="◆" if row.is_baseline else initials(row.name),
         medal=medal,
         medal_words=str(words),

@@ -271,6 +271,22 @@ def test_each_problem_names_its_line_once(bos: Terminal, tmp_path: Path) -> None
     assert said.err.lower().count("line ") == 1, said.err
 
 
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("steady", "scored, no clear improvement, so your team's shown score stays"),
+        ("hidden", "scored, valid; this board shows no scores until the private board opens"),
+    ],
+)
+def test_a_file_whose_score_the_board_does_not_show_says_why(bos: Terminal, ada: User, mode: str, words: str) -> None:
+    assert bos.run("submit pets -f submission.csv --watch").code == 0
+    hosting.change(competition=Competition.objects.get(), user=ada, board_mode=mode)
+    said = bos.run("submit pets -f submission.csv --again --watch")
+    assert said.code == 0
+    assert words in said.out
+    assert "score 0." not in said.out
+
+
 def test_the_same_bytes_are_asked_about_before_they_cost_an_attempt(bos: Terminal) -> None:
     said = bos.run("submit pets -f submission.csv")
     assert (said.code, "with --watch one waits for it" in said.out) == (0, True)

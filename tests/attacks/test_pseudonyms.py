@@ -7,8 +7,8 @@ import re
 import pytest
 from django.test import Client
 
-from leaderboard import hosting
-from leaderboard.models import Membership, Team
+from leaderboard import hosting, merging
+from leaderboard.models import Membership, MergeOffer, Notice, Team
 from leaderboard.models.pseudonyms import FIRST, SECOND, drawn
 from tests.conftest import close
 
@@ -20,7 +20,9 @@ MEMBER = "membercanary"
 
 @pytest.fixture
 def masked(scene: Scene) -> Scene:
-    """Bo's and Cy's team has a name that tells, Cy an account name that does; the board shows pseudonyms."""
+    """Bo's and Cy's team has a name that tells, Cy an account name that does; the board shows pseudonyms. Nobody speaks
+    of merging, which is about names: whoever offers has a link that tells one."""
+    MergeOffer.objects.all().delete()
     membership = Membership.objects.select_related("team", "user").get(user__username="cy")
     Team.objects.filter(pk=membership.team_id).update(name=NAME)
     membership.user.username = MEMBER
@@ -60,6 +62,33 @@ def test_nor_does_any_after_the_reveal(masked: Scene, role: str) -> None:
     close(masked.competition)
     hosting.reveal(competition=masked.competition)
     assert tellers(masked, role, "", "?board=private") == []
+
+
+def test_no_board_numbers_its_teams_in_the_order_in_which_they_came(masked: Scene) -> None:
+    """Who joined after whom is known in a classroom."""
+    hosting.change(competition=masked.competition, embed_sites="*")
+    numbers = "|".join(str(pk) for pk in masked.competition.teams.values_list("pk", flat=True))
+    for path in ("/c/secret/leaderboard/", "/c/secret/embed/"):
+        page = text_of(ask(masked, "eve", "GET", path))
+        assert 'id="team-' in page
+        assert not re.search(rf"(team-|you )({numbers})\b", page), path
+
+
+def test_two_teams_that_speak_of_merging_read_names_and_no_pseudonyms(masked: Scene) -> None:
+    """An invitation link tells a name: a pseudonym beside it would tell whose it is."""
+    theirs = Team.objects.get(name=NAME)
+    eves = Membership.objects.select_related("team").get(user__username="eve")
+    made = merging.offer(membership=eves, invitation=theirs.invitation)
+    offering = text_of(ask(masked, "eve", "GET", "/c/secret/team/"))
+    assert f"Offered to <strong>{NAME}</strong>" in offering
+    assert theirs.pseudonym not in offering
+    deciding = text_of(ask(masked, "bo", "GET", "/c/secret/team/"))
+    deciding += Notice.objects.get(user__username="bo", title="An offer to merge").text
+    assert "<strong>eve</strong> offers" in deciding
+    assert "“eve” offers" in deciding
+    assert eves.team.pseudonym not in deciding
+    merging.withdraw(membership=Membership.objects.get(user__username="bo"), offer_id=made.pk)
+    assert Notice.objects.get(title="Your offer to merge was declined").text.startswith(f"“{NAME}”")
 
 
 def test_hosts_and_assistants_read_both_names_and_the_team_its_own(masked: Scene) -> None:

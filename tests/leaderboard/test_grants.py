@@ -18,6 +18,7 @@ from leaderboard.models import (
     DailyAttempts,
     Grant,
     Membership,
+    Notice,
     Split,
     Standing,
     Submission,
@@ -25,6 +26,7 @@ from leaderboard.models import (
     User,
     last_deadline,
 )
+from leaderboard.models.zones import in_words
 from leaderboard.ranking import revealing
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
@@ -101,6 +103,20 @@ def test_a_grant_taken_back_leaves_what_was_used_and_the_promises_hold(
     assert DailyAttempts.objects.get(team=membership.team).used == 2
     assert broken() == []
     assert deeds(strict)[-2:] == ["granted", "grant_revoked"]
+
+
+def test_who_loses_an_extension_reads_which_deadline_is_left(strict: Competition, ada: User, bo: User) -> None:
+    membership, later = enter(strict, bo), strict.closes_at + timedelta(days=2)
+    attempts = give(membership, ada, extra_attempts=1)
+    longer, shorter = give(membership, ada, closes_at=later + timedelta(days=1)), give(membership, ada, closes_at=later)
+    for grant in (attempts, longer, shorter):
+        hosting.revoke_grant(grant=grant, user=ada)
+    told = list(
+        Notice.objects.filter(user=bo, title__contains="taken back").order_by("pk").values_list("text", flat=True)
+    )
+    assert "deadline" not in told[0]
+    assert f"Your deadline is now {in_words(later, strict.zone)};" in told[1]
+    assert f"Your deadline is now {in_words(strict.closes_at, strict.zone)};" in told[2]
 
 
 @pytest.mark.parametrize("what", [{}, {"day": datetime(2026, 1, 1, tzinfo=UTC).date()}, {"extra_attempts": 1001}])

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from leaderboard import hosting, joining, ranking
 from leaderboard.models import AuditEntry, Competition, RosterEntry, Standing, Team, User
 from leaderboard.ranking import boards, finding
+from leaderboard.web.board_lines import anchor_of
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.web.test_host import signed_in, text_of
 
@@ -115,10 +116,10 @@ def test_a_student_looks_at_a_section_with_both_ranks_and_their_own_comes_first(
 
 def test_search_and_the_way_to_oneself_stay_in_the_section(open_labs: Competition) -> None:
     his = student("p03")
-    team = Team.objects.get(name="p03").pk
+    row = anchor_of("p03")
     page = his.get(f"{BOARD}?section=Lab+2").content.decode()
-    assert f'href="?board=public&amp;section=Lab+2#team-{team}"' in page
-    assert f'<tr id="team-{team}" class="mine"' in page
+    assert f'href="?board=public&amp;section=Lab+2#{row}"' in page
+    assert f'<tr id="{row}" class="mine"' in page
     assert 'href="?board=private&amp;section=Lab%202"' in page
     found = his.get(f"{BOARD}?section=Lab+2&q=p0").content.decode()
     assert within(found) == [(str(place), f"p0{2 * place - 1}") for place in range(1, 6)]
@@ -147,7 +148,6 @@ def test_a_section_longer_than_a_page_has_further_pages(
     monkeypatch.setattr(ranking, "PAGE_SIZE", 4)
     monkeypatch.setattr(finding, "PAGE_SIZE", 4), monkeypatch.setattr(finding, "FOUND_SIZE", 4)
     his = student("p01")
-    best = Team.objects.get(name="p11").pk
     first = his.get(f"{BOARD}?section=Lab+2").content.decode()
     assert [rank for rank, _name in within(first)] == ["1", "2", "3", "4"]
     assert "Page 1 of 2 · 6 teams" in first
@@ -158,7 +158,7 @@ def test_a_section_longer_than_a_page_has_further_pages(
     # Whose row is on the other page reads the rank in the section all the same, and where the row is.
     far = student("p11").get(f"{BOARD}?section=Lab+2")
     assert "You are 6 of 6 in this section" in text_of(far)
-    assert f'href="?board=public&amp;section=Lab+2&amp;page=2#team-{best}"' in far.content.decode()
+    assert f'href="?board=public&amp;section=Lab+2&amp;page=2#{anchor_of("p11")}"' in far.content.decode()
     found = his.get(f"{BOARD}?section=Lab+2&q=p0&page=2").content.decode()
     assert within(found) == [("5", "p09")]
     assert 'rel="prev" href="?board=public&amp;section=Lab+2&amp;q=p0&amp;page=1"' in found
@@ -229,7 +229,7 @@ def test_a_team_of_two_sections_belongs_to_each(open_labs: Competition) -> None:
         page = his.get(f"{BOARD}?section={section}").content.decode()
         assert "team-name" in page
         assert page.count('<tr id="team-') == number
-        assert f'<tr id="team-{Team.objects.get(name="p00").pk}"' in page
+        assert f'<tr id="{anchor_of("p00")}"' in page
     joining.leave(membership=open_labs.memberships.get(user=guest))
     assert "Lab 3" not in his.get(BOARD).content.decode()
 

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, joining, ranking
+from leaderboard import __version__, hosting, joining, ranking
 from leaderboard.models import ApiToken, AuditEntry, Competition, User
 from tests.conftest import answers, close, enter, hand_in
 from tests.web.test_join import signed_in
@@ -42,6 +42,7 @@ def test_a_stranger_sees_teams_and_scores_and_no_members(client: Client, shared:
     assert ">bo<" in text
     assert "bo, cy" not in text
     assert ">cy<" not in text
+    assert f"style.css?v={__version__}" in text, "what an upgrade changed is fetched anew"
     assert "0.66667" not in text
     assert "<script" not in text
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from leaderboard import hosting, joining, ranking
 from leaderboard.models import Competition, Score, Standing, Submission, Team, User
 from leaderboard.web.board_cache import Shelf
-from leaderboard.web.board_lines import initials, movement
+from leaderboard.web.board_lines import anchor_of, initials, movement
 from leaderboard.web.charts import sparkline
 from leaderboard.web.visitors.boards import Table
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
@@ -89,17 +89,30 @@ def test_a_renamed_team_shows_at_once(client: Client, board: Competition, bo: Us
 
 
 def test_my_row_is_marked_for_me_alone(client: Client, board: Competition, bo: User, cy: User) -> None:
-    team = bo.memberships.get().team_id
-    mark = f'<tr id="team-{team}" class="mine"'
+    row = anchor_of("bo")
+    mark = f'<tr id="{row}" class="mine"'
     client.force_login(bo)
     assert mark in page(client)
     assert "You are <strong>2</strong> of 2" in page(client)
-    assert f"?board=public#team-{team}" in page(client)
+    assert f"?board=public#{row}" in page(client)
     client.force_login(cy)
     assert mark not in page(client)
     client.logout()
     assert 'class="mine"' not in page(client)
     assert ">You<" not in page(client)
+
+
+def test_the_board_says_when_the_private_one_can_open_at_the_earliest(
+    client: Client, board: Competition, ada: User, bo: User
+) -> None:
+    """The deadline would be a promise that an extension breaks."""
+    later = (board.closes_at + timedelta(days=3)).replace(microsecond=0)
+    hosting.grant(team=bo.memberships.get().team, user=ada, reason="Ill", closes_at=later)
+    opening = page(client).partition("Private opens")[2].partition("</span>")[0]
+    assert f'datetime="{later.isoformat()}"' in opening
+    locked = page(client, "?board=private")
+    assert "It opens once a team’s extension has ended:" in locked
+    assert "It opens at the deadline:" not in locked
 
 
 def test_search_keeps_the_true_ranks(client: Client, board: Competition) -> None:

@@ -180,6 +180,16 @@ def test_mates_read_who_joins_and_who_leaves_and_who_leads_then(
     assert "is not in" not in told(bo)
 
 
+def test_a_disqualified_team_is_led_to_no_merger_and_invites_nobody(pets: Competition, ada: User, bo: User) -> None:
+    team = enter(pets, bo).team
+    for word in ("Offer to merge", "Copy the link"):
+        assert word in signed_in(bo).get(TEAM).content.decode()
+    hosting.disqualify(team=team, user=ada, reason="Copied.")
+    page = signed_in(bo).get(TEAM).content.decode()
+    for word in ("Offer to merge", "Copy the link", team.invitation):
+        assert word not in page
+
+
 def test_a_full_team_is_offered_no_merger(pets: Competition, bo: User, cy: User) -> None:
     Competition.objects.update(team_size=2)
     pets.refresh_from_db()

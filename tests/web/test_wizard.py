@@ -531,6 +531,16 @@ def test_a_planned_launch_happens_by_itself_and_is_in_the_trail(hers: Client, re
     assert "launch_scheduled" in deeds
 
 
+def test_a_launch_that_came_hours_late_is_not_called_punctual(hers: Client, ready: Competition) -> None:
+    walk(hers)
+    planned(hers, ready)
+    Competition.objects.update(launches_at=timezone.now() - timedelta(hours=3))
+    tasks.launch_due()
+    notice = Notice.objects.get()
+    assert notice.title == "“Pond life” is launched, later than planned"
+    assert re.fullmatch(r"It was planned for .+\. This site was not able to launch it before .+\.", notice.text)
+
+
 @pytest.mark.parametrize("is_walked", [True, False])
 def test_who_dies_between_a_planned_launch_and_its_telling_leaves_both_to_the_next(
     hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch, is_walked: bool

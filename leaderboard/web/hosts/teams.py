@@ -7,7 +7,7 @@ from datetime import UTC
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
@@ -31,7 +31,7 @@ def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
     if text:
         found = found.filter(
             Exists(Membership.objects.filter(team=OuterRef("pk"), user__in=people_called(visit.competition, text)))
-        ) | found.filter(name__icontains=text)
+        ) | found.filter(_called(visit, text))
     page = Paginator(found.order_by("name", "pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "visit": visit,
@@ -42,6 +42,12 @@ def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
         "q": text,
     }
     return render(request, "hosts/host_teams.html", context)
+
+
+def _called(visit: Visit, text: str) -> Q:
+    """Teams by their name, and by the one that others see: that is what a student who writes about one knows."""
+    named = Q(name__icontains=text)
+    return named | Q(pseudonym__icontains=text) if visit.competition.uses_pseudonyms else named
 
 
 @open_to(Audience.ASSISTANTS)

@@ -81,7 +81,7 @@ def _change(request: HttpRequest, membership: Membership, name: TeamNameForm, of
         return _("Your team has its new name.")
     if action == "offer" and offer.is_valid():
         made = merging.offer(membership=membership, invitation=offer.cleaned_data["invitation"])
-        return _("Your offer is with “%(team)s”. Its captain decides.") % {"team": made.other.shown_name}
+        return _("Your offer is with “%(team)s”. Its captain decides.") % {"team": made.other}
     return _press(action, membership, number)
 
 

@@ -30,7 +30,7 @@ from ...models import Split, Team, section_names
 from .. import board_cache, zones
 from ..access import Audience, Visit, open_to
 from ..board_chart import Chart, board_chart
-from ..board_lines import lines_of, zones_of
+from ..board_lines import anchor_of, lines_of, zones_of
 from ..context import theme_of
 
 # A reader with these cookies alone has no session and no messages, so their page is everybody's.
@@ -292,6 +292,7 @@ def _context(request: HttpRequest, wish: Wish) -> dict[str, Any]:
         "html": _with_own_row(table.html, visit),
         "placing": placing,
         "own_within": table.within.get(visit.membership.team_id) if visit.membership else None,
+        "own_anchor": anchor_of(visit.membership.team.shown_name) if visit.membership else "",
         "own_page": _own_page(table, placing, visit),
         "public_percent": public,
         "private_percent": 100 - public,
@@ -318,16 +319,16 @@ def _etag_of_part(wish: Wish, request: HttpRequest) -> str:
 
 
 def _with_own_row(html: str, visit: Visit) -> SafeString:
-    """The shared table with the visitor's team marked; its markers hold numbers alone, never a person's text.
+    """The shared table with the visitor's team marked; its markers hold no person's text.
 
     Behind a pseudonym the team reads its own name as well.
     """
     if visit.membership is not None:
-        team = visit.membership.team_id
-        html = html.replace(f'<tr id="team-{team}"', f'<tr id="team-{team}" class="mine"', 1)
+        anchor = anchor_of(visit.membership.team.shown_name)
+        html = html.replace(f'<tr id="{anchor}"', f'<tr id="{anchor}" class="mine"', 1)
         own = format_html('<span class="own-name">{}</span>', visit.membership.team.name)
         mark = format_html('<span class="badge">{}</span>', _("You")) + (
             own if visit.competition.uses_pseudonyms else ""
         )
-        html = html.replace(f"<!--you {team}-->", mark, 1)
+        html = html.replace(f"<!--you {anchor}-->", mark, 1)
     return mark_safe(html)  # noqa: S308 - rendered by our template, which escapes

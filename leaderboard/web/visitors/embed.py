@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from ... import ranking
+from ... import __version__, ranking
 from ...models import Competition, Split
 from ...models.clock import database_now
 from .. import board_cache
@@ -65,6 +65,7 @@ def _page(request: HttpRequest, competition: Competition, split: Split, theme: s
         "competition": competition,
         "address": request.build_absolute_uri(f"/c/{competition.slug}/leaderboard/") if competition.is_listed else "",
         "theme": theme,
+        "version": __version__,
         "total": board.total,
         "at": at,
         "lines": lines,
