@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
@@ -135,8 +136,8 @@ def _remind_teams(competition: Competition, team_ids: list[int], closes_at: date
             kind=Kind.REMINDER,
             competition=competition,
             title=lambda: _("The deadline is near"),
-            text=partial(_reminder, competition, closes_at, words[team_id]),
-            link=reverse("finals", kwargs={"slug": competition.slug}),
+            text=partial(_reminder, competition, closes_at, words[team_id].say),
+            link=reverse(words[team_id].page, kwargs={"slug": competition.slug}),
             key=key,
         )
         for team_id, users in people.items()
@@ -148,7 +149,14 @@ def _reminder(competition: Competition, closes_at: datetime, words: Callable[[],
     return _("Your deadline is %(deadline)s.\n\n%(words)s") % {"deadline": deadline, "words": words()}
 
 
-def _words(competition: Competition, teams: Iterable[int]) -> dict[int, Callable[[], str]]:
+class _Words(NamedTuple):
+    """What a team is reminded of, and the page where it does something about that."""
+
+    say: Callable[[], str]
+    page: str
+
+
+def _words(competition: Competition, teams: Iterable[int]) -> dict[int, _Words]:
     """What becomes of each team if it does nothing; nothing that its board keeps back."""
     ruler = competition.ground_truth
     picks = ranking.finals(ruler) if ruler is not None else {}
@@ -156,12 +164,15 @@ def _words(competition: Competition, teams: Iterable[int]) -> dict[int, Callable
     names = dict(Submission.objects.filter(pk__in=wanted).values_list("pk", "file_name"))
     forgotten = ranking.unpicked(ruler, {team: picks.get(team, []) for team in teams}) if ruler is not None else {}
     return {
-        team: partial(
-            _words_for,
-            [names[best.submission_id] for best in found],
-            found,
-            forgotten.get(team),
-            is_exact=competition.board_is_exact,
+        team: _Words(
+            partial(
+                _words_for,
+                [names[best.submission_id] for best in found],
+                found,
+                forgotten.get(team),
+                is_exact=competition.board_is_exact,
+            ),
+            "finals" if found else "submit",
         )
         for team in teams
         for found in [picks.get(team, [])]

@@ -38,6 +38,7 @@ SITE = ""  # the site that hands this file out writes its address here
 INVALID, BAD_TRUTH, REFUSED, NO_TOKEN, NO_ANSWER, USAGE = 2, 3, 4, 5, 6, 64
 TRIES = 4
 LONGEST_NOTE = 300
+LONG_WAIT = 30
 TOML = """\
 title = "{title}"
 slug = "{slug}"
@@ -310,8 +311,12 @@ def asks_first(failed: Failed) -> Failed:
 def settled(site: Site, said: dict[str, Any], timeout: float) -> dict[str, Any]:
     """The submission once it is no longer pending."""
     note(f"Received as {said['id']}; waiting for its score …")
-    end, wait = time.monotonic() + timeout, 0.5
+    start, wait, has_said = time.monotonic(), 0.5, False
+    end = start + timeout
     while said["status"] == "pending":
+        if not has_said and time.monotonic() > start + LONG_WAIT:
+            note("Longer than usual. The file is kept and counts from its receipt; Ctrl-C ends only the waiting.")
+            has_said = True
         if time.monotonic() > end:
             raise Failed(
                 f"Not scored within {timeout:.0f} s. It is kept, and `submissions` will tell.", NO_ANSWER, said

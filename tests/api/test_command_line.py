@@ -314,6 +314,14 @@ def test_a_note_that_is_too_long_is_told_before_anything_is_sent(bos: Terminal) 
     assert (said.code, said.err) == (64, "The note has 301 characters; 300 are the most.\n")
 
 
+def test_who_waits_for_long_reads_once_that_the_file_is_kept(bos: Terminal) -> None:
+    bos.monkeypatch.setattr(tasks, "ring", lambda *_, **__: None)
+    bos.monkeypatch.setattr(bos.module, "LONG_WAIT", 0)
+    said = bos.run("submit pets -f submission.csv --watch --timeout 0.3")
+    assert said.code == 6
+    assert said.err.count("The file is kept and counts from its receipt") == 1
+
+
 def test_a_site_that_goes_away_while_one_waits_keeps_the_file(bos: Terminal) -> None:
     bos.monkeypatch.setattr(tasks, "ring", lambda *_, **__: None)  # no worker takes it
     post = bos.module.Site.post

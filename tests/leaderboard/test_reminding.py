@@ -42,6 +42,8 @@ def test_a_day_before_the_close_each_hears_once_what_happens_if_they_do_nothing(
     assert [reminding.tell_due(timezone.now()) for _ in range(3)] == [2, 0, 0]
     assert "this one is taken: “strong.csv”" in told(bo, Kind.REMINDER)[0]
     assert "no valid file yet" in told(cy, Kind.REMINDER)[0]
+    links = {notice.user: notice.link for notice in Notice.objects.filter(kind=Kind.REMINDER)}
+    assert links == {bo: "/c/pets/finals/", cy: "/c/pets/submit/"}
     assert told(ada, Kind.REMINDER) == []
 
 

@@ -531,6 +531,19 @@ def test_a_planned_launch_happens_by_itself_and_is_in_the_trail(hers: Client, re
     assert "launch_scheduled" in deeds
 
 
+def test_who_takes_away_what_a_planned_launch_needs_reads_so_on_the_next_page(hers: Client, ready: Competition) -> None:
+    walk(hers)
+    planned(hers, ready)
+    warning = "What is missing then leaves it a draft"
+    assert warning not in text_of(hers.get("/host/pond/setup/data/"))
+    Competition.objects.update(overview="")
+    page = text_of(hers.get("/host/pond/setup/data/"))
+    assert warning in page
+    assert "The overview says what the question is" in page
+    Competition.objects.update(launches_at=None)
+    assert warning not in text_of(hers.get("/host/pond/setup/data/"))
+
+
 def test_a_launch_that_came_hours_late_is_not_called_punctual(hers: Client, ready: Competition) -> None:
     walk(hers)
     planned(hers, ready)

@@ -20,7 +20,7 @@ from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ..zones import chosen_zone
 from ._answers import add_refusal, posted, refuse_too_large
-from .checklist import next_step, steps_of
+from .checklist import checklist_of, next_step, steps_of
 from .wizard_forms import BasicsForm, EntryForm, FolderForm, LimitsForm, StepForm
 
 StepView = Callable[..., HttpResponse]
@@ -68,7 +68,13 @@ def frame(request: HttpRequest, visit: Visit, key: str) -> dict[str, Any]:
         "behind": steps[place + 1] if place + 1 < len(steps) else None,
         "origin": origin(request),
         "kept_origin": kept_origin(request),
+        "lacks": _lacks(visit.competition) if key != "launch" else [],
     }
+
+
+def _lacks(competition: Competition) -> list[str]:
+    """What would leave a draft unlaunched at its planned time; what is changed on one page may be missing then."""
+    return [item.text for item in checklist_of(competition) if not item.is_there] if competition.launches_at else []
 
 
 @open_to(Audience.SITE_HOSTS)
