@@ -539,7 +539,7 @@ def test_who_takes_away_what_a_planned_launch_needs_reads_so_on_the_next_page(he
     Competition.objects.update(overview="")
     page = text_of(hers.get("/host/pond/setup/data/"))
     assert warning in page
-    assert "The overview says what the question is" in page
+    assert "Missing: The overview says what the question is." in page
     Competition.objects.update(launches_at=None)
     assert warning not in text_of(hers.get("/host/pond/setup/data/"))
 
