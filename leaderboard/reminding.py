@@ -65,14 +65,28 @@ def _tell_revealed(at: datetime) -> int:
 
 def _tell_of_reveal(competition: Competition) -> int:
     key = f"revealed:{competition.pk}:{competition.revealed_at:%Y%m%dT%H%M%S}"
-    return telling.tell(
-        User.objects.filter(memberships__in=_untold(competition.memberships.all(), Kind.REVEALED, key)),
-        kind=Kind.REVEALED,
-        competition=competition,
-        title=lambda: _("The private board is open"),
-        text=lambda: _("See where your team stands in the end, and the private scores of your files."),
-        link=reverse("leaderboard", kwargs={"slug": competition.slug}),
-        key=key,
+    untold = _untold(competition.memberships.all(), Kind.REVEALED, key)
+    words: tuple[tuple[QuerySet[Membership], telling.Words], ...] = (
+        (
+            untold.filter(team__disqualified_at=None),
+            lambda: _("See where your team stands in the end, and the private scores of your files."),
+        ),
+        (
+            untold.filter(team__disqualified_at__isnull=False),
+            lambda: _("See how the teams stand in the end. Yours is disqualified and not among them."),
+        ),
+    )
+    return sum(
+        telling.tell(
+            User.objects.filter(memberships__in=members),
+            kind=Kind.REVEALED,
+            competition=competition,
+            title=lambda: _("The private board is open"),
+            text=text,
+            link=reverse("leaderboard", kwargs={"slug": competition.slug}),
+            key=key,
+        )
+        for members, text in words
     )
 
 

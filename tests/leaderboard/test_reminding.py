@@ -188,6 +188,21 @@ def test_the_private_board_is_announced_without_a_score(ada: User, bo: User) -> 
     assert "0.5" not in text
 
 
+def test_a_disqualified_team_hears_of_the_private_board_and_not_of_a_place_on_it(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    enter(pets, bo)
+    hosting.disqualify(team=enter(pets, cy).team, user=ada, reason="Cheating")
+    close(pets)
+    hosting.reveal(competition=pets)
+    assert [reminding.tell_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [2, 0]
+    (his,), (hers,) = told(bo, Kind.REVEALED), told(cy, Kind.REVEALED)
+    assert "where your team stands" in his
+    assert "disqualified" not in his
+    assert "where your team stands" not in hers
+    assert "Yours is disqualified" in hers
+
+
 def test_what_is_old_is_no_news(ada: User, bo: User) -> None:
     """A site that is brought up to date tells nobody about last term."""
     pets = make_competition(ada)
