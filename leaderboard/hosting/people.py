@@ -20,6 +20,8 @@ MEMBER_FACTS = (
     "team__name",
     "team__pseudonym",
 )
+# What nobody reads of an entry before it is invited.
+UNREAD = ("added_at", "came_with", "slip_digest", "slip_expires_at", "mail_at", "mail_tries", "mail_language")
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def people_of(competition: Competition) -> list[Person]:
     members = {held.user_id: held for held in memberships}
     for held in members.values():
         held.team.competition = competition
-    entries = list(competition.roster.all())
+    entries = list(competition.roster.defer(*UNREAD))
     listed = {entry.user_id for entry in entries}
     found = [Person(entry, members.get(entry.user_id) if entry.user_id else None) for entry in entries]
     found += [Person(None, held) for user_id, held in members.items() if user_id not in listed]

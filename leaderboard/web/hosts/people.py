@@ -19,7 +19,7 @@ from ..answers import person, see_other
 from ._answers import add_refusal, ask_first, is_meant, posted
 from .people_forms import AdmissionForm, RoleForm
 
-PER_PAGE = 100
+PER_PAGE = 50
 # In the address of the page; a section may be called anything but these.
 ANY, NONE = "", "-"
 
