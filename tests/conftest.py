@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 import pytest
 from django.conf import LazySettings
+from django.core import mail
 from django.core.cache import caches
 from django.core.management.commands.migrate import Command as MigrateCommand
 from django.db import connection
@@ -339,3 +340,13 @@ def work(db: None) -> Callable[[], int]:
         return len(waiting)
 
     return measure_all
+
+
+@pytest.fixture
+def post(settings: LazySettings) -> list[mail.EmailMessage]:
+    """A site with a mail server; what it sent."""
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    settings.SITE_URL = "https://class.example"
+    mail.outbox = []
+    return mail.outbox

@@ -4,23 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from allauth.account.models import EmailAddress
-from django.conf import LazySettings
 from django.core import mail
 from django.test import Client
 
 from leaderboard.models import Competition, User
-
-
-@pytest.fixture
-def post(settings: LazySettings) -> list[mail.EmailMessage]:
-    """A site with a mail server; what it sent."""
-    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    settings.SITE_URL = "https://class.example"
-    mail.outbox = []
-    return mail.outbox
 
 
 def link_in(letter: mail.EmailMessage) -> str:

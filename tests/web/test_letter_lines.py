@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from allauth.account.models import EmailAddress
-from django.conf import LazySettings
 from django.core import mail
 from django.test import Client
 
@@ -15,16 +14,6 @@ LINK = "https://class.example/" + "x" * 90
 FIRST = "A deadline is a deadline, and whoever reads this in a terminal of"
 REST = "eighty columns wants to read all of it."
 LONG = f"{FIRST} {REST}"
-
-
-@pytest.fixture
-def post(settings: LazySettings) -> list[mail.EmailMessage]:
-    """A site with a mail server; what it sent."""
-    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    settings.SITE_URL = "https://class.example"
-    mail.outbox = []
-    return mail.outbox
 
 
 def check(text: str) -> None:
