@@ -3,6 +3,8 @@ took half of its time."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -14,12 +16,19 @@ from .prose import line
 
 def metric_choice(one: metrics.Metric, chosen: str | None, reason: str = "") -> SafeString:
     """A radio button as a card. `reason` says why it fits or not; without one, what columns the metric reads."""
+    detail = reason or in_words(one.columns)
+    return _card(one.key, one.key == chosen, in_words(one.title), in_words(one.summary), detail)
+
+
+# By type too: a text that is markup equals the same text that is none.
+@lru_cache(maxsize=1024, typed=True)
+def _card(key: str, is_chosen: bool, title: str, summary: str | None, detail: str) -> SafeString:
     return format_html(
         '<label class="choice-card"><input type="radio" name="metric" value="{}"{} /><span><strong>{}</strong>'
         '<span class="muted small">{}</span><span class="muted tiny">{}</span></span></label>\n',
-        one.key,
-        SafeString(" checked" if one.key == chosen else ""),
-        in_words(one.title),
-        line(str(in_words(one.summary) or "")),
-        reason or in_words(one.columns),
+        key,
+        SafeString(" checked" if is_chosen else ""),
+        title,
+        line(summary or ""),
+        detail,
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
@@ -24,6 +25,19 @@ from .forms import BaselineForm, DataFileForm, SlugForm
 from .kept import kept
 
 PER_PAGE = 50
+# What the lists below show of files; they need not read more.
+SHOWN = (
+    "competition", "file_name", "note", "received_at", "is_late", "is_selected", "hidden_at", "hidden_reason", "status",
+    "problems", "failure", "told_to_host", "team__name", "baseline__name", "user__username",
+)  # fmt: skip
+
+
+class Measured(NamedTuple):
+    """What stands in a score; by itself, that there is none."""
+
+    value: float | None = None
+    parts: Mapping[str, Any] = MappingProxyType({})
+    secondary: Sequence[Mapping[str, Any]] = ()
 
 
 @open_to(Audience.HOSTS)
@@ -60,13 +74,12 @@ def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
 @open_to(Audience.ASSISTANTS)
 def host_submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
     status, text = request.GET.get("status", ""), request.GET.get("q", "").strip()[:60]
-    found = _with_scores(visit.competition, files_of(visit.competition, status, text))
-    asides = ranking.asides_of(visit.competition.ground_truth)
+    found = _with_names(files_of(visit.competition, status, text))
     page = Paginator(found.order_by("-received_at", "pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "visit": visit,
         "page": page,
-        "rows": [_row(submission, asides) for submission in page],
+        "rows": _rows(visit.competition, page),
         "status": status,
         "q": text,
         "statuses": Submission.Status.choices,
@@ -104,9 +117,7 @@ def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
         status = add_refusal(form, error)
     # Named from the few baselines on, because all files are many.
     files = Submission.objects.filter(baseline__in=competition.baselines.order_by().values("pk"))
-    found = _with_scores(competition, files)
-    asides = ranking.asides_of(competition.ground_truth)
-    rows = [_row(submission, asides) for submission in found.order_by("baseline__name")]
+    rows = _rows(competition, _with_names(files).order_by("baseline__name"))
     context = {"visit": visit, "form": form, "rows": rows}
     return render(request, "hosts/host_baselines.html", context, status=status)
 
@@ -160,23 +171,28 @@ def files_of(competition: Competition, status: str, text: str) -> QuerySet[Submi
     return found
 
 
-def _with_scores(competition: Competition, submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """With people and the scores under the board's ground truth."""
-    scores = Score.objects.filter(ground_truth=competition.ground_truth_id)
-    known = submissions.select_related("team", "baseline", "user").annotate(listed_as=name_on_roster())
-    return known.prefetch_related(Prefetch("scores", queryset=scores, to_attr="now"))
+def _with_names(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+    """With the names of whom they are from, and no more than the lists show."""
+    return submissions.select_related("team", "baseline", "user").only(*SHOWN).annotate(listed_as=name_on_roster())
 
 
-def _row(submission: Submission, asides: Sequence[ranking.Aside]) -> dict[str, Any]:
-    scores: dict[str, Score] = {score.split: score for score in submission.now}  # type: ignore[attr-defined]
-    public, private = scores.get(Split.PUBLIC), scores.get(Split.PRIVATE)
-    its, other = public.parts if public else {}, private.parts if private else {}
-    parts = [(name, value, other.get(name)) for name, value in its.items()]
-    told = [ranking.told(asides, score.secondary, None) if score else () for score in (public, private)]
+def _rows(competition: Competition, submissions: Iterable[Submission]) -> list[dict[str, Any]]:
+    """Files with what the board's ground truth measured."""
+    listed, asides = list(submissions), ranking.asides_of(competition.ground_truth)
+    held = Score.objects.filter(ground_truth=competition.ground_truth_id, submission__in=[one.pk for one in listed])
+    scores: dict[UUID, dict[str, Measured]] = {}
+    for submission, split, *measured in held.values_list("submission", "split", "value", "parts", "secondary"):
+        scores.setdefault(submission, {})[split] = Measured(*measured)
+    return [_row(submission, scores.get(submission.pk, {}), asides) for submission in listed]
+
+
+def _row(submission: Submission, scores: Mapping[str, Measured], asides: Sequence[ranking.Aside]) -> dict[str, Any]:
+    public, private = (scores.get(split, Measured()) for split in (Split.PUBLIC, Split.PRIVATE))
+    told = [ranking.told(asides, measured.secondary, None) for measured in (public, private)]
     return {
-        "beside": list(zip_longest(asides, *told)) if public else [],
+        "beside": list(zip_longest(asides, *told)) if Split.PUBLIC in scores else [],
         "submission": submission,
-        "public": public.value if public else None,
-        "private": private.value if private else None,
-        "parts": parts,
+        "public": public.value,
+        "private": private.value,
+        "parts": [(name, value, private.parts.get(name)) for name, value in public.parts.items()],
     }
