@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 
 from django.utils.translation import gettext as _
@@ -186,7 +186,12 @@ def _settled(rules: Rules, points: float, reasons: list[Reason], valid: int) -> 
 def rounded(points: float, decimals: int) -> float:
     """Half up, as people do, on the decimal number that they see and not on the binary one beside it."""
     seen = Decimal(repr(round(points, 9)))
-    return float(seen.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
+    return float(seen.quantize(_step(decimals), ROUND_HALF_UP))
+
+
+@cache
+def _step(decimals: int) -> Decimal:
+    return Decimal(1).scaleb(-decimals)
 
 
 def _shown(points: float) -> str:

@@ -16,7 +16,7 @@ from .doubts import doubts, with_doubts
 from .page_facts import with_facts
 from .rows import Row
 
-FOUND_SIZE = 50
+FOUND_SIZE = 30
 """Teams on a page of those that a text found: each such page is one reader's own, and made for them alone."""
 
 

@@ -22,7 +22,9 @@ def obstacles_to_release(sheet: GradeSheet, competition: Competition) -> list[st
         found.append(_("Save the grade rules first."))
     if competition.revealed_at is None:
         found.append(_("Open the private board first: the reasons of a grade tell private scores."))
-    waiting = competition.submissions.filter(status=Submission.Status.PENDING, team__isnull=False).count()
+    # Whose they are is looked at here: asked for that, SQLite goes through all files of the competition.
+    files = competition.submissions.filter(status=Submission.Status.PENDING).order_by()
+    waiting = sum(baseline is None for baseline in files.values_list("baseline_id", flat=True))
     if waiting:
         found.append(_("Files still wait for their score: %(number)s.") % {"number": waiting})
     return found

@@ -22,6 +22,7 @@ MEMBER_FACTS = (
     "team__disqualified_at",
     "team__disqualified_reason",
 )
+ROSTER_FACTS = ("user_id", "name", "email", "left_at", "student_id", "sis_user_id", "login", "section")
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ def students(competition: Competition, *, with_valid: bool = False) -> list[Stud
     if with_valid:
         memberships = memberships.annotate(valid=_valid_files("team"))
     facts = memberships.values(*MEMBER_FACTS, *(["valid"] if with_valid else []))
-    listed = {entry.user_id or -entry.pk: entry for entry in RosterEntry.objects.filter(competition=competition)}
+    entries = RosterEntry.objects.filter(competition=competition).only(*ROSTER_FACTS)
+    listed = {entry.user_id or -entry.pk: entry for entry in entries}
     found = [_member(one, listed.pop(one["user_id"], None)) for one in facts]
     found += [_absent(entry) for entry in listed.values() if entry.left_at is None]
     if competition.rehearsed_at is not None:
