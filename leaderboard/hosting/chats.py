@@ -27,6 +27,8 @@ def set_webhook(
         before = _told(held)
         if address:
             found = _read(address)
+            if found.url != hook.address:
+                hook.trouble = ""
             hook.address, hook.service = found.url, found.service
         # What happened while nobody listened is no news, nor is who was first meanwhile.
         hook.events, hook.is_on, hook.since = wanted, is_on, timezone.now()

@@ -38,6 +38,8 @@ class Webhook(models.Model):
     # The first place as last looked at; None and no moment: nobody has looked yet, so nothing has changed.
     first_team = models.ForeignKey(Team, null=True, on_delete=models.SET_NULL, related_name="+")
     first_seen_at = models.DateTimeField(null=True)
+    # Why the last sending to this address failed; empty when it was taken, and before there was one.
+    trouble = models.CharField(max_length=40, blank=True)
 
     def __str__(self) -> str:
         return self.shown_address

@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from .. import lifeline, logs
-from ..models import WebhookMessage
+from ..models import Webhook, WebhookMessage
 from .addresses import allowed_hosts
 
 log = logging.getLogger(__name__)
@@ -82,6 +82,8 @@ def _send(message: WebhookMessage) -> None:
         mine.update(claim=None, due_at=first + HOUR, tries=F("tries") - 1)
         return
     word = post(webhook.address, message.title, message.text)
+    # Whoever pasted another address meanwhile reads nothing of this one.
+    Webhook.objects.filter(pk=webhook.pk, address=webhook.address).update(trouble=word)
     if not word:
         mine.update(claim=None, due_at=None, sent_at=Now(), trouble="")
         return

@@ -13,6 +13,7 @@ from django.utils import timezone
 from leaderboard import hosting, webhooks
 from leaderboard.models import AuditEntry, Competition, User, Webhook, WebhookMessage
 from leaderboard.webhooks import sending
+from tests.web.test_host import text_of
 from tests.web.test_join import signed_in
 
 PAGE = "/host/pets/settings/chat/"
@@ -103,6 +104,52 @@ def test_a_test_that_failed_is_not_tried_again_by_itself_and_another_can_be_sent
     assert "Not sent" in signed_in(ada).get(PAGE).content.decode()
     press(ada, "test")
     assert WebhookMessage.objects.count() == 2
+
+
+def test_the_dashboard_says_that_the_channel_took_nothing_until_it_does_or_another_is_pasted(
+    ada: User, bo: User, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pets.assistants.add(bo)
+    save(ada)
+
+    def said(word: str) -> str:
+        monkeypatch.setattr(sending, "post", lambda *_: word)
+        press(ada, "test")
+        webhooks.send_due()
+        return notice(ada)
+
+    def notice(reader: User) -> str:
+        page = text_of(signed_in(reader).get("/host/pets/"))
+        return page.partition("The last message to the channel in Slack was not taken: ")[2][:60]
+
+    assert not notice(ada)
+    assert said("status 404").startswith("The service no longer knows this address (404).")
+    assert "did not answer in time" in said("late")
+    assert not notice(bo)
+    save(ada, address="")
+    assert notice(ada)
+    save(ada, address="", is_on="")
+    assert not notice(ada)
+    save(ada, address="")
+    assert not said("")
+    assert said("status 404")
+    save(ada, address=SLACK.replace("B1", "B2"))
+    assert not notice(ada)
+
+
+def test_a_sending_to_an_earlier_address_says_nothing_of_the_new_one(
+    ada: User, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(ada)
+    press(ada, "test")
+
+    def fail_late(*_: str) -> str:
+        save(ada, address=SLACK.replace("B1", "B2"))
+        return "late"
+
+    monkeypatch.setattr(sending, "post", fail_late)
+    webhooks.send_due()
+    assert Webhook.objects.get().trouble == ""
 
 
 def test_a_test_needs_a_channel(ada: User, pets: Competition) -> None:

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from ... import hosting, launching
+from ... import hosting, launching, webhooks
 from ...models import Competition, Submission, Team, number_of
 from .. import addresses
 from ..access import Audience, Visit, open_to
@@ -51,11 +51,13 @@ def _number(rows: QuerySet[Any]) -> Coalesce:
 @open_to(Audience.ASSISTANTS)
 def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
     competition = visit.competition
+    parts = _parts(competition)
     context = {
         "visit": visit,
         "checklist": checklist_of(competition) if visit.state == "draft" else [],
         "trouble": launching.missing_in_words(competition.launch_trouble),
-        "parts": _parts(competition),
+        "parts": parts,
+        "chat_trouble": _chat_trouble(parts) if visit.is_host else {},
         "join_link": addresses.whole(request, "join_code", competition.join_code),
         "opening_command": addresses.opening_command(request),
         **_beat(visit),
@@ -112,4 +114,12 @@ def _parts(competition: Competition) -> dict[str, Any]:
         references=Count("baselines", distinct=True),
         drafts=Count("truth_draft"),
     )
-    return dict(found.values("files", "references", "drafts").get())
+    chat = ("webhook__service", "webhook__is_on", "webhook__trouble")
+    return dict(found.values("files", "references", "drafts", *chat).get())
+
+
+def _chat_trouble(parts: dict[str, Any]) -> dict[str, str]:
+    """The service that did not take the last message, and why; nothing where none is to be sent."""
+    if not parts["webhook__is_on"] or not parts["webhook__trouble"]:
+        return {}
+    return {"service": parts["webhook__service"], "why": webhooks.explain(parts["webhook__trouble"])}
