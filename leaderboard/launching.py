@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import prefetch_related_objects
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -60,6 +61,22 @@ def missing_in_words(kept: Iterable[str]) -> list[str]:
 
 def checklist(competition: Competition) -> list[Need]:
     """What a launch needs, each with whether it is there."""
+    return _checklist(competition, bool(_walked([competition.ground_truth_id])))
+
+
+def lacking(competitions: Iterable[Competition]) -> set[int]:
+    """Those whose planned launch lacks something. Two queries at most, none where no launch is planned."""
+    planned = [one for one in competitions if one.launches_at is not None and one.launched_at is None]
+    if not planned:
+        return set()
+    prefetch_related_objects(planned, "ground_truth")
+    walked = _walked([one.ground_truth_id for one in planned])
+    return {
+        one.pk for one in planned if not all(need.is_there for need in _checklist(one, one.ground_truth_id in walked))
+    }
+
+
+def _checklist(competition: Competition, is_walked: bool) -> list[Need]:
     ruler = competition.ground_truth
     needs = [
         Need("truth", ruler is not None),
@@ -72,12 +89,14 @@ def checklist(competition: Competition) -> list[Need]:
         needs.append(Need("candidate", False))
     if competition.rehearsed_at is not None:
         needs.append(Need("rehearsal", False))
-    return [*needs, Need("walk", _is_walked(competition))]
+    return [*needs, Need("walk", is_walked)]
 
 
-def _is_walked(competition: Competition) -> bool:
-    walks = WalkThrough.objects.filter(ground_truth=competition.ground_truth_id)
-    return walks.filter(public__isnull=False, private__isnull=False).exists()
+def _walked(rulers: Iterable[int | None]) -> set[int]:
+    """The rulers under which the sample came out with both scores."""
+    walks = WalkThrough.objects.filter(ground_truth__in=[ruler for ruler in rulers if ruler is not None])
+    found = walks.filter(public__isnull=False, private__isnull=False)
+    return set(found.values_list("ground_truth", flat=True))
 
 
 def launch(

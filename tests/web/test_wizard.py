@@ -544,6 +544,32 @@ def test_who_takes_away_what_a_planned_launch_needs_reads_so_on_the_next_page(he
     assert warning not in text_of(hers.get("/host/pond/setup/data/"))
 
 
+def test_the_list_says_of_a_planned_launch_that_something_is_missing(
+    hers: Client, ready: Competition, cy: User, django_assert_max_num_queries: Any
+) -> None:
+    walk(hers)
+    warning = '<span class="badge warning">Something is missing</span>'
+    way = 'href="/host/pond/setup/launch/"'
+    ready.assistants.add(cy)
+    planned(hers, ready)
+    assert warning not in hers.get("/host/").content.decode()
+    hosting.change(competition=ready, user=ready.hosts.get(), overview="")
+    page = hers.get("/host/").content.decode()
+    assert warning in page
+    assert way in page
+    for number in range(12):
+        other = hosting.begin(user=ready.hosts.get(), title=f"Draft {number}", slug=f"draft-{number}")
+        Competition.objects.filter(pk=other.pk).update(launches_at=timezone.now() + timedelta(days=1))
+    with django_assert_max_num_queries(12):
+        assert hers.get("/host/").content.decode().count(warning) == 13
+    # An assistant reads it, and is led to no page that is shut.
+    page = signed_in(cy).get("/host/").content.decode()
+    assert warning in page
+    assert way not in page
+    Competition.objects.update(launches_at=None)
+    assert warning not in hers.get("/host/").content.decode()
+
+
 def test_a_launch_that_came_hours_late_is_not_called_punctual(hers: Client, ready: Competition) -> None:
     walk(hers)
     planned(hers, ready)

@@ -41,7 +41,8 @@ def host(request: HttpRequest) -> HttpResponse:
         )
     )
     rows = [(competition, competition.state(now)) for competition in held]
-    return render(request, "hosts/host.html", {"rows": rows})
+    lacking = launching.lacking(competition for competition, _state in rows)
+    return render(request, "hosts/host.html", {"rows": rows, "lacking": lacking})
 
 
 def _number(rows: QuerySet[Any]) -> Coalesce:
