@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from django.db.models import Count, Exists, F, OuterRef, Prefetch, QuerySet, SlugField
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, SlugField
 from django.http import Http404
 
 import metrics
@@ -23,10 +23,11 @@ def competitions_of(user: User) -> QuerySet[Any]:
     """Those a person may open, with `metric`, `team_count`, `is_member` and `is_host`."""
     mine = Membership.objects.filter(competition=OuterRef("pk"), user=user)
     hosted = Competition.objects.hosted_by(user).filter(pk=OuterRef("pk"))
+    teams = Count("teams", filter=Q(teams__disqualified_at=None), distinct=True)
     return (
         Competition.objects.visible_to(user)
         .select_related("ground_truth")
-        .annotate(team_count=Count("teams", distinct=True), is_member=Exists(mine), is_host=Exists(hosted))
+        .annotate(team_count=teams, is_member=Exists(mine), is_host=Exists(hosted))
     )
 
 

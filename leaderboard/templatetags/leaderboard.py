@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from django import forms, template
 from django.core.cache import caches
-from django.db.models import Model, OuterRef
+from django.db.models import OuterRef, QuerySet
 from django.db.models.functions import Coalesce
 from django.forms import BoundField
 from django.template import Context
@@ -278,16 +278,22 @@ COUNTED_AT_ONCE = 20_000
 
 @register.simple_tag
 def competition_size(competition: Competition) -> str:
-    """Teams and submissions. In a large competition at most half a minute old: counting takes longer than a page."""
+    """Teams that compete and their submissions. In a large competition at most half a minute old: counting takes longer
+    than a page."""
     key = f"size:{competition.pk}:{get_language()}"
     text, files, version = caches["local"].get(key, ("", 0, -1))
     if version < 0 or (files < COUNTED_AT_ONCE and version != competition.board_version):
         # Counted apart, because the number of all files comes from an index alone, and a file's team does not.
         here = Competition.objects.filter(pk=competition.pk)
-        parts = [_number(model) for model in (Team, Submission, Baseline)]
+        out = Team.objects.filter(competition=OuterRef(OuterRef("pk")), disqualified_at__isnull=False).values("pk")
+        parts = [
+            _number(Team.objects.filter(disqualified_at=None)),
+            *(_number(model.objects.all()) for model in (Submission, Baseline)),
+            number_of(Submission.objects.filter(team__in=out), "competition"),
+        ]
         # A competition that was removed while a file came in still has the page that says so.
-        teams, files, baselines = next(iter(here.values_list(*parts)), (0, 0, 0))
-        files -= baselines
+        teams, files, *others = next(iter(here.values_list(*parts)), (0, 0, 0, 0))
+        files -= sum(others)
         text = " · ".join(
             [
                 ngettext("%(number)s team", "%(number)s teams", teams) % {"number": f"{teams:,}"},
@@ -298,9 +304,9 @@ def competition_size(competition: Competition) -> str:
     return str(text)
 
 
-def _number(model: type[Model]) -> Coalesce:
-    """How many rows of a competition there are, as a part of another query."""
-    return number_of(model._default_manager.filter(competition=OuterRef("pk")), "competition")
+def _number(rows: QuerySet[Any]) -> Coalesce:
+    """How many of these rows a competition has, as a part of another query."""
+    return number_of(rows.filter(competition=OuterRef("pk")), "competition")
 
 
 @register.filter

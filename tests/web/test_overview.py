@@ -46,6 +46,22 @@ def test_every_tab_is_there_once(client: Client, pets: Competition, bo: User) ->
     assert tabs == ["Overview", "Data", "Rules", "Submit", "My submissions", "Leaderboard", "Team"]
 
 
+def test_the_head_counts_the_teams_that_compete_and_their_files(
+    client: Client, pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    team = enter(pets, bo).team
+    enter(pets, cy)
+    hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1)), hand_in(pets, cy, answers())
+    hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
+    hosting.change(competition=pets, user=ada, is_listed=True)
+    assert "2 teams · 3 submissions" in page(client)
+    hosting.disqualify(team=team, user=ada, reason="Copied.")
+    assert "1 team · 1 submission" in page(client)
+    assert "<dt>Teams</dt><dd>1</dd>" in client.get("/").content.decode()
+    hosting.readmit(team=team, user=ada)
+    assert "2 teams · 3 submissions" in page(client)
+
+
 def test_a_team_with_more_time_reads_its_own_deadline_beside_that_of_all(
     client: Client, pets: Competition, ada: User, bo: User, cy: User
 ) -> None:

@@ -86,7 +86,8 @@ def _matching(listed: CompetitionQuerySet, show: str, text: str, user: Viewer, a
 
 def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[Card]:
     keys = [competition.pk for competition in shown]
-    teams = dict(Competition.objects.filter(pk__in=keys).order_by().values_list("pk").annotate(number=Count("teams")))
+    counted = Count("teams", filter=Q(teams__disqualified_at=None))
+    teams = dict(Competition.objects.filter(pk__in=keys).order_by().values_list("pk").annotate(number=counted))
     mine = {}
     if not user.is_anonymous:
         held = Membership.objects.filter(user=user, competition__in=keys).select_related("team")
