@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard import hosting, joining
+from leaderboard import hosting, joining, merging
 from leaderboard.models import Competition, Membership, Notice, Team, User
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
@@ -180,14 +180,40 @@ def test_mates_read_who_joins_and_who_leaves_and_who_leads_then(
     assert "is not in" not in told(bo)
 
 
-def test_a_disqualified_team_is_led_to_no_merger_and_invites_nobody(pets: Competition, ada: User, bo: User) -> None:
-    team = enter(pets, bo).team
-    for word in ("Offer to merge", "Copy the link"):
-        assert word in signed_in(bo).get(TEAM).content.decode()
+def test_a_disqualified_team_is_offered_nothing_that_would_be_refused_and_reads_why_once(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    """It may still be renamed: its name is on no board, and stands again with the team."""
+    team = pair(pets, bo, cy)
+    Competition.objects.update(teams_close_at=pets.closes_at)
+    offered = ("Offer to merge", "Copy the link", "Leave the team", "Remove from the team", "Teams can change until")
+    submit = 'href="/c/pets/submit/"'
+    client = signed_in(bo)
+    assert all(word in client.get(TEAM).content.decode() for word in (*offered, submit))
+    assert submit in client.get("/c/pets/").content.decode()
     hosting.disqualify(team=team, user=ada, reason="Copied.")
-    page = signed_in(bo).get(TEAM).content.decode()
-    for word in ("Offer to merge", "Copy the link", team.invitation):
-        assert word not in page
+    page = client.get(TEAM).content.decode()
+    assert [word for word in (*offered, submit, team.invitation) if word in page] == []
+    assert page.count("nobody joins or leaves it, and it becomes part of no other.") == 1
+    assert "Rename the team" in page
+    assert submit not in client.get("/c/pets/").content.decode()
+    hosting.readmit(team=team, user=ada)
+    assert all(word in client.get(TEAM).content.decode() for word in (*offered, submit))
+
+
+def test_an_offer_of_a_disqualified_team_waits_unseen_until_it_competes_again(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    mine, other = enter(pets, bo), enter(pets, cy).team
+    merging.offer(membership=mine, invitation=other.invitation)
+    pages = [signed_in(cy), signed_in(bo)]
+    words = ("Accept: become one team", "Withdraw")
+    assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [True, True]
+    for out in (mine.team, other):
+        hosting.disqualify(team=out, user=ada, reason="Copied.")
+        assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [False] * 2
+        hosting.readmit(team=out, user=ada)
+    assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [True, True]
 
 
 def test_a_full_team_is_offered_no_merger(pets: Competition, bo: User, cy: User) -> None:

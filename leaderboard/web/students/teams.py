@@ -53,8 +53,11 @@ def _field_of(action: str, name: TeamNameForm, offer: MergeForm) -> tuple[Form, 
 def _context(request: HttpRequest, visit: Visit, membership: Membership) -> dict[str, Any]:
     competition, own = visit.competition, membership.team
     members = list(own.memberships.select_related("user"))
-    offers = list(MergeOffer.between(own).select_related("team__competition", "other__competition"))
+    between = MergeOffer.between(own).filter(team__disqualified_at=None, other__disqualified_at=None)
+    offers = list(between.select_related("team__competition", "other__competition"))
     stays = competition.why_teams_stay(visit.at)
+    if visit.is_disqualified:
+        stays = stays or _("Your team is disqualified: nobody joins or leaves it, and it becomes part of no other.")
     context: dict[str, Any] = {
         "visit": visit,
         "team": own,
