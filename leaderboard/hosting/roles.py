@@ -70,7 +70,10 @@ def give_role(*, competition: Competition, name: str, role: Role, user: User | N
 
 
 def take_role(*, competition: Competition, name: str, role: Role, user: User | None = None) -> None:
-    """Take a person from the hosts or the assistants; one host always remains. Raises `CannotHost`."""
+    """Take a person from the hosts or the assistants; one host always remains. Raises `CannotHost`.
+
+    Of whoever gives up a role themselves (`user` is the person) the hosts are told.
+    """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if role is Role.HOST and not held.hosts.exclude(username=name).exists():
@@ -78,7 +81,10 @@ def take_role(*, competition: Competition, name: str, role: Role, user: User | N
         for found in _people_of(held, role).filter(username=name):
             _people_of(held, role).remove(found)
             AuditEntry.append(_REMOVED[role], user=user, competition=held, account=found)
-            _tell_taken(found, role, held)
+            if found == user:
+                _tell_given_up(found, role, held)
+            else:
+                _tell_taken(found, role, held)
 
 
 def _tell_given(person: User, role: Role, competition: Competition) -> None:
@@ -117,6 +123,23 @@ def _tell_taken(person: User, role: Role, competition: Competition) -> None:
         title=lambda: title % what,
         text=lambda: _("Its pages for hosts and assistants are closed to you."),
         link=reverse("competitions"),
+    )
+
+
+def _tell_given_up(person: User, role: Role, competition: Competition) -> None:
+    what = {"name": person.username, "title": competition.title}
+    title = (
+        gettext_lazy("“%(name)s” no longer hosts “%(title)s”")
+        if role is Role.HOST
+        else gettext_lazy("“%(name)s” no longer assists in “%(title)s”")
+    )
+    telling.tell(
+        competition.hosts.filter(is_active=True),
+        kind=Kind.ROLE,
+        competition=competition,
+        title=lambda: title % what,
+        text=lambda: _("“%(name)s” gave the role up. You can give it again at any time.") % what,
+        link=reverse("host_roles", kwargs={"slug": competition.slug}),
     )
 
 

@@ -6,13 +6,15 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from ..models import Competition, Membership, RosterEntry, Team, User, entry_of, obstacle_to_joining
+from ..models import AuditEntry, Competition, Deed, Membership, RosterEntry, Team, User, entry_of, obstacle_to_joining
 from ..models.clock import database_now
 from ..models.competition import normal_code
 from ..models.roster import joined_as
 from ._refusals import CannotJoin
 from ._telling import tell_of_joining
 from .teams import hold, team_of_one
+
+ROLE_LOST = (Deed.HOST_REMOVED, Deed.ASSISTANT_REMOVED)
 
 
 def competition_of(code: str) -> Competition | None:
@@ -161,6 +163,10 @@ def _refuse_hosts(competition: Competition, user: User) -> None:
         raise CannotJoin(_("You host this competition and see its private scores, so you cannot compete in it."))
     if competition.assistants.filter(pk=user.pk).exists():
         raise CannotJoin(_("You assist in this competition and see its private scores, so you cannot compete in it."))
+    # Who took the role from somebody knows whether they may compete; who gave it up to compete asks nobody.
+    lost = AuditEntry.objects.filter(competition=competition.pk, account=user.pk, deed__in=ROLE_LOST).first()
+    if lost is not None and lost.by == user.pk:
+        raise CannotJoin(_("You gave up a role here and have seen the answers, so you cannot compete."))
 
 
 def _refuse_uninvited(competition: Competition, user: User) -> None:

@@ -44,10 +44,15 @@ class Traces:
         entries = tuple(RosterEntry.objects.filter(user=account))
         addresses = account.emailaddress_set.filter(verified=True)  # type: ignore[attr-defined]
         joined = account.memberships.values_list("competition", flat=True)
+        # The hosts were told by name who gave a role up.
+        lost = AuditEntry.objects.filter(account=account.pk, deed__in=(Deed.HOST_REMOVED, Deed.ASSISTANT_REMOVED))
+        left = [pk for pk in lost.values_list("competition", flat=True) if pk is not None]
         run = [*account.hosted_competitions.all(), *account.assisted_competitions.all()]
         return cls(
             username=account.get_username(),
-            competitions=frozenset([*joined, *(one.pk for one in run), *(entry.competition_id for entry in entries)]),
+            competitions=frozenset(
+                [*joined, *left, *(one.pk for one in run), *(entry.competition_id for entry in entries)]
+            ),
             addresses=tuple(addresses.values_list("email", flat=True)),
             entries=entries,
         )

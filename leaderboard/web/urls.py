@@ -92,6 +92,7 @@ urlpatterns = [
     path("host/<slug:slug>/people/left/", hosts.host_left, name="host_left"),
     path("host/<slug:slug>/people/who/", hosts.host_who, name="host_who"),
     path("host/<slug:slug>/people/roles/", hosts.host_roles, name="host_roles"),
+    path("host/<slug:slug>/people/leave/", hosts.host_leave, name="host_leave"),
     path("host/<slug:slug>/audit/", hosts.host_audit, name="host_audit"),
     path("host/<slug:slug>/truth/", hosts.host_truth, name="host_truth"),
     path("host/<slug:slug>/truth/check/", hosts.host_truth_check, name="host_truth_check"),

@@ -9,12 +9,13 @@ from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from django.conf import LazySettings
 from django.test import Client
 
-from leaderboard import hosting
+from leaderboard import hosting, joining
 from leaderboard.models import AuditEntry, Competition, Deed, Notice, RoleInvitation, User
 from tests.conftest import enter
 from tests.web.test_roster import signed_in, text_of
 
 ROLES = "/host/pets/people/roles/"
+LEAVE = "/host/pets/people/leave/"
 
 
 @pytest.fixture
@@ -184,3 +185,45 @@ def test_ada_reads_what_she_loses_before_she_removes_herself(hers: Client, ada: 
 def test_who_was_removed_in_another_tab_is_not_asked_about(hers: Client, cy: User, pets: Competition) -> None:
     answer = hers.post(ROLES, {"action": "remove", "name": "cy", "role": "assistant"}, follow=True)
     assert "cy no longer assists in this competition." in text_of(answer)
+
+
+def test_an_assistant_gives_up_the_role_after_a_question_alone(
+    hers: Client, ada: User, cy: User, pets: Competition
+) -> None:
+    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT, user=ada)
+    his = signed_in(cy)
+    assert f'href="{LEAVE}"' in his.get("/host/pets/").content.decode()
+    for asked in (his.get(LEAVE), his.post(LEAVE, {"action": "remove"})):
+        assert "Give up your role?" in text_of(asked)
+        assert "only a host can let you in again" in text_of(asked)
+        assert '<a class="button quiet" href="/host/pets/">' in asked.content.decode()
+    assert pets.assistants.count() == 1
+    gone = his.post(LEAVE, {"action": "remove", "is_meant": "yes"}, follow=True)
+    assert gone.status_code == 200
+    assert "You no longer assist in “Cats or dogs”." in text_of(gone)
+    assert his.get("/host/pets/").status_code == 404
+    entry = AuditEntry.objects.get(deed="assistant_removed")
+    assert (entry.by, entry.account) == (cy.pk, cy.pk)
+    told = Notice.objects.get(user=ada, kind="role")
+    assert told.title == "“cy” no longer assists in “Cats or dogs”"
+    assert not Notice.objects.filter(user=cy, title__contains="no longer").exists()
+    with pytest.raises(joining.CannotJoin, match="have seen the answers"):
+        joining.enter(user=cy, competition=pets)
+    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT, user=ada)
+    hosting.take_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT, user=ada)
+    assert joining.enter(user=cy, competition=pets), "a host took it back, who decides that"
+
+
+def test_hosts_leave_by_their_own_page_and_the_last_one_stays(
+    hers: Client, ada: User, cy: User, pets: Competition
+) -> None:
+    assert hers.get(LEAVE)["Location"] == ROLES
+    mine = {"action": "remove", "name": "ada", "role": "host", "is_meant": "yes"}
+    assert "A competition needs a host" in text_of(hers.post(ROLES, mine))
+    hosting.add_host(competition=pets, name="cy", user=ada)
+    gone = signed_in(cy).post(ROLES, {**mine, "name": "cy"}, follow=True)
+    assert gone.status_code == 200, "who runs nothing else is led to a page that is open"
+    assert "cy no longer hosts this competition." in text_of(gone)
+    assert Notice.objects.get(user=ada, kind="role").title == "“cy” no longer hosts “Cats or dogs”"
+    assert signed_in(ada).get(LEAVE)["Location"] == ROLES
+    assert signed_in(cy).get(LEAVE).status_code == 404

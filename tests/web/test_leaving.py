@@ -234,6 +234,18 @@ def test_nothing_anywhere_says_who_a_deleted_account_was(traces: None, bo: User)
         assert name not in after, name
 
 
+def test_hosts_read_no_name_of_a_deleted_account_that_had_given_up_a_role(
+    pets: Competition, ada: User, bo: User
+) -> None:
+    hosting.give_role(competition=pets, name="bo", role=hosting.Role.ASSISTANT, user=ada)
+    hosting.take_role(competition=pets, name="bo", role=hosting.Role.ASSISTANT, user=bo)
+    assert Notice.objects.get(user=ada).title.startswith("“bo” no longer assists")
+    delete_account(account=bo, user=bo)
+    told = Notice.objects.get(user=ada)
+    assert told.title.startswith("“Former member” no longer assists")
+    assert "“bo”" not in told.text
+
+
 def test_what_is_about_others_stays_as_it_was(traces: None, bo: User, cy: User, dee: User) -> None:
     delete_account(account=bo, user=bo)
     assert b'"Rivera, Ana",12,S-1,x2,,4' in bytes(Gradebook.objects.get().data)

@@ -14,7 +14,7 @@ from .grades import host_grade_release, host_grade_rules, host_grades
 from .hard_rows import host_rows
 from .identifying import host_who
 from .launches import host_clone, host_launch, host_setup_launch, host_walk
-from .people import host_admission, host_people, host_roles
+from .people import host_admission, host_leave, host_people, host_roles
 from .rehearsal import host_rehearsal
 from .report import host_report, host_report_csv
 from .roster import host_invite, host_left, host_roster, host_slips
@@ -65,6 +65,7 @@ __all__ = [
     "host_grades",
     "host_invite",
     "host_launch",
+    "host_leave",
     "host_left",
     "host_new",
     "host_pause",

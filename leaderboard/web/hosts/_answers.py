@@ -29,9 +29,13 @@ def is_meant(request: HttpRequest) -> bool:
     return request.POST.get("is_meant") == "yes"
 
 
-def ask_first(request: HttpRequest, visit: Visit, name: str, consequence: str, *, role: str = "") -> HttpResponse:
-    """The question before something is removed, or somebody from a `role`; yes sends the same form once more."""
-    context = {"visit": visit, "name": name, "consequence": consequence, "role": role}
+def ask_first(
+    request: HttpRequest, visit: Visit, name: str, consequence: str, *, role: str = "", back: str = ""
+) -> HttpResponse:
+    """The question before something is removed, or somebody from a `role`; yes sends the same form once more, and no
+    leads `back`, else to the page that asks."""
+    is_self = bool(role) and not visit.user.is_anonymous and name == visit.user.username
+    context = {"visit": visit, "name": name, "consequence": consequence, "role": role, "is_self": is_self, "back": back}
     return render(request, "hosts/ask_first.html", context)
 
 

@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from ... import hosting
@@ -83,7 +84,7 @@ def host_roles(request: HttpRequest, visit: Visit) -> HttpResponse:
             if words := _change_roles(request, visit, form):
                 messages.success(request, words)
                 is_still = Competition.objects.get(pk=competition.pk).is_hosted_by(visit.user)
-                return see_other("host_roles", slug=competition.slug) if is_still else see_other("host")
+                return see_other("host_roles", slug=competition.slug) if is_still else _out_of(visit)
         except hosting.CannotHost as error:
             form.errors.clear()
             add_refusal(form, error)
@@ -95,6 +96,28 @@ def host_roles(request: HttpRequest, visit: Visit) -> HttpResponse:
         "offers": competition.role_invitations.all(),
     }
     return render(request, "hosts/host_roles.html", context, status=422 if form.errors else 200)
+
+
+@open_to(Audience.ASSISTANTS)
+def host_leave(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """An assistant gives up the role; hosts have a page of their own for it."""
+    competition, user = visit.competition, person(visit.user)
+    if visit.is_host:
+        return see_other("host_roles", slug=competition.slug)
+    if not is_meant(request):
+        dashboard = reverse("host_competition", kwargs={"slug": competition.slug})
+        return ask_first(
+            request, visit, user.username, _loss(visit, user.username), role=hosting.Role.ASSISTANT, back=dashboard
+        )
+    hosting.take_role(competition=competition, name=user.username, role=hosting.Role.ASSISTANT, user=user)
+    messages.success(request, _("You no longer assist in “%(title)s”.") % {"title": competition})
+    return _out_of(visit)
+
+
+def _out_of(visit: Visit) -> HttpResponse:
+    """To the list of what one still runs, if there can be anything on it."""
+    user = person(visit.user)
+    return see_other("host" if user.is_host or Competition.objects.run_by(user).exists() else "competitions")
 
 
 def _question(request: HttpRequest, visit: Visit) -> HttpResponse | None:
@@ -118,9 +141,16 @@ def _loss(visit: Visit, name: str) -> str:
         ).format(name=name)
     if user.is_superuser:
         return _("This is you. You operate this site, so everything here stays open to you.")
+    if not visit.is_host:
+        return _(
+            "This is you. The pages for assistants are closed to you at once: answers, names, private scores, "
+            "submissions. What you did stays. You cannot undo this; only a host can let you in again. You have seen "
+            "the answers, so you cannot compete here."
+        )
     return _(
         "This is you. The pages for hosts are closed to you at once: settings, answers, names, private scores and "
-        "grades. What you did stays. You cannot undo this; only another host can let you in again."
+        "grades. What you did stays. You cannot undo this; only another host can let you in again. You have seen the "
+        "answers, so you cannot compete here."
     )
 
 
