@@ -42,7 +42,10 @@ def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes])
     assert ruler is not None
     with _place_for(user):
         if count_try("check", user.pk, seconds=600) > CHECKS_PER_TEN_MINUTES:
-            words = _("You had %(number)s files checked within ten minutes. Wait a little.")
+            words = _(
+                "You had %(number)s files checked within ten minutes, which is the most. In ten minutes at the latest "
+                "you can have more checked; files can be handed in meanwhile."
+            )
             raise Refused("checks", words % {"number": CHECKS_PER_TEN_MINUTES})
         return _check(competition, ruler, chunks)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
@@ -127,6 +128,63 @@ def test_an_upload_that_is_lost_says_so_where_one_looks(submit_page: Page) -> No
     expect(page.locator("[data-upload-words].field-error")).to_contain_text("The upload did not get through")
     expect(page.locator("#upload progress")).to_be_hidden()
     expect(page.get_by_role("button", name="Submit for a score")).to_be_enabled()
+
+
+def test_a_file_is_no_arrived_one_where_the_session_has_ended(submit_page: Page) -> None:
+    page = submit_page
+    page.context.clear_cookies(name="sessionid")
+    choose(page, answers())
+    page.get_by_role("button", name="Submit for a score").click()
+    expect(page.locator("[data-upload-words].field-error")).to_contain_text("not handed in")
+    expect(page.locator("[data-file-name]")).to_have_text("mine.csv")
+    assert not Submission.objects.exists()
+    page.get_by_role("link", name="Open the Submit page again").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+@pytest.mark.parametrize(("status", "words"), [(403, "not handed in"), (413, "not handed in"), (502, "in a moment")])
+def test_an_answer_that_is_no_submit_page_is_no_arrival(submit_page: Page, status: int, words: str) -> None:
+    page = submit_page
+    page.route("**/submit/", lambda route: route.fulfill(status=status, body="<h1>Proxy</h1>"))
+    choose(page, answers())
+    page.get_by_role("button", name="Submit for a score").click()
+    expect(page.locator("[data-upload-words].field-error")).to_contain_text(words)
+    expect(page.locator("#upload progress")).to_be_hidden()
+
+
+def test_a_file_that_is_another_one_by_now_is_chosen_again(submit_page: Page, tmp_path: Path) -> None:
+    """The browser refuses to send it, however often it is asked to."""
+    page, file = submit_page, tmp_path / "mine.csv"
+    file.write_bytes(answers())
+    page.set_input_files("#id_file", file)
+    file.unlink()
+    page.get_by_role("button", name="Submit for a score").click()
+    expect(page.locator("[data-upload-words].field-error")).to_contain_text("Choose it again")
+
+
+def test_a_checked_file_stays_chosen_unless_it_must_be_mended(submit_page: Page) -> None:
+    page = submit_page
+    page.get_by_label("Check only").check()
+    for data, chosen in ((BAD, 0), (answers(), 1)):
+        choose(page, data)
+        page.get_by_role("button", name="Check the file").click()
+        expect(page.locator("#checked .badge")).to_have_text("No problems" if chosen else "Has problems")
+        assert page.locator("#id_file").evaluate("input => input.files.length") == chosen
+    expect(page.locator("[data-file-name]")).to_have_text("mine.csv")
+    page.get_by_label("Check only").uncheck()
+    page.get_by_role("button", name="Submit for a score").click()
+    expect(page.locator("#progress")).to_be_visible()
+    assert Submission.objects.get().file_name == "mine.csv"
+
+
+def test_who_is_signed_out_while_waiting_is_asked_to_sign_in(submit_page: Page) -> None:
+    page = submit_page
+    choose(page, answers())
+    page.get_by_role("button", name="Submit for a score").click()
+    expect(page.locator("#progress")).to_be_visible()
+    page.context.clear_cookies(name="sessionid")
+    page.wait_for_url("**/accounts/login/**")
+    assert page.locator("header.site-header").count() == 1
 
 
 def test_a_file_dropped_on_the_zone_is_chosen(submit_page: Page) -> None:

@@ -79,6 +79,13 @@
   document.addEventListener("htmx:beforeSwap", (event) => {
     if (event.detail.xhr.status === 304) event.detail.shouldSwap = false;
   });
+  // Another page than was asked for, such as that for signing in, is no part of this one.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { xhr, requestConfig } = event.detail;
+    if (requestConfig.verb !== "get" || new URL(xhr.responseURL).pathname === new URL(requestConfig.path, location).pathname) return;
+    event.detail.shouldSwap = false;
+    location.replace(location.pathname + location.search);
+  });
   // Nobody's place in the table is taken from under them while they use it.
   document.addEventListener("htmx:beforeRequest", (event) => {
     const { elt } = event.detail;

@@ -5,12 +5,44 @@
   const announce = (value) => document.dispatchEvent(new CustomEvent("announce", { detail: { value } }));
   const upload = () => document.getElementById("upload");
 
-  // A refused file answers with 4xx and a page that says why; show it like any other.
+  // An upload that came to nothing leaves file and note on the form, and the words where the bar was.
+  const failed = (words, { reopen = false } = {}) => {
+    const form = upload(), told = form.querySelector("[data-upload-words]");
+    form.querySelector("progress").hidden = true;
+    form.querySelector("[data-reopen]").hidden = !reopen;
+    told.hidden = false;
+    told.className = "field-error";
+    told.textContent = words;
+    announce(words);
+  };
+
+  // A refused file answers with 4xx and a page that says why; show it like any other. What is no Submit page, such as
+  // that for signing in, takes nobody's file from them, and nobody believes that it arrived.
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.target.id !== "submit-page" || event.detail.xhr.status < 400) return;
-    if (!event.detail.serverResponse.includes('id="submit-page"')) return;
-    event.detail.shouldSwap = true;
-    event.detail.isError = false;
+    if (event.target.id !== "submit-page") return;
+    const { xhr, serverResponse } = event.detail;
+    const isOurs = serverResponse.includes('id="submit-page"');
+    event.detail.shouldSwap = isOurs;
+    if (isOurs) event.detail.isError = false;
+    else if (xhr.status < 500) failed(upload().dataset.turnedAway, { reopen: true });
+    else failed(upload().dataset.noAnswer);
+  });
+
+  // Whoever had a file checked need not choose it again to hand it in; one with problems is another file once mended.
+  let chosen = null;
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.target.id !== "upload") return;
+    chosen = event.target.querySelector("input[type=file]").files;
+    event.target.querySelector("[data-reopen]").hidden = true;
+  });
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const input = document.getElementById("id_file");
+    if (!chosen || event.target.id !== "submit-page") return;
+    if (input && document.querySelector("#checked:not(.refused), [data-not-taken]")) {
+      input.files = chosen;
+      input.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+    chosen = null;
   });
 
   // What is too large is said when it is chosen, not after minutes of sending.
@@ -51,14 +83,16 @@
     if (found.dataset.words) announce(found.dataset.words);
   });
 
-  document.addEventListener("htmx:sendError", (event) => {
+  // A browser sends no file that is another one since it was chosen, and would not the next time either.
+  document.addEventListener("htmx:sendError", async (event) => {
     if (event.target.id !== "upload") return;
-    const bar = event.target.querySelector("progress");
-    if (bar) bar.hidden = true;
-    const words = event.target.querySelector("[data-upload-words]");
-    words.hidden = false;
-    words.className = "field-error";
-    words.textContent = event.target.dataset.lost;
-    announce(event.target.dataset.lost);
+    const { lost, changed } = event.target.dataset;
+    const files = [...event.target.querySelector("input[type=file]").files];
+    try {
+      await Promise.all(files.map((file) => file.slice(0, 1).arrayBuffer()));
+      failed(lost);
+    } catch {
+      failed(changed);
+    }
   });
 })();
