@@ -48,6 +48,7 @@ from .hard_rows import TOP_TEAMS, correct_truth, find_hard_rows
 from .identifying import Guest, Waiting, guests_of, label_of, part, say_who
 from .inviting import invite, letters_left, not_invited, why_nobody_is_invited
 from .launches import cancel_launch, launch, schedule_launch, walk
+from .leaks import is_table_unread
 from .lookout import HOURS, Below, Pulse, TeamLine, below_baselines, best_public, pulse, team_lines, without_valid_file
 from .people import Person, chosen, people_of
 from .reading_otherwise import TOO_MANY_COLUMNS, keep_answers, take_as_meant, taken_for_answers
@@ -172,6 +173,7 @@ __all__ = [
     "import_folder",
     "import_zip",
     "invite",
+    "is_table_unread",
     "keep_answers",
     "keep_gradebook",
     "label_of",

@@ -261,6 +261,11 @@ def zipped(**members: str) -> bytes:
         ),
         ("zipped.zip", zipped(train="n,label\n90,cat\n", test=BARE.replace("id,", "picture,"))),
         ("wide.csv", "\n".join(f"0,{','.join(reversed(line.split(',')))}" for line in BARE.splitlines()).encode()),
+        ("excel.csv", BARE.encode("utf-16")),
+        ("zeros.csv", ("id,guess\n" + "".join(f"{i:04d},{a}\n" for i, a in PAIRS)).encode()),
+        ("y_test.csv", "".join(f"{a}\n" for a in ["y", *ANSWERS.values()]).encode()),
+        ("bare.txt", "".join(f"{a}\n" for a in ANSWERS.values()).encode()),
+        ("no_ids.csv", "".join(f"{a},{n / 7}\n" for n, a in enumerate(["guess", *ANSWERS.values()])).encode()),
     ],
 )
 def test_a_data_file_with_answers_is_refused(pets: Competition, settings: LazySettings, name: str, data: bytes) -> None:
@@ -285,10 +290,56 @@ def test_a_data_file_with_answers_is_refused(pets: Competition, settings: LazySe
         ("broken.zip", b"PK\x03\x04nonsense"),
         ("picture.png", bytes(range(256))),
         ("empty.csv", b""),
+        ("longer.csv", "".join(f"{a}\n" for a in ["y", *ANSWERS.values(), "cat"]).encode()),
+        ("shorter.csv", "".join(f"{a}\n" for a in ["y", *list(ANSWERS.values())[:-1]]).encode()),
     ],
 )
 def test_a_data_file_without_answers_is_taken(pets: Competition, name: str, data: bytes) -> None:
     hosting.add_data_file(competition=pets, file_name=name, chunks=[data])
+
+
+PRICES = {f"{n:04d}": 150 + n * 7.31 for n in range(1, 21)}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("excel.csv", "\ufeffhouse;price\n" + "".join(f"{i};{p:.2f}\n".replace(".", ",") for i, p in PRICES.items())),
+        ("zeros_eaten.csv", "house,price\n" + "".join(f"{int(i)},{p:.2f}\n" for i, p in PRICES.items())),
+        ("floats.csv", "house,price\n" + "".join(f"{int(i)}.0,{p:.2f}\n" for i, p in PRICES.items())),
+        ("rounded.csv", "house,price\n" + "".join(f"{i},{p:.1f}\n" for i, p in reversed(PRICES.items()))),
+        ("same_name.csv", "house,y\n" + "".join(f"{i},{p:.0f}\n" for i, p in PRICES.items())),
+        (
+            "noise.csv",
+            "house,price\n" + "".join(f"{i},{round(p, 2) * 1.0000000000000002!r}\n" for i, p in PRICES.items()),
+        ),
+        ("column.csv", "price\n" + "".join(f"{p:.2f}\n" for p in PRICES.values())),
+    ],
+)
+def test_numbers_that_a_program_wrote_in_its_own_way_are_answers_all_the_same(ada: User, name: str, text: str) -> None:
+    truth = "house,y,Usage\n" + "".join(
+        f"{i},{p:.2f},{'Public' if int(i) < 9 else 'Private'}\n" for i, p in PRICES.items()
+    )
+    competition = make_competition(ada, metric="rmse", truth=truth)
+    with pytest.raises(hosting.CannotHost, match="holds the answers of 20 scored ids"):
+        hosting.add_data_file(competition=competition, file_name=name, chunks=[text.encode()])
+
+
+@pytest.mark.parametrize("constant", ["0", "1", "0.5"])
+def test_a_sample_is_no_rounded_answer(ada: User, constant: str) -> None:
+    truth = "id,y,Usage\n" + "".join(f"{i},0.{i:03d},{'Public' if i < 9 else 'Private'}\n" for i in range(1, 21))
+    competition = make_competition(ada, metric="rmse", truth=truth)
+    sample = "id,y\n" + "".join(f"{i},{constant}\n" for i in range(1, 21))
+    hosting.add_data_file(competition=competition, file_name="sample_submission.csv", chunks=[sample.encode()])
+
+
+def test_a_table_that_nobody_can_look_into_is_said_to_be_one(pets: Competition) -> None:
+    hosting.add_data_file(competition=pets, file_name="Test.PARQUET", chunks=[b"PAR1"])
+    found = hosting.check_again(competition=pets).report
+    assert found["ok"]
+    assert [one["message"] for one in found["findings"] if one["code"] == "data_unread"] == [
+        "Nobody has looked whether the data file “Test.PARQUET” holds the answers."
+    ]
 
 
 def test_the_column_of_groups_is_no_answer(ada: User) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib import messages
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
-from ...hosting import CannotHost
+from ...hosting import CannotHost, is_table_unread
+from ...models import DataFile
 from ...storage import TooLarge
 from ..access import Visit
 
@@ -22,6 +25,16 @@ def refuse_too_large(request: HttpRequest) -> None:
     request.FILES  # noqa: B018 - reading the body is what notices it
     if request.META.get("leaderboard.too_large"):
         raise TooLarge(settings.MAX_UPLOAD_BYTES)
+
+
+def say_added(request: HttpRequest, added: DataFile) -> None:
+    """That students have a file; and that nobody looked into it, where that is so."""
+    messages.success(request, _("“%(name)s” is there for students.") % {"name": added})
+    if is_table_unread(added.name):
+        messages.warning(
+            request,
+            _("Only CSV files are looked through for answers: make sure that “%(name)s” holds none.") % {"name": added},
+        )
 
 
 def is_meant(request: HttpRequest) -> bool:

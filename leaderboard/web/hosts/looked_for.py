@@ -30,7 +30,7 @@ LOOKED_FOR: tuple[tuple[Promise, frozenset[str]], ...] = (
     (_("The rows are not sorted by the answer"), frozenset({"sorted_by_answer"})),
     (_("The ids tell nothing about the answers"), frozenset({"id_tells_answer"})),
     (_("The ids are those of the files for students"), frozenset({"ids_differ", "sample_differs"})),
-    (_("No file for students holds the answers"), frozenset({"answers_in_data"})),
+    (_("No file for students holds the answers"), frozenset({"answers_in_data", "data_unread"})),
 )
 
 

@@ -20,7 +20,7 @@ from ...models import Competition, Score, Split, Submission, name_on_roster, peo
 from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
 from ..answers import as_download, person, see_other
-from ._answers import add_refusal, ask_first, is_meant, posted, refuse_too_large
+from ._answers import add_refusal, ask_first, is_meant, posted, refuse_too_large, say_added
 from .forms import BaselineForm, DataFileForm, SlugForm
 from .kept import kept
 
@@ -63,7 +63,7 @@ def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
                 description=words,
                 user=person(visit.user),
             )
-            messages.success(request, _("“%(name)s” is there for students.") % {"name": added})
+            say_added(request, added)
             return see_other("host_data", slug=competition.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)

@@ -22,7 +22,7 @@ from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ..parameter_form import ParameterForm
 from ..visitors._examples import with_params
-from ._answers import add_refusal, refuse_too_large
+from ._answers import add_refusal, refuse_too_large, say_added
 from .forms import DataFileForm
 from .secondary_form import SecondaryForm
 from .truth_at_hand import (
@@ -159,7 +159,7 @@ def _add_file(request: HttpRequest, visit: Visit) -> HttpResponse:
             added = hosting.add_data_file(
                 competition=competition, file_name=file.name, chunks=chunks, description=words, user=user
             )
-            messages.success(request, _("“%(name)s” is there for students.") % {"name": added})
+            say_added(request, added)
             return see_other("host_setup_data", query=kept_origin(request), fragment="#files", slug=competition.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
