@@ -39,7 +39,7 @@ _ALIASES = {
     "direcciondecorreo primaryemail useremail studentemail emailid",
     "student_id": "id canvasid canvasuserid studentid studentnumber matrikelnummer matriculationnumber matrnr "
     "numeroetudiant externalpersonkey userid",
-    "university_id": "orgdefinedid idnumber numerodeid",
+    "university_id": "orgdefinedid idnumber idnummer numerodeid numerodidentification codiceidentificativo",
     "sis_user_id": "sisuserid sisid sisstudentid integrationid",
     "login": "login loginid sisloginid username user benutzername anmeldename nomdutilisateur nombredeusuario netid "
     "uid account",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ..exports import safe_cell
 from .people import Person
@@ -15,7 +16,7 @@ def moodle(people: Iterable[Person], title: str) -> str:
     header = ["Email address", "ID number", "First name", "Last name", title, f"{title} (feedback)"]
     rows = (
         [p.email, p.university_id, p.first_name, p.last_name, "-" if p.points is None else p.points, p.reasons]
-        for p in people
+        for p in under_own_names(people)
     )
     return _table(header, rows, numbers={4})
 
@@ -23,8 +24,26 @@ def moodle(people: Iterable[Person], title: str) -> str:
 def brightspace(people: Iterable[Person], title: str) -> str:
     """As Brightspace imports grades; only who has an ID or a user name there can be found by it."""
     header = ["OrgDefinedId", "Username", f"{title} Points Grade", "End-of-Line Indicator"]
-    rows = ([p.university_id, p.login, p.points or "", "#"] for p in people if on_brightspace(p))
+    rows = ([p.university_id, p.login, p.points or "", "#"] for p in under_own_names(people) if on_brightspace(p))
     return _table(header, rows, numbers={2})
+
+
+def under_own_names(people: Iterable[Person]) -> list[Person]:
+    """Without addresses and user names that somebody wrote into their account and that the class list has for another
+    line: a platform would give both marks to one person, the last one for good."""
+    everybody = list(people)
+    emails = {p.email.casefold() for p in everybody if p.is_listed}
+    logins = {p.login.casefold() for p in everybody if p.is_listed}
+    return [
+        p
+        if p.is_listed
+        else replace(
+            p,
+            email="" if p.email.casefold() in emails else p.email,
+            login="" if p.login.casefold() in logins else p.login,
+        )
+        for p in everybody
+    ]
 
 
 def on_brightspace(person: Person) -> bool:

@@ -15,7 +15,7 @@ from .setting_up import CannotHost
 
 @dataclass(frozen=True)
 class Guest:
-    """A member whom nobody on the roster is, and who on it has the same address or name: a guess, to be looked at."""
+    """A member whom nobody on the roster is, and who on it has the same address, name or login: a guess."""
 
     membership: Membership
     guess: RosterEntry | None
@@ -55,7 +55,9 @@ def guests_of(competition: Competition) -> tuple[list[Guest], Waiting]:
     guests: list[Guest] = []
     guessed: set[RosterEntry] = set()
     for member in members.select_related("user", "team").order_by("user__username"):
-        guess = waiting.found(member.user.email) or waiting.found(member.user.get_full_name())
+        account = member.user
+        names = (account.email, account.get_full_name(), account.username)
+        guess = next(filter(None, map(waiting.found, names)), None)
         guests.append(Guest(member, guess if guess not in guessed else None))
         guessed.update({guess} if guess else ())
     return guests, waiting

@@ -86,8 +86,8 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
     found = RosterPreview(columns=reading.columns, left_out=[one for one in reading.skipped if not one.is_bad])
     found.bad = [one for one in reading.skipped if one.is_bad]
     index = _Index(held)
-    seen: dict[int, int] = {}
-    lines: dict[tuple[str, str], int] = {}
+    seen: dict[int, rosters.Line] = {}
+    lines: dict[tuple[str, str], rosters.Line] = {}
     for line in reading.lines:
         entries = index.of(line.values)
         earlier = _earlier(line, lines)
@@ -96,12 +96,11 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
             reason = _("its numbers and addresses belong to several people of the roster: {names}").format(names=names)
             found.bad.append(_bad(line, reason))
         elif earlier or (entries and entries[0].pk in seen):
-            number = earlier or seen[entries[0].pk]
-            found.bad.append(_bad(line, _("the same person as in line {number}").format(number=number)))
+            found.bad.append(_bad(line, _said_before(line, earlier or seen[entries[0].pk])))
         else:
             _sort_in(found, line, entries[0] if entries else None)
             if entries:
-                seen[entries[0].pk] = line.number
+                seen[entries[0].pk] = line
     found.missing = [entry for entry in held if entry.pk not in seen and entry.left_at is None]
     found.bad.sort(key=lambda one: one.number)
     return found
@@ -111,14 +110,23 @@ def _bad(line: rosters.Line, reason: str) -> rosters.Skipped:
     return rosters.Skipped(line.number, Change(line).name[:80], reason)
 
 
-def _earlier(line: rosters.Line, lines: dict[tuple[str, str], int]) -> int:
-    """The line before that is the same person, 0 for none; notes this one."""
+def _said_before(line: rosters.Line, earlier: rosters.Line) -> str:
+    """Two names at one address are two people, of whom somebody has to look which one it belongs to."""
+    name = Change(earlier).name
+    if Change(line).name.casefold() == name.casefold():
+        return _("the same person as in line {number}").format(number=earlier.number)
+    words = _("its address or one of its numbers stands in line {number} already, for {name}")
+    return words.format(number=earlier.number, name=name[:80])
+
+
+def _earlier(line: rosters.Line, lines: dict[tuple[str, str], rosters.Line]) -> rosters.Line | None:
+    """The line before that is the same person; notes this one."""
     keys = [(name, line.values[name].casefold()) for name in KEYS if line.values.get(name)]
     keys = keys or [("name", f"{line.values.get('name', '')}\n{line.values.get('section', '')}".casefold())]
-    number = next((lines[key] for key in keys if key in lines), 0)
+    earlier = next((lines[key] for key in keys if key in lines), None)
     for key in keys:
-        lines.setdefault(key, line.number)
-    return number
+        lines.setdefault(key, line)
+    return earlier
 
 
 def _sort_in(found: RosterPreview, line: rosters.Line, entry: RosterEntry | None) -> None:

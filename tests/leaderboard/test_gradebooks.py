@@ -199,6 +199,17 @@ def test_whom_a_list_knows_by_one_number_is_found_by_it() -> None:
     assert row == ["1002", "", "", "#"]
 
 
+def test_nobody_gets_the_mark_of_an_account_that_calls_itself_like_them() -> None:
+    """A platform would take the last line; whose account it is nobody has said."""
+    listed = Person("Dee Ngo", "Dee", "Ngo", "dee@uni.example", "9", "s-9", "dngo", points="0.0", is_listed=True)
+    account = Person("DNgo", "DNgo", "", "Dee@uni.example", login="DNgo", team="Owls", points="95.0")
+    assert rows_of(gradebooks.brightspace([account, listed], "Pets"))[1:] == [["s-9", "dngo", "0.0", "#"]]
+    moodle = rows_of(gradebooks.moodle([account, listed], "Pets"))[1:]
+    assert [row[0] for row in moodle] == ["", "dee@uni.example"]
+    plain = rows_of(gradebooks.plain([account, listed], "Pets"))[1:]
+    assert [row[1] for row in plain] == ["Dee@uni.example", "dee@uni.example"]
+
+
 @pytest.mark.parametrize("kind", sorted(gradebooks.OWN))
 def test_no_cell_of_our_files_is_a_formula(kind: str) -> None:
     cmd = "=cmd|' /C calc'!A0"

@@ -21,10 +21,14 @@ BRIGHTSPACE = (
 BLACKBOARD = (
     '"Last Name"\t"First Name"\t"Username"\t"Student ID"\t"Availability"\n"Curie"\t"Marie"\t"mc"\t"17"\t"Yes"\n'
 )
+MOODLE_ABROAD = [
+    f"Name,{number},Email\nMarie Curie,17,marie@uni.example\n"
+    for number in ("ID-Nummer", "Número de ID", "Numéro d'identification", "Codice identificativo")
+]
 GERMAN = "Nachname;Vorname;Matrikelnummer;E-Mail-Adresse;Gruppe\nCurie;Marie;17;marie@uni.example;Lab 1\n"
 
 
-@pytest.mark.parametrize("text", [CANVAS, MOODLE, BRIGHTSPACE, BLACKBOARD, GERMAN])
+@pytest.mark.parametrize("text", [CANVAS, MOODLE, *MOODLE_ABROAD, BRIGHTSPACE, BLACKBOARD, GERMAN])
 @pytest.mark.parametrize(
     "data",
     [

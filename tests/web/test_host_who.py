@@ -11,6 +11,7 @@ from django.utils import timezone
 from leaderboard import hosting
 from leaderboard.models import AuditEntry, Competition, Deed, RosterEntry, User
 from tests.conftest import enter, person
+from tests.leaderboard.test_grades import set_rules
 
 LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,clay@example.org,8,Lab 2\n"
 WHO = "/host/pets/people/who/"
@@ -46,6 +47,28 @@ def test_who_joined_with_the_code_is_guessed_by_address_and_counts_once_ada_says
     students = [row.student for row in hosting.grade_sheet(pets, at=timezone.now()).rows]
     assert {student.name: student.user_id for student in students} == {"Bo Berg": bo.pk, "Cy Clay": None}
     assert AuditEntry.objects.filter(deed=Deed.ROSTER_CHANGED.value).count() == 1
+
+
+def test_an_account_called_like_a_login_of_the_list_is_guessed(hers: Client, pets: Competition, ada: User) -> None:
+    listed = b'Student,ID,SIS User ID,SIS Login ID,Section\n"Ngo, Dee",9,s-9,dngo,Lab 1\n'
+    hosting.draft_roster(competition=pets, user=ada, file_name="canvas.csv", data=listed.decode())
+    hosting.take_over_roster(competition=pets, user=ada)
+    enter(pets, person("dngo"))
+    assert 'value="Dee Ngo · 9"' in hers.get(WHO).content.decode()
+    assert entry("Dee Ngo").user is None, "anybody can call an account so"
+
+
+def test_who_may_stand_twice_among_the_grades_is_said_until_ada_says_who_is_who(
+    hers: Client, pets: Competition, bo: User, cy: User
+) -> None:
+    pages = [f"/host/pets/grades/{page}" for page in ("", "canvas/", "release/")]
+    set_rules(pets)
+    assert not any("Who is both stands here twice" in hers.get(page).content.decode() for page in pages)
+    first, second = enter(pets, bo), enter(pets, cy)
+    for page in pages:
+        assert "2 accounts are not on the roster, and people" in hers.get(page).content.decode(), page
+    hers.post(WHO, {f"who-{first.pk}": "Bo Berg", f"who-{second.pk}": "Cy Clay"})
+    assert not any("Who is both stands here twice" in hers.get(page).content.decode() for page in pages)
 
 
 @pytest.mark.parametrize("words", ["Cy Clay", "8", "CLAY@example.org", " cy  clay "])

@@ -93,9 +93,11 @@ def test_who_moved_is_changed_and_who_is_missing_stays(hers: Client, pets: Compe
 
 def test_one_person_twice_and_a_line_of_two_people_are_bad_lines(hers: Client, pets: Competition) -> None:
     read(hers)
-    hers.post(ROSTER, {"text": "Name,Email,Student ID\nBo,bo@example.org,7\nBo,BO@example.org,\nX,bo@example.org,8\n"})
+    twice = "Bo,bo@example.org,7\nBo,BO@example.org,\nX,bo@example.org,8\nDop,bo@example.org,\n"
+    hers.post(ROSTER, {"text": f"Name,Email,Student ID\n{twice}"})
     page = text_of(hers.get(ROSTER))
     assert "the same person as in line 2" in page
+    assert "its address or one of its numbers stands in line 2 already, for Bo" in page
     assert "belong to several people of the roster" in page
 
 

@@ -62,6 +62,14 @@ class GradeSheet:
     release: GradeRelease | None = None
 
     @property
+    def unknown(self) -> int:
+        """Accounts that are nobody of the class list, while somebody of it has none: one person may stand here twice,
+        once without a file."""
+        students = [row.student for row in self.rows]
+        is_somebody_absent = any(student.is_listed and student.user_id is None for student in students)
+        return sum(not one.is_listed and one.user_id is not None for one in students) if is_somebody_absent else 0
+
+    @property
     def is_ready(self) -> bool:
         """Whether the marks may leave the page."""
         return self.is_saved and not self.faults
