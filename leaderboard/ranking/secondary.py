@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
@@ -27,8 +27,8 @@ class Aside:
     key: str
     title: str
     direction: Literal["maximize", "minimize"]
-    params: Mapping[str, Any]
-    settings: tuple[tuple[str, Any], ...]
+    params: Mapping[str, Any] = field(hash=False)
+    settings: tuple[tuple[str, Any], ...] = field(hash=False)
     rungs: Ladder
     """How a steady board rounds it: by a step of its own."""
 

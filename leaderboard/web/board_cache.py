@@ -9,12 +9,13 @@ from __future__ import annotations
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar, cast
 
 from django.utils.translation import get_language
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 # What facts about the teams of a page are taken to weigh, beside the texts that come with them, and what a row about
@@ -67,6 +68,21 @@ class Shelf:
                     self._flights.pop(key, None)
         return made
 
+    def get_all(self, keys: Sequence[K], make: Callable[[list[K]], Sequence[T]]) -> list[T]:
+        """What is kept under each key. `make` answers for those that are not there, in order; of several who miss the
+        same ones at once each makes them."""
+        language = get_language()
+        named = [(language, key) for key in keys]
+        with self._lock:
+            found = {key: self._kept[key] for key in named if key in self._kept}
+            for key in found:
+                self._kept.move_to_end(key)
+        missing = [key for key in named if key not in found]
+        for key, made in zip(missing, make([own for _language, own in missing]) if missing else (), strict=True):
+            self._keep(key, made)
+            found[key] = made
+        return [cast("T", found[key]) for key in named]
+
     def _keep(self, key: Hashable, made: object) -> None:
         """The newest is kept however much it weighs."""
         with self._lock:
@@ -84,9 +100,12 @@ class Shelf:
 # A table of 100 rows weighs up to 400 kB, a page of them a little more; whoever hands in a file makes new ones.
 shelf = Shelf(10_000_000)
 pages = Shelf(6_000_000)
+# Rows of the boards that people look at now: up to 3 kB each, and about half as much for what tells them apart.
+rows = Shelf(4_000_000)
 
 
 def clear() -> None:
     """Forget everything: for tests, whose databases come and go under the same keys."""
     shelf.clear()
     pages.clear()
+    rows.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
@@ -56,21 +56,6 @@ class Line:
     """The best rank that this one cannot be told apart from; "" where the next better one is clearly better."""
 
 
-def lines_of(
-    rows: Iterable[ranking.Row],
-    split: Split,
-    ladder: ranking.Ladder | None = None,
-    zones: ranking.MedalZones | None = None,
-    *,
-    sign: float,
-) -> list[Line]:
-    """`ladder` is that of a public board that does not show exact scores; without `zones` the first three ranks have
-    their dots; `sign` is +1 where a lower score is better, −1 where a higher one is."""
-    shown = list(rows)
-    scale = _scale(shown)
-    return [_line(row, split, ladder, scale, zones, sign) for row in shown]
-
-
 def anchor_of(shown_name: str) -> str:
     """What a team's row is called in the page: a number would tell in which order teams came, pseudonyms or not."""
     return "team-" + hashlib.blake2s(shown_name.encode(), digest_size=6).hexdigest()
@@ -81,7 +66,7 @@ def zones_of(competition: Competition, total: int) -> ranking.MedalZones | None:
     return ranking.MedalZones.of(total) if competition.has_medal_zones else None
 
 
-def _scale(rows: Iterable[ranking.Row]) -> tuple[float, float]:
+def scale_of(rows: Sequence[ranking.Row]) -> tuple[float, float]:
     """From the least to the greatest end of the intervals of a page."""
     known = [row for row in rows if row.doubt is not None and row.value is not None]
     ends = [end for row in known if row.doubt for end in (row.value, row.doubt.low, row.doubt.high) if end is not None]
@@ -96,7 +81,7 @@ def _score_text(value: float, ladder: ranking.Ladder | None) -> str:
 FIRST_THREE = ranking.MedalZones(1, 2, 3)
 
 
-def _line(
+def line_of(
     row: ranking.Row,
     split: Split,
     ladder: ranking.Ladder | None,
@@ -104,6 +89,8 @@ def _line(
     zones: ranking.MedalZones | None,
     sign: float,
 ) -> Line:
+    """`ladder` is that of a public board that does not show exact scores; `scale` that of its page; without `zones` the
+    first three ranks have their dots; `sign` is +1 where a lower score is better, −1 where a higher one is."""
     won = (zones or FIRST_THREE).medal_of(row.rank)
     medal, words = MEDALS[won] if won else ("", "")
     arrow, kind, arrow_words = ("", "", "") if row.is_baseline else movement(row.movement, split)

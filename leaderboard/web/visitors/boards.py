@@ -16,7 +16,6 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -30,7 +29,8 @@ from ...models import Split, Team, section_names
 from .. import board_cache, zones
 from ..access import Audience, Visit, open_to
 from ..board_chart import Chart, board_chart
-from ..board_lines import anchor_of, lines_of, zones_of
+from ..board_lines import anchor_of
+from ..board_table import board_table
 from ..context import theme_of
 
 # A reader with these cookies alone has no session and no messages, so their page is everybody's.
@@ -180,24 +180,8 @@ class Wish:
 
     def _html(self, rows: Sequence[ranking.Row], total: int) -> str:
         """`total`: ranked teams of the whole board."""
-        ladder = self.visit.ladder if self.split == Split.PUBLIC else None
-        is_hidden = ladder is not None and ladder.is_hidden
-        zones = zones_of(self.visit.competition, 0 if is_hidden else total)
-        ruler = self.visit.competition.ground_truth
-        lines = lines_of(rows, self.split, ladder, zones, sign=ranking.sign_of(ruler) if ruler else -1.0)
-        if not lines:
-            return ""
-        context = {
-            "lines": lines,
-            "has_bands": any(line.band for line in lines),
-            "has_ties": any(line.tie for line in lines),
-            "is_section": any(line.row.within for line in lines),
-            "split": self.split.value,
-            "is_hidden": is_hidden,
-            "zones": zones if zones and zones.bronze else None,
-            "asides": ranking.asides_of(self.visit.competition.ground_truth),
-        }
-        return render_to_string("visitors/board_table.html", context)
+        visit = self.visit
+        return board_table(visit.competition, self.split, rows, total, visit.ladder)
 
     def placing(self) -> ranking.Placing | None:
         """Where the visitor's own team stands."""

@@ -16,7 +16,7 @@ from ...models import Competition, Split
 from ...models.clock import database_now
 from .. import board_cache
 from ..access import Audience, open_to
-from ..board_lines import lines_of, zones_of
+from ..board_table import board_table
 from ..context import THEMES
 
 POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
@@ -52,15 +52,7 @@ def _page(request: HttpRequest, competition: Competition, split: Split, theme: s
     ruler = competition.ground_truth
     assert ruler is not None
     board = ranking.board(competition, split, at=at)
-    is_hidden = board.ladder is not None and board.ladder.is_hidden
-    zones = zones_of(competition, 0 if is_hidden else board.total)
-    lines = lines_of(
-        [replace(row, members=()) for row in board.rows],
-        split,
-        board.ladder,
-        zones,
-        sign=ranking.sign_of(board.ground_truth),
-    )
+    rows = [replace(row, members=()) for row in board.rows]
     context = {
         "competition": competition,
         "address": request.build_absolute_uri(f"/c/{competition.slug}/leaderboard/") if competition.is_listed else "",
@@ -68,14 +60,10 @@ def _page(request: HttpRequest, competition: Competition, split: Split, theme: s
         "version": __version__,
         "total": board.total,
         "at": at,
-        "lines": lines,
+        "table": board_table(competition, split, rows, board.total, board.ladder),
         "split": split.value,
-        "is_hidden": is_hidden,
-        "zones": zones if zones and zones.bronze else None,
+        "is_hidden": board.ladder is not None and board.ladder.is_hidden,
         "is_steady": board.ladder is not None and not board.ladder.is_hidden,
         "is_rescored": competition.candidate_id is not None,
-        "has_bands": any(line.band for line in lines),
-        "has_ties": any(line.tie for line in lines),
-        "asides": ranking.asides_of(ruler),
     }
     return render_to_string("visitors/embed.html", context)

@@ -1,0 +1,123 @@
+"""A board keeps the texts of its rows, and nobody can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.utils import translation
+
+from leaderboard import hosting, joining
+from leaderboard.models import Competition, RosterEntry, Submission, User
+from leaderboard.web import board_cache, board_lines, board_table
+from leaderboard.web.board_cache import Shelf
+from tests.conftest import answers, close, enter, hand_in, make_competition
+
+BOARD = "/c/pets/leaderboard/"
+Written = list[str]
+
+
+@pytest.fixture
+def board(ada: User, bo: User, cy: User) -> Competition:
+    pets = make_competition(ada, is_listed=True)
+    for who, wrong in ((bo, 1), (cy, 2)):
+        enter(pets, who)
+        hand_in(pets, who, answers(public=wrong))
+    return pets
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> Written:
+    """Whose rows were written, in order."""
+    names: Written = []
+
+    def line_of(row, *more):  # type: ignore[no-untyped-def]
+        names.append(row.name)
+        return board_lines.line_of(row, *more)
+
+    monkeypatch.setattr(board_table, "line_of", line_of)
+    return names
+
+
+def table(query: str = "", zone: str = "UTC") -> str:
+    client = Client()
+    client.cookies["zone"] = zone
+    text = client.get(BOARD + query).content.decode()
+    return text[text.index("<table") : text.index("</table>")] if "<table" in text else ""
+
+
+def test_a_row_that_looks_as_it_did_is_not_written_again(board: Competition, cy: User, written: Written) -> None:
+    table()
+    assert written == ["bo", "cy"]
+    hand_in(board, cy, answers(public=3))
+    table()
+    assert written == ["bo", "cy", "cy"], "cy handed in a worse file: one more submission, the same place"
+
+
+def reveal(pets: Competition, ada: User) -> None:
+    close(pets)
+    hosting.reveal(competition=pets, user=ada)
+
+
+CHANGES: dict[str, Callable[[Competition, User, User], object]] = {
+    "a better file": lambda pets, ada, bo: hand_in(pets, bo, answers()),
+    "a worse file": lambda pets, ada, bo: hand_in(pets, bo, answers(public=4)),
+    "another name": lambda pets, ada, bo: joining.rename(
+        membership=bo.memberships.select_related("competition", "team").get(), name="<b>& Co</b><!--end of row-->"
+    ),
+    "a hidden file": lambda pets, ada, bo: hosting.hide_submission(
+        submission=Submission.objects.get(user=bo), reason="Copied", user=ada
+    ),
+    "a steady board": lambda pets, ada, bo: Competition.objects.update(
+        board_mode="steady", board_step=0.25, board_version=99
+    ),
+    "a hidden board": lambda pets, ada, bo: Competition.objects.update(board_mode="hidden", board_version=99),
+    "medal zones": lambda pets, ada, bo: Competition.objects.update(has_medal_zones=True, board_version=99),
+    "pseudonyms": lambda pets, ada, bo: Competition.objects.update(uses_pseudonyms=True, board_version=99),
+    "the reveal": lambda pets, ada, bo: reveal(pets, ada),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_whatever_happens_a_board_with_kept_rows_reads_like_one_written_anew(
+    board: Competition, ada: User, bo: User, change: Callable[[Competition, User, User], object]
+) -> None:
+    queries = ("", "?board=public", "?q=o")
+    before = [table(query) for query in queries]
+    change(board, ada, bo)
+    kept = [table(query) for query in queries]
+    board_cache.clear()
+    assert kept == [table(query) for query in queries]
+    assert kept != before
+
+
+def test_rows_are_kept_apart_by_section_and_by_zone(board: Competition, ada: User, bo: User) -> None:
+    RosterEntry.objects.create(competition=board, name="Bo", email="bo@example.org", section="Lab 1", user=bo)
+    Competition.objects.update(board_version=98)
+    everybody = table()
+    assert "In section" not in everybody
+    ours = Client()
+    ours.force_login(ada)
+    assert "In section" in ours.get(BOARD, {"section": "Lab 1"}).content.decode()
+    assert table(zone="Asia/Kolkata") != everybody
+    assert table() == everybody
+
+
+def test_a_shelf_makes_those_that_are_missing_together() -> None:
+    shelf, asked = Shelf(100_000), []
+
+    def make(keys: list[str]) -> list[str]:
+        asked.append(keys)
+        return [key.upper() for key in keys]
+
+    assert shelf.get_all(["a", "b"], make) == ["A", "B"]
+    assert shelf.get_all(["c", "b", "d", "a"], make) == ["C", "B", "D", "A"]
+    assert shelf.get_all(["a", "d"], make) == ["A", "D"]
+    assert asked == [["a", "b"], ["c", "d"]]
+    with pytest.raises(ZeroDivisionError):
+        shelf.get_all(["e"], lambda keys: [str(1 // 0)])
+    assert shelf.get_all(["e"], make) == ["E"]
+    with translation.override("de"):
+        shelf.get_all(["a"], make)
+    assert asked[-1] == ["a"]
