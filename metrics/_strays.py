@@ -1,4 +1,5 @@
-"""Columns of numbers with a few cells that are none: a typing error must not make labels of all of them."""
+"""A few cells that are no numbers among numbers, or empty ones: a typing error, or an answer that somebody forgot, must
+not make labels or texts of all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from metrics._tables import Table
 MOST_COLUMNS = 50
 _FEW = 30
 _RARE_AMONG_FEW = 0.01
-_RARE_AMONG_MANY = 0.1
+_RARE_AMONG_MANY = _RARE_EMPTY = 0.1
 """Up to which share of the cells other texts are strays. Few different numbers may be names of classes, of which a
 text can be a rare one; nobody calls classes by many different numbers."""
 
@@ -30,7 +31,7 @@ class Strays:
 
 
 def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | None:
-    """The strays of all these columns, ``None`` without any. Empty cells are none."""
+    """The strays of all these columns, ``None`` without any. Many empty cells are none: they may be what is meant."""
     rows: list[int] = []
     examples: list[str] = []
     for name in names[:MOST_COLUMNS]:
@@ -38,7 +39,8 @@ def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | No
         places = _strays(cells)
         rows += places.tolist()
         for place in places[:EXAMPLES]:
-            line, value = int(table.lines[place]), shown(cells.text(place))
+            line, text = int(table.lines[place]), cells.text(place)
+            value = shown(text) if text else said("empty")
             examples.append(
                 said("line {line} of {column} is {value}", line=line, column=shown(name), value=value)
                 if len(names) > 1
@@ -59,7 +61,8 @@ def _strays(cells: Cells) -> np.ndarray:
     count, filled = int(is_none.sum()), len(numbers) - len(blank)
     distinct = len(np.unique(numbers[~np.isnan(numbers)])) if count else 0
     most = _RARE_AMONG_FEW if distinct <= _FEW else _RARE_AMONG_MANY
-    if not count or count > max(1, most * filled) or filled < 10 * count:
-        return np.zeros(0, np.int64)
+    if count > max(1, most * filled) or filled < 10 * count:
+        is_none[:] = False
+    is_none[blank] = len(blank) <= _RARE_EMPTY * filled
     found: np.ndarray = np.flatnonzero(is_none)
     return found

@@ -125,6 +125,7 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
         report = _checked(draft, checked)
         report["findings"] = _leaks(draft, checked, report) + report["findings"]
         report["ok"] = not any(finding["blocking"] for finding in report["findings"])
+    report["findings"] += _other_ids(report.get("differs"))
     known = {finding["code"] for finding in report["findings"]}
     new = [{**problem, "blocking": True, "why": ""} for problem in problems if problem["code"] not in known]
     report["findings"] = new + report["findings"]
@@ -193,6 +194,19 @@ def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
         earlier=str(path_of(counts.file_key)) if counts else None,
         earlier_id_column=counts.id_column if counts else None,
     )
+
+
+def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """A correction that asks for other rows than before, as where a spreadsheet ate zeros."""
+    if not differs or not differs["added"] + differs["gone"]:
+        return []
+    message = metrics.said(
+        "Other ids than in the ground truth that counts: {added} new, {gone} gone.",
+        added=differs["added"],
+        gone=differs["gone"],
+    )
+    why = metrics.said("All files handed in so far would become invalid, as each has other ids. Is that meant?")
+    return [metrics.kept(metrics.Finding("other_ids", message, blocking=False, why=why))]
 
 
 def _leaks(draft: TruthDraft, truth: Path, report: dict[str, Any]) -> list[dict[str, Any]]:

@@ -229,6 +229,21 @@ def test_a_corrected_file_without_a_split_keeps_the_split_of_the_launched_compet
     assert kept[-1] in ("99,cat,Public", "99,cat,Private")
 
 
+def test_a_correction_with_other_ids_says_what_becomes_of_the_files(pets: Competition) -> None:
+    """As a spreadsheet makes them, which eats zeros."""
+
+    def other_ids(text: str) -> list[str]:
+        draft = hosting.draft_truth(
+            competition=pets, metric="accuracy", params={}, file_name="new.csv", chunks=[text.encode()]
+        )
+        assert draft.report["ok"]
+        return [one["message"] for one in draft.report["findings"] if one["code"] == "other_ids"]
+
+    assert other_ids(BARE.replace("1,cat", "1,bird", 1)) == []
+    changed = "".join(f"{line}\n" if line[0] == "i" else f"0{line}\n" for line in BARE.splitlines())
+    assert other_ids(changed) == ["Other ids than in the ground truth that counts: 12 new, 12 gone."]
+
+
 # --- answers do not leak ----------------------------------------------------------------------------------------
 
 

@@ -195,6 +195,28 @@ def test_a_few_odd_cells_make_no_labels_of_numbers(
 
 
 @pytest.mark.parametrize(
+    ("cell", "first"),
+    [
+        (lambda dice: dice.choice(["cat", "dog", "newt"]), "accuracy"),
+        (lambda dice: dice.choice("01"), "roc_auc"),
+        (lambda dice: f"{dice.gauss(0, 5):.3f}", "rmse"),
+    ],
+)
+def test_an_answer_that_somebody_forgot_makes_no_texts_of_all(cell: Callable[[random.Random], str], first: str) -> None:
+    data = table("id,y", lambda i, dice: "" if i == 15 else cell(dice))
+    found = first_of(data)
+    assert (found.key, found.fits, found.is_nearly) == (first, False, True)
+    assert "all but 1 cell (line 17 is empty)" in found.reason
+    assert metrics.check_truth(first, data, is_quick=True).findings[0].code == "missing_value"
+
+
+def test_many_empty_cells_are_what_is_meant() -> None:
+    found = first_of(table("id,y", lambda i, dice: "" if i % 3 else f"{dice.randint(1, 900)}"))
+    assert found.fits
+    assert "all but" not in found.reason
+
+
+@pytest.mark.parametrize(
     "cell",
     [
         lambda i, dice: dice.choice("0123456789X"),

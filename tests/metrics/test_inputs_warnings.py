@@ -52,6 +52,17 @@ def test_an_exported_index_is_told_as_ids_and_as_answers() -> None:
     assert 'The answers are in "index"' in found["index_column"].message
 
 
+@pytest.mark.parametrize(
+    ("key", "header", "cells"), [("accuracy", "r0,cat", ["cat", "dog"]), ("rmse", "r0,0.53", ["0.1", "2.7", "1.3"])]
+)
+def test_a_first_line_that_is_a_row_is_told(key: str, header: str, cells: Sequence[str]) -> None:
+    found = warned(key, table(header, lambda i, dice: dice.choice(cells)))
+    assert found["header_like_row"].line == 1
+    assert "is called like an answer" in found["header_like_row"].message
+    named = table("id,animal", lambda i, dice: dice.choice(cells))
+    assert "header_like_row" not in warned(key, named)
+
+
 def test_odd_answers_are_told_with_line_and_id() -> None:
     rows = table("id,y", lambda i, dice: "Cat" if i == 7 else "nan" if i in (9, 11) else dice.choice(["cat", "dog"]))
     found = warned("accuracy", rows)

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 # Words → codes of the findings that are about it. What is in no line blocks reading at all.
 LOOKED_FOR: tuple[tuple[Promise, frozenset[str]], ...] = (
+    (_("The first line names the columns"), frozenset({"header_like_row"})),
     (_("Every id is there once"), frozenset({"repeated_ids", "blank_id", "similar_ids", "swallowed_rows"})),
     (
         _("No id changes when a spreadsheet or pandas reads it as a number or date"),
@@ -29,7 +30,7 @@ LOOKED_FOR: tuple[tuple[Promise, frozenset[str]], ...] = (
     (_("No group has rows in both parts"), frozenset({"group_in_both_parts"})),
     (_("The rows are not sorted by the answer"), frozenset({"sorted_by_answer"})),
     (_("The ids tell nothing about the answers"), frozenset({"id_tells_answer"})),
-    (_("The ids are those of the files for students"), frozenset({"ids_differ", "sample_differs"})),
+    (_("The ids are those of the files for students"), frozenset({"ids_differ", "sample_differs", "other_ids"})),
     (_("No file for students holds the answers"), frozenset({"answers_in_data", "data_unread"})),
 )
 
