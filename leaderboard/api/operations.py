@@ -6,6 +6,7 @@ from datetime import UTC, timedelta
 from typing import Annotated, Literal, cast
 from uuid import UUID
 
+from django.conf import settings
 from django.http import Http404, HttpRequest
 from ninja import File, Form, Header, Query, Status
 from ninja.files import UploadedFile
@@ -88,10 +89,11 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     )
     ruler = competition.ground_truth
     allowed = submitting.allowance(membership, at) if membership else None
-    names = ("overview", "rules", "contact", "zone", "daily_attempts", "final_count", "team_size", "max_bytes")
+    names = ("overview", "rules", "contact", "zone", "daily_attempts", "final_count", "team_size")
     return CompetitionOut(
         **line_of(competition, at),
         **{name: getattr(competition, name) for name in names},
+        max_bytes=min(competition.max_bytes, settings.MAX_UPLOAD_BYTES),
         allows_late=competition.allows_late,
         revealed_at=competition.revealed_at,
         scored_by=metric_of(ruler) if ruler else None,

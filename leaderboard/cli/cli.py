@@ -39,6 +39,7 @@ INVALID, BAD_TRUTH, REFUSED, NO_TOKEN, NO_ANSWER, USAGE = 2, 3, 4, 5, 6, 64
 TRIES = 4
 LONGEST_NOTE = 300
 LONG_WAIT = 30
+LARGE = 1_000_000
 TOML = """\
 title = "{title}"
 slug = "{slug}"
@@ -82,7 +83,7 @@ class Upload(io.BytesIO):
     def read(self, size: int | None = -1, /) -> bytes:
         part = super().read(size)
         total = self.getbuffer().nbytes
-        if total > 1_000_000 and sys.stderr.isatty():
+        if total > LARGE and sys.stderr.isatty():
             print(f"\r{100 * self.tell() // total} % sent", end="" if part else "\n", file=sys.stderr, flush=True)
         return part
 
@@ -148,6 +149,7 @@ class Site:
         asked = error.headers.get("Retry-After") or ""
         seconds = float(asked if asked.isdecimal() else 2 ** (TRIES - left))
         if left and error.code in (429, 502, 503, 504) and seconds <= 60:
+            note(words)
             return seconds
         if error.code == 401:
             words = self._unknown_token()
@@ -289,6 +291,8 @@ def submit(site: Site, asked: Any) -> Any:
     file, key = read(asked.file), uuid.uuid4().hex
     if len(asked.message) > LONGEST_NOTE:
         raise Failed(f"The note has {len(asked.message)} characters; {LONGEST_NOTE} are the most.", USAGE)
+    if len(file[1]) > LARGE:
+        refuse_too_large(file, site.get(f"competitions/{asked.competition}"))
     path = f"competitions/{asked.competition}/submissions"
     repeat = "true" if asked.again else "false"
     try:
@@ -298,6 +302,14 @@ def submit(site: Site, asked: Any) -> Any:
     if asked.watch:
         said = settled(site, said, asked.timeout)
     return outcome(said, untold(site, said))
+
+
+def refuse_too_large(file: tuple[str, bytes], competition: dict[str, Any]) -> None:
+    """Before it is sent: a site that has read enough ends the connection, and no words of it arrive."""
+    size, most = len(file[1]), competition["max_bytes"]
+    if size > most:
+        words = f"{file[0]} has {cell('size', size)}; {cell('size', most)} are the most."
+        raise Failed(f"{words} Packed as .gz or .zip it may fit.", REFUSED)
 
 
 def asks_first(failed: Failed) -> Failed:
@@ -360,6 +372,7 @@ def check(site: Site, asked: Any) -> Any:
     """Every problem of a file, without handing it in: first what can be seen here, then what the site sees."""
     file = read(asked.file)
     competition = site.get(f"competitions/{asked.competition}")
+    refuse_too_large(file, competition)
     said = {"is_valid": True, "errors": at_home(file[1], competition["submission_columns"])}
     if not said["errors"]:
         said = site.post(f"competitions/{asked.competition}/check", again=True, file=file)

@@ -21,7 +21,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard import hosting, scoring, tasks
+from leaderboard import hosting, scoring, submitting, tasks
 from leaderboard.models import ApiToken, Competition, Submission, User
 from tests.conftest import TRUTH, answers, close, enter, make_competition
 from tests.web.test_host_score_again import failed
@@ -312,6 +312,23 @@ def test_who_has_no_attempt_left_reads_when_there_is_one_on_the_own_clock(bos: T
 def test_a_note_that_is_too_long_is_told_before_anything_is_sent(bos: Terminal) -> None:
     said = bos.run(f"submit pets -f submission.csv -m {'x' * 301}")
     assert (said.code, said.err) == (64, "The note has 301 characters; 300 are the most.\n")
+
+
+@pytest.mark.parametrize("verb", ["submit", "check"])
+def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal, verb: str) -> None:
+    Competition.objects.update(max_bytes=1)
+    bos.monkeypatch.setattr(bos.module, "LARGE", 1)
+    bos.monkeypatch.setattr(bos.module.Site, "post", lambda *_, **__: pytest.fail("sent"))
+    said = bos.run(f"{verb} pets -f submission.csv")
+    assert said.code == 4
+    assert "1 bytes are the most" in said.err
+
+
+def test_who_is_told_to_wait_reads_why(bos: Terminal) -> None:
+    bos.monkeypatch.setattr(submitting._checking, "CHECKS_PER_TEN_MINUTES", 0)
+    said = bos.run("check pets -f submission.csv")
+    assert said.code == 4
+    assert said.err.index("files checked within ten minutes") < said.err.index("Trying again in 60 s")
 
 
 def test_who_waits_for_long_reads_once_that_the_file_is_kept(bos: Terminal) -> None:
