@@ -35,6 +35,7 @@ SECONDS = 20.0
 
 _SEED = 7
 _RIGHT = 0.75
+_NOISE = 1e-12
 _NORMAL = 1.959963984540054
 _TOKENS = 5
 _MOST_CLASSES = 30
@@ -181,8 +182,11 @@ class _Measured:
 
 
 def _value(result: Result, split: str) -> dict[str, float | None]:
-    found: dict[str, float | None] = {"value": getattr(result, split)}
+    value = getattr(result, split)
+    found: dict[str, float | None] = {"value": value}
     doubt = result.uncertainty.get(split)
+    if doubt is not None and (doubt.standard_error or 0) <= _NOISE * max(1, abs(value)):
+        doubt = None  # the same on whatever rows, but for the last bits of its sums
     for name in ("standard_error", "low", "high"):
         number = None if doubt is None or doubt.standard_error is None else getattr(doubt, name)
         found[name] = number if number is not None and np.isfinite(number) else None

@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from ..models import AuditEntry, Competition, Deed, User
+from ..models.names import address_of
 from ..storage import path_of
 from . import boards, data_files, drafts, rulers, setting_up
 from .setting_up import CannotHost
@@ -68,7 +68,7 @@ def clone(
 
 def free_slug(title: str) -> str:
     """An address made from a title that no competition has yet."""
-    wanted = slugify(title)[:50].strip("-") or "copy"
+    wanted = address_of(title)[:50].strip("-") or "copy"
     taken = set(Competition.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
     numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
     return wanted if wanted not in taken else next(slug for slug in numbered if slug not in taken)

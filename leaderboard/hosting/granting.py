@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -36,6 +37,8 @@ def grant(
         team = Team.objects.select_related("competition").get(pk=team.pk)
         given = Grant(team=team, extra_attempts=extra_attempts, day=day, closes_at=closes_at, reason=reason, by=user)
         given.full_clean()
+        if day is not None and day < database_now().astimezone(UTC).date():
+            raise ValidationError({"day": _("This day is over (UTC), so its attempts would help nobody.")})
         given.save()
         _settle(competition, is_about_time=closes_at is not None)
         tell_grant(given)

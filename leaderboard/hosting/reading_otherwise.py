@@ -29,22 +29,30 @@ def taken_for_answers(draft: TruthDraft) -> list[str]:
     return [name for name in columns_at_hand(draft.competition) if name not in beside]
 
 
-def keep_answers(*, competition: Competition, names: Collection[str]) -> TruthDraft:
+def keep_answers(*, competition: Competition, names: Collection[str], group: str = "") -> TruthDraft:
     """Of the columns taken for answers keep `names` alone, and check again: a whole test set has its features too.
 
-    What a metric or the split reads stays. Raises `CannotHost` where no answer would remain or the file cannot be
-    read, and what `draft_truth` raises.
+    What a metric or the split reads stays; `group` is one of the columns that are no answers, by which the split is
+    made from now on. Raises `CannotHost` where no answer would remain or the file cannot be read, and what
+    `draft_truth` raises.
     """
     draft = TruthDraft.objects.filter(competition=competition).first()
     taken = taken_for_answers(draft) if draft else []
     left_out = [name for name in taken if name not in names]
+    group = group if group in left_out else ""
     if draft is None or len(left_out) == len(taken):
         raise CannotHost(_("Tick at least one column: without answers nothing can be scored."))
     if READ_OTHERWISE & {one["code"] for one in blocking_in(draft.report)}:
         raise CannotHost(_("First the file must be one that can be read: correct it and choose it again."))
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "answers.csv"
-        child.run("drop_columns", truth=str(path_of(draft.file_key)), columns=left_out, target=str(target))
+        child.run(
+            "drop_columns",
+            truth=str(path_of(draft.file_key)),
+            columns=[name for name in left_out if name != group],
+            target=str(target),
+        )
+        draft.group_column = group or draft.group_column
         return _draft_of_same_split(draft, target.read_bytes())
 
 

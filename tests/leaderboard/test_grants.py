@@ -119,6 +119,14 @@ def test_who_loses_an_extension_reads_which_deadline_is_left(strict: Competition
     assert f"Your deadline is now {in_words(strict.closes_at, strict.zone)};" in told[2]
 
 
+def test_attempts_for_a_day_that_is_over_are_refused(strict: Competition, ada: User, bo: User) -> None:
+    membership, today = enter(strict, bo), timezone.now().astimezone(UTC).date()
+    with pytest.raises(ValidationError, match="This day is over"):
+        give(membership, ada, extra_attempts=1, day=today - timedelta(days=1))
+    give(membership, ada, extra_attempts=1, day=today)
+    assert submitting.allowance(membership, timezone.now()).left == 2
+
+
 @pytest.mark.parametrize("what", [{}, {"day": datetime(2026, 1, 1, tzinfo=UTC).date()}, {"extra_attempts": 1001}])
 def test_a_grant_gives_something_possible(strict: Competition, ada: User, bo: User, what: dict[str, object]) -> None:
     membership = enter(strict, bo)

@@ -121,6 +121,16 @@ def test_missing_answers_are_allowed_where_the_metric_says_so() -> None:
     assert (result.public, result.private, result.overall) == (0.5, 1.0, 2 / 3)
 
 
+def test_what_is_the_same_on_whatever_rows_has_no_interval() -> None:
+    """One answer in each row has a kappa of 0; sums in floating point made an interval of 4e-17 of it."""
+    rows = "".join(f"{i},{i % 3}\n" for i in range(300))
+    split = metrics.add_split(f"id,y\n{rows}".encode(), 0.3, 7, True)
+    report = metrics.check_truth("cohen_kappa", split)
+    (same,) = [one for one in report.baselines if one.is_constant]
+    assert same.values["public"] == {"value": 0.0, "standard_error": None, "low": None, "high": None}
+    assert all(one.values["public"]["low"] for one in report.baselines if "andom" in one.name)
+
+
 def test_the_sample_does_not_follow_the_order_of_the_answers() -> None:
     truth = metrics.prepare("accuracy", b"id,y\n10,a\n9,a\n1,b\n2,b\n")
     assert truth.sample_submission() == b"id,y\n1,a\n2,a\n9,a\n10,a\n"

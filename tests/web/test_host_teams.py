@@ -163,6 +163,9 @@ def test_a_disqualified_team_reads_why_and_the_host_undoes_it(
     address = f"/host/pets/teams/{team.pk}/"
     assert "Give a reason" in text_of(client.post(address, {"action": "disqualify", "reason": " "}))
     assert client.post(address, {"action": "disqualify", "reason": "Two <b>accounts"}).status_code == 303
+    page = text_of(client.get(address))
+    assert "May submit until not any more" in page
+    assert "Attempts left today" not in page
     for path in ("/c/pets/submit/", "/c/pets/submissions/"):
         page = text_of(signed_in(bo).get(path))
         assert "Two &lt;b&gt;accounts" in page

@@ -266,7 +266,7 @@ def test_an_empty_roster_that_lets_nobody_in_is_pointed_out(hers: Client, pets: 
 
 
 def test_a_list_without_an_address_is_refused(hers: Client, pets: Competition) -> None:
-    for words in ("", "nonsense@", "a@b"):
+    for words in ("", "nonsense@", "a@b", "*.uni.example", "@*.uni.example"):
         response = hers.post("/host/pets/people/admission/", {"admission": "addresses", "allowed_addresses": words})
         assert response.status_code == 422, words
 

@@ -897,6 +897,34 @@ def test_features_in_numbers_that_a_metric_would_score_are_left_out_and_groups_s
     assert (draft.report["ok"], draft.report["target_columns"], draft.group_column) == (True, ["price"], "pond")
 
 
+def test_one_of_the_other_columns_may_say_which_rows_belong_together(hers: Client, pond: Competition) -> None:
+    """Who keeps the answers alone has lost the column of groups, and would have to choose the file again."""
+    look(hers, TEST_SET)
+    assert '<select id="id_group" name="group"' in hers.get("/host/pond/setup/data/").content.decode()
+    hers.post("/host/pond/setup/data/", {"action": "keep", "answers": ["label"], "group": "pond"})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.group_column, draft.report["target_columns"]) == (True, "pond", ["label"])
+    page = text_of(hers.get("/host/pond/setup/data/"))
+    assert "groups of pond together" in page
+    choose(hers)
+    assert Competition.objects.get().ground_truth.submission_columns == ["id", "label"]  # type: ignore[union-attr]
+
+
+def test_an_answer_is_no_column_of_groups(hers: Client, pond: Competition) -> None:
+    look(hers, TEST_SET)
+    hers.post("/host/pond/setup/data/", {"action": "keep", "answers": ["label"], "group": "label"})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.group_column, draft.report["target_columns"]) == (True, "", ["label"])
+
+
+@pytest.mark.parametrize(
+    ("title", "slug"),
+    [("Größe der Käfer", "grosse-der-kafer"), ("Łódź 2026", "lodz-2026"), ("Øre & Œuvre", "ore-oeuvre")],
+)
+def test_an_address_keeps_the_letters_of_its_title(hers: Client, title: str, slug: str) -> None:
+    assert hers.post("/host/new/", {"title": title, "zone": "UTC"})["Location"] == f"/host/{slug}/setup/data/"
+
+
 def test_columns_of_a_file_that_cannot_be_read_are_not_asked_about(hers: Client, pond: Competition) -> None:
     look(hers, TEST_SET + "61,pond1\n")
     refused = hers.post("/host/pond/setup/data/", {"action": "keep", "answers": ["label"]})

@@ -11,12 +11,12 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.html import escape
-from django.utils.text import slugify
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from ... import ranking
 from ...models import Competition, GroundTruth, Split, TruthCheck
+from ...models.names import address_of
 from ...models.zones import zones
 from ..long_select import LongSelect
 
@@ -172,7 +172,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
                 self.fields[name].widget.attrs |= {"step": "1"} if text.count(":") == 2 else {}
 
     def clean_slug(self) -> str:
-        slug: str = self.cleaned_data["slug"] or slugify(self.cleaned_data.get("title", ""))[:60].strip("-")
+        slug: str = self.cleaned_data["slug"] or address_of(self.cleaned_data.get("title", ""))[:60].strip("-")
         # Without a title that alone is the mistake to name.
         if not slug and self.cleaned_data.get("title"):
             raise ValidationError(_("Write an address; the title has no letters from which to make one."))

@@ -16,7 +16,7 @@ from ... import hosting, rosters
 from ...models import Competition
 
 PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
-DOMAIN = re.compile(r"@[^@\s]+\.[^@\s.]{2,}")
+DOMAIN = re.compile(r"@[^@\s*?/:<>\"()]+\.[^@\s.*?/:<>\"()]{2,}")
 
 
 class RoleForm(forms.Form):

@@ -40,6 +40,8 @@ class AnswerColumns:
     names: list[str]
     likely: list[str]
     is_asked: bool = False
+    may_group: bool = False
+    """Whether the rows are still to be split, so that one of the others may say which belong together."""
 
 
 def answer_columns(draft: TruthDraft | None) -> AnswerColumns | None:
@@ -48,13 +50,14 @@ def answer_columns(draft: TruthDraft | None) -> AnswerColumns | None:
     names = hosting.taken_for_answers(draft) if draft else []
     if draft is None or len(names) < 2:
         return None
+    may_group = bool(draft.report["is_split_by_system"]) and not draft.group_column
     blocking = {one["code"]: one["column"] for one in draft.report["findings"] if one["blocking"]}
     is_stuck = needs_other_file(draft) and not set(names).isdisjoint(blocking.values())
     if not is_stuck and hosting.TOO_MANY_COLUMNS not in blocking:
-        return AnswerColumns(names, names)
+        return AnswerColumns(names, names, may_group=may_group)
     ruler = draft.competition.ground_truth
     known = [name for name in names if ruler and name in ruler.submission_columns]
-    return AnswerColumns(names, known or names[-1:], is_asked=True)
+    return AnswerColumns(names, known or names[-1:], is_asked=True, may_group=may_group)
 
 
 def file_at_hand(competition: Competition, draft: TruthDraft | None) -> str:

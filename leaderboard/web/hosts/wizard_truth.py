@@ -108,8 +108,10 @@ def _take_as_meant(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 def _keep_answers(request: HttpRequest, visit: Visit) -> HttpResponse:
     """A file of which some columns alone are answers."""
-    names = request.POST.getlist("answers")
-    return _read_otherwise(request, visit, lambda: hosting.keep_answers(competition=visit.competition, names=names))
+    names, group = request.POST.getlist("answers"), request.POST.get("group", "")
+    return _read_otherwise(
+        request, visit, lambda: hosting.keep_answers(competition=visit.competition, names=names, group=group)
+    )
 
 
 def _read_otherwise(request: HttpRequest, visit: Visit, read: Callable[[], object]) -> HttpResponse:
