@@ -68,7 +68,12 @@ def invite(*, competition: Competition, entries: Sequence[int], user: User) -> i
         # A whole second: SQLite's clock counts milliseconds, and a finer moment would lie ahead of it for a blink.
         due = at.replace(microsecond=0)
         competition.roster.filter(pk__in=chosen).update(
-            mail_asked_at=at, mail_at=due, mail_tries=0, mail_problem="", mail_language=host.own_language
+            mail_asked_at=at,
+            mail_at=due,
+            mail_tries=0,
+            mail_problem="",
+            mail_asked_by=host,
+            mail_language=host.own_language,
         )
         AuditEntry.append(
             Deed.INVITED, user=user, competition=competition, after={"letters": len(chosen), "people": chosen[:50]}

@@ -21,7 +21,16 @@ MEMBER_FACTS = (
     "team__pseudonym",
 )
 # What nobody reads of an entry before it is invited.
-UNREAD = ("added_at", "came_with", "slip_digest", "slip_expires_at", "mail_at", "mail_tries", "mail_language")
+UNREAD = (
+    "added_at",
+    "came_with",
+    "slip_digest",
+    "slip_expires_at",
+    "mail_at",
+    "mail_tries",
+    "mail_asked_by",
+    "mail_language",
+)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,8 @@ class RosterEntry(models.Model):
     mail_tries = models.PositiveIntegerField(default=0, editable=False)
     # English, as a constant that `mail_problem_words` says in the reader's language.
     mail_problem = models.CharField(max_length=200, blank=True, editable=False)
-    # Of the host who asked for the letter.
+    # The host who asked for the letter, and their language.
+    mail_asked_by = models.ForeignKey(User, null=True, editable=False, on_delete=models.SET_NULL, related_name="+")
     mail_language = models.CharField(max_length=16, blank=True, default="", editable=False)
     invited_at = models.DateTimeField(null=True, editable=False)
 

@@ -52,6 +52,12 @@ class User(AbstractUser):
         return self.language if self.language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
 
     @property
+    def signature(self) -> str:
+        """What stands under a letter of theirs: their name, else the user name; empty where that is an address."""
+        name = " ".join(self.get_full_name().split()) or self.username
+        return "" if "@" in name else name
+
+    @property
     def is_host(self) -> bool:
         return self.is_active and (self.can_host or self.is_superuser)
 

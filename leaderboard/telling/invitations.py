@@ -23,7 +23,7 @@ from ..models.clock import database_now
 from ..models.roster import SLIP_LASTS
 from ..models.zones import day_in_words, in_words
 from .notices import sends_mail
-from .posting import LEASE, SERVER_PAUSE, NotSent, pause_after, post
+from .posting import LEASE, SERVER_PAUSE, NotSent, pause_after, post, reply_to
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ def send(entry_id: int, server: Any) -> bool:
     if not taken.update(mail_at=until, mail_tries=F("mail_tries") + 1):
         return True  # somebody else was quicker
     mine = RosterEntry.objects.filter(pk=entry_id, mail_at=until)
-    entry = mine.select_related("competition").first()
+    entry = mine.select_related("competition", "mail_asked_by").first()
     if entry is None:
         return True  # joined in this moment
     if (obstacle := _obstacle(entry)) is not None:
@@ -105,31 +105,33 @@ def _put_back(entry: RosterEntry, error: NotSent) -> None:
 def letter(entry: RosterEntry, code: str) -> EmailMessage:
     """The letter with a person's own link, in plain text; nothing else in it is about them but their name."""
     link = settings.SITE_URL.rstrip("/") + reverse("slip", kwargs={"code": code})
-    subject, text = words_of(entry.competition, name=entry.name, link=link, language=entry.mail_language)
-    message = EmailMessage(subject, text, None, [entry.email])
+    host = entry.mail_asked_by.signature if entry.mail_asked_by else ""
+    subject, text = words_of(entry.competition, name=entry.name, link=link, host=host, language=entry.mail_language)
+    message = EmailMessage(subject, text, None, [entry.email], reply_to=reply_to(entry.competition))
     message.extra_headers = {"Auto-Submitted": "auto-generated"}
     return message
 
 
-def words_of(competition: Competition, *, name: str, link: str, language: str) -> tuple[str, str]:
-    """Subject and text of an invitation to one person, in the language of the host who asks for it: nobody knows theirs
-    yet, and a class reads what its teacher writes."""
+def words_of(competition: Competition, *, name: str, link: str, host: str, language: str) -> tuple[str, str]:
+    """Subject and text of an invitation to one person, signed by the host who asks for it and in that host's language:
+    nobody knows theirs yet, and a class reads what its teacher writes."""
     with translation.override(language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE):
-        return _words_of(competition, name=name, link=link)
+        return _words_of(competition, name=name, link=link, host=host)
 
 
-def _words_of(competition: Competition, *, name: str, link: str) -> tuple[str, str]:
+def _words_of(competition: Competition, *, name: str, link: str, host: str) -> tuple[str, str]:
     title = f"{competition.title} ({competition.course})" if competition.course else competition.title
     text = _(
         "%(greeting)s\n\nyou are invited to the competition “%(title)s”. This link is for you alone and lets one "
         "person in:\n\n%(link)s\n\nIt works until %(until)s. You need an account on this site; without one you can "
-        "make it there. Files are taken until %(closes)s.\n\n-- \nYour teacher asked for this letter. If you are "
-        "not in this class, throw it away: without a click nothing happens.\n"
+        "make it there. Files are taken until %(closes)s.\n\n%(signed)s-- \nYour teacher asked for this "
+        "letter. If you are not in this class, throw it away: without a click nothing happens.\n"
     ) % {
         "greeting": _("Hello %(name)s,") % {"name": name} if name else _("Hello,"),
         "title": " ".join(title.split()),
         "link": link,
         "until": day_in_words(database_now() + SLIP_LASTS),
         "closes": in_words(competition.closes_at, competition.zone),
+        "signed": f"{host}\n\n" if host else "",
     }
     return " ".join((_("Invitation: %(title)s") % {"title": title}).split()), text

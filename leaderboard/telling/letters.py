@@ -24,11 +24,11 @@ from django.db.models.functions import Now
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from ..models import Delivery, Kind, Notice, User
+from ..models import Announcement, Competition, Delivery, Kind, Notice, User
 from . import invitations
 from .lines import WIDTH
 from .notices import choices_of, choose, sends_mail
-from .posting import LEASE, SERVER_PAUSE, NotSent, pause_after, post
+from .posting import LEASE, SERVER_PAUSE, NotSent, pause_after, post, reply_to
 
 log = logging.getLogger(__name__)
 
@@ -103,12 +103,14 @@ def _put_back(notices: list[Notice], error: NotSent) -> None:
 def letter(user: User, notices: list[Notice]) -> EmailMessage:
     """One letter about one or more notices, in plain text."""
     stop = _address(f"/notifications/stop/{token_for(user, {Kind(notice.kind) for notice in notices})}/")
-    parts = [_one_of(notice, is_alone=len(notices) == 1) for notice in notices]
+    signed = _signatures(notices)
+    parts = [_one_of(notice, signed.get(notice.key, ""), is_alone=len(notices) == 1) for notice in notices]
     ending = _("Choose what you get by mail: %(settings)s\nNo more letters of this kind: %(stop)s") % {
         "settings": _address("/account/preferences/"),
         "stop": stop,
     }
     message = EmailMessage(_subject(notices), "\n\n".join([*parts, f"-- \n{ending}\n"]), None, [user.email])
+    message.reply_to = reply_to(_only_class(notices))
     message.extra_headers = {
         "Message-ID": f"<{_fingerprint(notices)}@{urlsplit(settings.SITE_URL).hostname or 'leaderboard.local'}>",
         "Auto-Submitted": "auto-generated",
@@ -129,11 +131,25 @@ def _subject(notices: list[Notice]) -> str:
     return " ".join(f"{where}{notice.title}".split())
 
 
-def _one_of(notice: Notice, *, is_alone: bool) -> str:
+def _signatures(notices: list[Notice]) -> dict[str, str]:
+    """Key of an announcement → who wrote it; of notices of other kinds the site writes the words."""
+    keys = [notice.key for notice in notices if notice.kind == Kind.ANNOUNCEMENT and notice.key]
+    written = Announcement.objects.filter(key__in=keys).select_related("by") if keys else []
+    return {one.key: one.by.signature for one in written if one.by}
+
+
+def _only_class(notices: list[Notice]) -> Competition | None:
+    """The competition whose hosts alone wrote everything in a letter, so that an answer to it is one to them."""
+    classes = {notice.competition if notice.kind == Kind.ANNOUNCEMENT else None for notice in notices}
+    return classes.pop() if len(classes) == 1 else None
+
+
+def _one_of(notice: Notice, signature: str, *, is_alone: bool) -> str:
     where = f"{notice.competition}: " if _needs_where(notice) and not is_alone else ""
     title = f"{where}{notice.title}"
     lines = [title, "-" * min(len(title), WIDTH)] if not is_alone else []
     lines += [_with_whole_links(notice)] if notice.text else [] if lines else [title]
+    lines += [f"– {signature}"] if signature else []
     lines += [_address(notice.link)] if notice.link else []
     return "\n\n".join(lines) if is_alone else "\n".join(lines)
 

@@ -6,8 +6,11 @@ import smtplib
 from datetime import timedelta
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
+from django.core.validators import validate_email
 
+from ..models import Competition
 from .lines import wrapped
 
 LEASE = timedelta(minutes=10)
@@ -37,6 +40,17 @@ def post(letter: EmailMessage, server: Any) -> None:
         raise NotSent(type(error).__name__, answers=True, is_final=is_final) from error
     except Exception as error:  # a frozen, absent or wrongly named server, of whatever kind
         raise NotSent(type(error).__name__, answers=False) from error
+
+
+def reply_to(competition: Competition | None) -> list[str]:
+    """Where an answer to a host's letter goes: to what the competition tells its students to ask, if that is an address
+    and nothing else. No host's own address is told to anybody."""
+    contact = competition.contact.strip() if competition else ""
+    try:
+        validate_email(contact)
+    except ValidationError:
+        return []
+    return [contact]
 
 
 def pause_after(tries: int) -> timedelta | None:

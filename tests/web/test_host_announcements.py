@@ -41,6 +41,47 @@ def test_everybody_reads_it_on_the_overview_on_their_page_and_by_mail(
     assert "See **data**." in mail.outbox[0].body
 
 
+def test_a_letter_is_signed_by_who_wrote_it_and_tells_no_address_of_theirs(
+    pets: Competition, ada: User, bo: User, cy: User, post: list[mail.EmailMessage]
+) -> None:
+    """Answers go where the competition says whom to ask, if that is an address."""
+    enter(pets, bo)
+    hosting.add_host(competition=pets, name="cy", user=ada)
+
+    def letter(host: User, **fields: str) -> mail.EmailMessage:
+        Competition.objects.update(**fields)
+        write(host, text="See the data.")
+        Notice.objects.exclude(user=bo).update(mail_at=None)
+        telling.send_due()
+        return post.pop()
+
+    first = letter(ada)
+    assert "See the data.\n\n– ada\n\nhttps://class.example/c/pets/" in first.body
+    assert first.reply_to == []
+    User.objects.filter(pk=cy.pk).update(first_name="Cy", last_name="Clay")
+    second = letter(cy, contact="Room 5, help@class.example")
+    assert "– Cy Clay\n" in second.body
+    assert second.reply_to == []
+    User.objects.filter(pk=ada.pk).update(username="ada@example.org")
+    third = letter(User.objects.get(pk=ada.pk), contact="help@class.example")
+    assert "–" not in third.body
+    assert third.reply_to == ["help@class.example"]
+    assert "ada@example.org" not in str(third.message()) + str(first.message())
+
+
+def test_a_letter_of_the_site_itself_is_signed_by_nobody(
+    pets: Competition, ada: User, bo: User, post: list[mail.EmailMessage]
+) -> None:
+    team = enter(pets, bo).team
+    Competition.objects.update(contact="help@class.example")
+    write(ada)
+    hosting.grant(team=team, user=ada, reason="Ill", extra_attempts=1)
+    telling.send_due()
+    (both,) = post
+    assert both.body.count("– ada") == 1
+    assert both.reply_to == [], "half of it is no host's word"
+
+
 def test_strangers_read_nothing_of_it(ada: User, bo: User, dee: User) -> None:
     pets = make_competition(ada, is_listed=True)
     enter(pets, bo)

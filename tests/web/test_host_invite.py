@@ -73,6 +73,25 @@ def test_everybody_not_invited_yet_gets_a_letter_with_their_own_link(
     assert "Nobody on the roster waits" in text_of(hers.get(INVITE))
 
 
+def test_an_invitation_is_signed_by_the_host_who_asked_for_it(
+    hers: Client, ada: User, post: list[mail.EmailMessage]
+) -> None:
+    User.objects.filter(pk=ada.pk).update(first_name="Ada", last_name="Lovelace")
+    Competition.objects.update(contact="help@class.example")
+    assert "Ada Lovelace" in text_of(hers.get(INVITE))
+    hers.post(INVITE, ALL)
+    telling.send_due()
+    assert len(post) == 2
+    for letter in post:
+        assert "\n\nAda Lovelace\n\n-- \n" in str(letter.body)
+        assert letter.reply_to == ["help@class.example"]
+        assert ada.email not in str(letter.message())
+    RosterEntry.objects.update(mail_at=timezone.now(), mail_asked_by=None)
+    telling.send_due()
+    assert len(post) == 4
+    assert "Ada" not in str(post[-1].body), "an account that is gone signs nothing"
+
+
 def test_without_a_tick_ada_is_shown_first_how_many_letters_there_would_be(
     hers: Client, post: list[mail.EmailMessage]
 ) -> None:

@@ -140,7 +140,9 @@ def host_invite(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 def _letters(request: HttpRequest, competition: Competition, user: User) -> dict[str, Any]:
     link = _link(request, "…").replace(quote("…"), "…")
-    subject, text = telling.words_of(competition, name=_("(name)"), link=link, language=user.own_language)
+    subject, text = telling.words_of(
+        competition, name=_("(name)"), link=link, host=user.signature, language=user.own_language
+    )
     return {
         "obstacle": hosting.why_nobody_is_invited(competition),
         "without_address": competition.roster.filter(user=None, left_at=None, email="").count(),
