@@ -32,7 +32,8 @@ SELDOM = 1.645
 
 @dataclass(frozen=True)
 class TeamFacts:
-    """One team: `public` and `private` are those of the file that decides, or would now."""
+    """One team: `public` and `private` are those of the file that decides, or would now. Of its `files` those are
+    `scored` that a board counts: neither late nor hidden."""
 
     name: str
     files: int
@@ -149,7 +150,7 @@ def _teams(competition: Competition, ruler: GroundTruth | None, keep: Keep) -> l
     rows = competition.teams.order_by().values("pk", "name")
     rows = rows.annotate(
         files=Count("submissions"),
-        scored=Count("submissions", filter=Q(submissions__status=status.SCORED)),
+        scored=Count("submissions", filter=ranking.ranked_files("submissions")),
         invalid=Count("submissions", filter=Q(submissions__status=status.INVALID)),
         first_at=Min("submissions__received_at"),
         last_at=Max("submissions__received_at"),

@@ -21,7 +21,18 @@ from .courses import Course, courses
 from .digits import number_text, rounded_text
 from .doubts import Doubt
 from .finding import Found, Sections, find, of_section, sections_on
-from .ladder import NO_RUNGS, Answer, Ladder, answers_to, ladder_of, ranked_scores, shown_scores, sign_of, step_of
+from .ladder import (
+    NO_RUNGS,
+    Answer,
+    Ladder,
+    answers_to,
+    ladder_of,
+    ranked_files,
+    ranked_scores,
+    shown_scores,
+    sign_of,
+    step_of,
+)
 from .medals import Medal, MedalZones
 from .placings import Place, placing, placings, placings_now
 from .revealing import reveal, reveal_due
@@ -78,6 +89,7 @@ __all__ = [
     "placings",
     "placings_now",
     "rank_of",
+    "ranked_files",
     "ranked_scores",
     "ranks_of",
     "rebuild",

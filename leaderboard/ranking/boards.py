@@ -19,7 +19,7 @@ from ..models import (
     Team,
 )
 from .doubts import REACH, Doubt, doubts, with_doubts
-from .ladder import Ladder, ladder_of, sign_of
+from .ladder import Ladder, ladder_of, ranked_files, sign_of
 from .page_facts import histories, members, with_facts
 from .rows import Board, Row
 from .secondary import asides_of, told
@@ -321,8 +321,8 @@ def lines(
     teams = competition.teams.order_by()
     if at_most is not None:
         teams = teams.filter(pk__in=[standing.team_id for standing in standings])
-    scored = Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))
-    counts = dict(teams.annotate(number=scored).values_list("pk", "number"))
+    counted = Count("submissions", filter=ranked_files("submissions"))
+    counts = dict(teams.annotate(number=counted).values_list("pk", "number"))
     for standing, rank in zip(standings, ranks, strict=True):
         name, real_name = names_of(standing.team, competition, sees_names=sees_names)
         yield Row(

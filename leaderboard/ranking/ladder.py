@@ -18,7 +18,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.expressions import Combinable
 
 import metrics
@@ -177,6 +177,12 @@ def shown_scores(team: Team | int | None, ground_truth: GroundTruth | None) -> d
         return None
     told = answers_to(team, ground_truth, ladder) if team is not None else []
     return {str(one.submission_id): one.shown for one in told if one.is_new and one.shown is not None}
+
+
+def ranked_files(of: str) -> Q:
+    """Which files of a team a board counts, for a query that knows them as `of`; as `ranked_scores` says of scores."""
+    facts = {"status": Submission.Status.SCORED, "is_late": False, "hidden_at": None}
+    return Q(**{f"{of}__{name}": value for name, value in facts.items()})
 
 
 def ranked_scores(

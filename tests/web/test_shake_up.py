@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from leaderboard import hosting, ranking
-from leaderboard.models import Competition, Submission, Uncertainty, User
+from leaderboard.models import Competition, Split, Submission, Uncertainty, User
 from leaderboard.ranking.shake_up import _reason
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.web.test_host import signed_in, text_of
@@ -27,6 +29,29 @@ def ended(ada: User, bo: User, cy: User) -> Competition:
         hand_in(pets, who, answers(public=public, private=private))
     close(pets)
     return pets
+
+
+def test_the_shake_up_and_the_report_count_files_as_the_board_does(
+    ended: Competition, ada: User, bo: User, cy: User
+) -> None:
+    """Bo's second file is hidden and Cy's came late: neither could have been chosen for its public score."""
+    ended = hosting.change(competition=ended, user=ada, closes_at=timezone.now() + timedelta(hours=1), allows_late=True)
+    hosting.hide_submission(submission=hand_in(ended, bo, answers(public=2)), user=ada, reason="Made by hand")
+    hand_in(ended, bo, b"nonsense")
+    close(ended)
+    assert hand_in(ended, cy, answers()).is_late
+    hosting.reveal(competition=ended)
+    board = ranking.board(ended, Split.PRIVATE, page=1, at=timezone.now())
+    found = ranking.shake_up(ended)
+    assert found is not None
+    assert board is not None
+    on_the_board = {row.team_id: row.attempts for row in board.rows}
+    assert {one.team_id: one.files for one in found.teams} == on_the_board
+    assert set(on_the_board.values()) == {1}
+    assert {one.name: (one.files, one.scored, one.invalid) for one in hosting.class_report(ended).teams} == {
+        "bo": (3, 1, 1),
+        "cy": (2, 1, 0),
+    }
 
 
 @pytest.mark.parametrize("is_host", [True, False])
