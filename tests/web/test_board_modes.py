@@ -425,6 +425,26 @@ def test_a_disqualified_team_reads_on_all_its_pages_that_nothing_of_it_counts(
     assert "on no board" not in read("/submissions/")
 
 
+def test_ones_own_chart_has_the_files_of_which_the_list_tells_a_score(ada: User, bo: User, cy: User) -> None:
+    """A file that is no clear improvement has no score that its team may read, so it is drawn at none."""
+    world = World(steady(ada), bo, cy)
+    client, at = signed_in(bo), f"/c/{world.competition.slug}/submissions/"
+
+    def drawn() -> int:
+        page = client.get(at).content.decode()
+        assert ("Clear improvements of your team as the board shows them" in page) == ("score-chart" in page)
+        return len(re.findall(r"M[\d.]+,[\d.]+h0", page))
+
+    assert drawn() == 0, "one score is no course"
+    hand_in(world.competition, bo, file_with(2))
+    hand_in(world.competition, bo, file_with(3))
+    assert drawn() == 2
+    assert client.get(at).content.decode().count('<span class="muted tiny">no clear improvement</span>') == 2
+    close(world.competition)
+    hosting.reveal(competition=world.competition, user=ada)
+    assert len(re.findall(r"M[\d.]+,[\d.]+h0", client.get(at).content.decode())) == 4
+
+
 def test_a_hidden_file_is_called_neither_picked_nor_no_clear_improvement(ada: User, bo: User, cy: User) -> None:
     world = World(steady(ada), bo, cy)
     client, at = signed_in(bo), f"/c/{world.competition.slug}/submissions/"

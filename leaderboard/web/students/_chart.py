@@ -18,7 +18,8 @@ MOST = 500
 
 
 def score_chart(points: Sequence[tuple[datetime, float]], *, sign: float, is_rounded: bool = False) -> SafeString:
-    """Dots by time of receipt, the newest 500; nothing for fewer than two. `is_rounded`: as a board rounded them.
+    """Dots by time of receipt, the newest 500; nothing for fewer than two. `is_rounded`: clear improvements alone, as
+    a steady board rounded them.
 
     Up is better, as on the board: a `sign` of +1 says that a lower score is. Times are in the reader's clock.
 
@@ -34,7 +35,11 @@ def score_chart(points: Sequence[tuple[datetime, float]], *, sign: float, is_rou
     places = _places(points, worst, best)
     dots = " ".join(f"M{x},{y}h0" for x, y in places)
     line = " ".join(f"{x},{y}" for x, y in places)
-    title = _("Public scores of your team, up is better")
+    title = (
+        _("Clear improvements of your team as the board shows them, up is better")
+        if is_rounded
+        else _("Public scores of your team, up is better")
+    )
     rows = format_html_join(
         "",
         "<tr><td>{}</td><td>{}</td></tr>",

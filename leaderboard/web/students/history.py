@@ -244,13 +244,14 @@ def _chart(visit: Visit) -> SafeString | str:
 
 
 def _history(visit: Visit) -> list[tuple[datetime, float]]:
-    """Receipt and public score of the team's ranked files as the board shows them, oldest first."""
+    """Receipt and public score of the team's ranked files, oldest first; where the board shows no exact ones, of those
+    alone that set the score it shows: of the others it tells none."""
     ruler = visit.competition.ground_truth
     if visit.membership is None or ruler is None:
         return []
     if visit.ladder is not None and not visit.sees_exact:
         told = visit.answers_to(visit.membership.team_id)
-        return [(answer.received_at, answer.shown) for answer in told if answer.shown is not None]
+        return [(answer.received_at, answer.shown) for answer in told if answer.is_new and answer.shown is not None]
     scores = ranking.ranked_scores(ruler, Split.PUBLIC, teams=[visit.membership.team_id])
     return list(scores.order_by("submission__received_at").values_list("submission__received_at", "value"))
 
