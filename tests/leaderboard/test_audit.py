@@ -250,6 +250,7 @@ NO_DEEDS = {
     "grade_rules",
     "grade_sheet",
     "guests_of",
+    "is_table_unread",
     "keep_answers",
     "label_of",
     "look_again",
