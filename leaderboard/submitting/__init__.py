@@ -25,6 +25,7 @@ from ._conditions import (
     SameBytes,
     allowance,
     allowances,
+    out_of_attempts,
     reason_not_to,
 )
 
@@ -201,8 +202,4 @@ def _take_attempt(team_id: int, day: date, limit: int, *, is_refused: bool) -> N
             )
             % {"number": REFUSED_FILES_PER_DAY},
         )
-    raise Refused(
-        "attempts",
-        _("Your team has used all %(number)s attempts of today. The count starts again at 00:00 UTC.")
-        % {"number": limit},
-    )
+    raise out_of_attempts(limit)

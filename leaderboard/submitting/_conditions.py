@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from django.db.models import BigIntegerField, DateField, DateTimeField, Q
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from ..models import Competition, DailyAttempts, Membership, Submission, Team, Terms, terms_of, terms_of_teams
 from ..models.prepared import Given, Prepared
@@ -95,7 +96,7 @@ def reason_not_to(
     if membership is None or allowed is None:
         return Refused("not_joined", _("Join the competition first."))
     if not membership.has_accepted_rules():
-        return Refused("rules", _("Accept the rules first."))
+        return Refused("rules", _("Accept the rules first; the page of the competition shows them."))
     return stopped_by_host(competition, membership.team, at) or _used_up(membership, at, allowed)
 
 
@@ -110,13 +111,18 @@ def stopped_by_host(competition: Competition, team: Team, at: datetime) -> Refus
     return None
 
 
+def out_of_attempts(limit: int) -> Refused:
+    words = ngettext(
+        "Your team has used its attempt of today. The count starts again at 00:00 UTC.",
+        "Your team has used all %(number)s attempts of today. The count starts again at 00:00 UTC.",
+        limit,
+    )
+    return Refused("attempts", words % {"number": limit})
+
+
 def _used_up(membership: Membership, at: datetime, allowed: Allowance) -> Refused | None:
     if allowed.left == 0:
-        return Refused(
-            "attempts",
-            _("Your team has used all %(number)s attempts of today. The count starts again at 00:00 UTC.")
-            % {"number": allowed.limit},
-        )
+        return out_of_attempts(allowed.limit)
     if _failed_today(membership, at) >= FAILED_FILES_PER_DAY:
         return Refused(
             "failed_files",

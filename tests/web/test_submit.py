@@ -77,6 +77,13 @@ def test_the_sixth_upload_of_the_day_is_refused_in_words(as_bo: Client) -> None:
     assert Submission.objects.count() == 5
 
 
+def test_who_has_one_attempt_a_day_reads_of_one(as_bo: Client) -> None:
+    Competition.objects.update(daily_attempts=1)
+    send(as_bo, upload_key="1")
+    assert "has used its attempt of today" in send(as_bo, answers(public=1), upload_key="2").content.decode()
+    assert "share its one attempt a day" in as_bo.get("/c/pets/team/").content.decode()
+
+
 def test_check_only_finds_problems_and_spends_nothing(as_bo: Client) -> None:
     page = send(as_bo, b"id,label\n1,cat\n1,dog\n", check_only="on").content.decode()
     assert "nothing was kept, and no attempt was used" in page
