@@ -7,17 +7,18 @@ An account is made with a join code or an invitation: whoever opened a valid one
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.auth_backends import AuthenticationBackend
 from allauth.account.internal.userkit import filter_users_by_email, get_user_by_username
 from allauth.account.utils import get_next_redirect_url
+from allauth.core import context
 from django.conf import settings
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -27,6 +28,8 @@ from ..models.names import skeleton, tidy
 
 # The cookie with the code or invitation that was opened without an account.
 WAY_IN = "way_in"
+# What is read after a letter with a link to choose another password was asked for.
+RESET_ASKED = "account_reset_password_done"
 
 
 def remember_way_in(answer: HttpResponse, **way: str) -> HttpResponse:
@@ -125,16 +128,38 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return is_confirmed
 
     def get_reset_password_from_key_url(self, key: str) -> str:
-        return _own_address(super().get_reset_password_from_key_url(key))
+        """As a confirmation, to where somebody was going who forgot the password on the way."""
+        address = _own_address(super().get_reset_password_from_key_url(key))
+        done = urlsplit(get_next_redirect_url(context.request) or "")
+        going_to = parse_qs(done.query).get("next", [""])[0] if done.path == reverse(RESET_ASKED) else ""
+        return _leading_to(address, _leading_to(reverse("account_login"), going_to) if going_to else "")
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
         """Leads on to where the reader was going; a letter is often opened in another browser than the form was."""
         address = _own_address(super().get_email_confirmation_url(request, emailconfirmation))
         going_to = get_next_redirect_url(request)
-        if not going_to:
-            return address
-        way_on = f"{reverse('account_login')}?next={quote(going_to)}"
-        return f"{address}?next={quote(way_on)}"
+        return _leading_to(address, _leading_to(reverse("account_login"), going_to) if going_to else "")
+
+    def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse:
+        """The page says how to go on, and its way to sign in leads there."""
+        sent = reverse("account_email_verification_sent")
+        return HttpResponseRedirect(_leading_to(sent, get_next_redirect_url(request)))
+
+    def send_account_already_exists_mail(self, email: str) -> None:
+        """With the ways in that an account has, each leading on to where somebody was going who forgot theirs."""
+        going_to = get_next_redirect_url(context.request)
+        # A form that is sent leads on at once, and there is a page to read first.
+        asked = _leading_to(reverse(RESET_ASKED), going_to) if going_to else ""
+        ways = {
+            "login_url": _leading_to(reverse("account_login"), going_to),
+            "password_reset_url": _leading_to(reverse("account_reset_password"), asked),
+        }
+        whole = {name: _own_address(context.request.build_absolute_uri(way)) for name, way in ways.items()}
+        self.send_mail("account/email/account_already_exists", email, whole)
+
+
+def _leading_to(address: str, going_to: str | None) -> str:
+    return f"{address}?next={quote(going_to)}" if going_to else address
 
 
 def _own_address(address: str) -> str:
