@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from leaderboard import hosting
-from leaderboard.models import Competition, Gradebook, User
+from leaderboard.models import Competition, Gradebook, Membership, User
 from tests.conftest import answers, close, enter, hand_in
 from tests.leaderboard.test_gradebooks import CANVAS
 from tests.leaderboard.test_grades import set_rules
@@ -94,14 +96,43 @@ def test_a_column_out_of_nothing_offers_no_other_points(host: Client, graded: Co
     assert '"A""",50.0,' in host.get(FILE.format("canvas")).content.decode()
 
 
-def test_points_released_by_other_rules_are_not_written_anew(host: Client, graded: Competition) -> None:
-    """They were out of a hundred, and the rules of now give up to two hundred."""
+def test_the_page_says_that_grades_were_released_by_other_rules_and_the_file_what_was_released(
+    host: Client, graded: Competition
+) -> None:
+    """They were out of a hundred, and the rules of now give up to two hundred, in whole points."""
     hosting.reveal(competition=graded)
     hosting.release_grades(competition=graded, user=None)
-    set_rules(graded, max_points=200)
+    warning = "The released grades were made by other rules than those saved now"
+    assert warning not in upload(host, CANVAS.encode())
+    set_rules(graded, max_points=200, decimals=0)
+    page = host.post(PAGE, {"action": "choose", "column": "Homework (101)"}, follow=True).content.decode()
+    assert f"{warning}: out of 100 points, and not out of 200. The file says what was released." in page
+    assert '<a href="/host/pets/grades/release/">Release again or withdraw</a>' in page
+    assert "out of 10 points; the released grades are out of 100" in page
+    assert "The file gets points out of 100, as they were released." in page
+    assert '"A""",50.0,' in host.get(FILE.format("canvas")).content.decode()
+    host.post(PAGE, {"action": "choose", "column": "Homework (101)", "scaled": "yes"})
+    assert '"A""",5.00,' in host.get(FILE.format("canvas")).content.decode()
+    host.post(PAGE, {"action": "choose", "column": ""})
+    head, *lines = csv.reader(host.get(FILE.format("canvas")).content.decode().splitlines())
+    (possible,) = [line for line in lines if "Points Possible" in line[0]]
+    assert possible[head.index("Pets")] == "100", "what is said of a new column"
+    hosting.release_grades(competition=graded, user=None)
+    assert warning not in host.get(PAGE).content.decode()
+
+
+def test_points_out_of_two_numbers_are_called_so_and_not_written_anew(
+    host: Client, graded: Competition, cy: User
+) -> None:
+    """Cy has joined the course late, and nobody has told him a grade."""
+    hosting.reveal(competition=graded)
+    hosting.release_grades(competition=graded, user=None)
+    set_rules(graded, max_points=200, none_is_zero=True)
+    team = graded.teams.create(name="late", invitation="late")
+    Membership.objects.create(team=team, competition=graded, user=cy)
     upload(host, CANVAS.encode())
     page = host.post(PAGE, {"action": "choose", "column": "Homework (101)", "scaled": "yes"}, follow=True)
-    assert "out of 10 points; your rules give up to 200" in page.content.decode()
+    assert "Who has no released grade gets points out of 200." in page.content.decode()
     assert "The file gets" not in page.content.decode()
     assert '"A""",50.0,' in host.get(FILE.format("canvas")).content.decode()
 

@@ -29,8 +29,9 @@ class Filling:
     matching: gradebooks.Matching
     column: str
     rules: grading.Rules
-    is_by_rules: bool
-    """Whether the points are out of what the rules give: not so where grades were released by others."""
+    """Those that the points were made by: where grades are released, those of the release."""
+    is_mixed: bool
+    """Whether people without a released grade get points out of something else than those who have one."""
 
     @property
     def possible(self) -> str:
@@ -48,7 +49,7 @@ class Filling:
     @property
     def scale(self) -> float | None:
         """What points can be written out of instead of what the rules give; None where there is nothing to choose."""
-        if not self.differs or not self.is_by_rules:
+        if not self.differs or self.is_mixed:
             return None
         number = float(self.possible.replace(",", "."))
         return number if 0 < number <= grading.MOST_POINTS else None
@@ -94,7 +95,8 @@ class Filling:
 
 def graded_people(sheet: GradeSheet) -> list[gradebooks.Person]:
     """Everybody of a sheet as files know them."""
-    return [_person(row, sheet.rules.decimals) for row in sheet.rows]
+    told = sheet.told_of
+    return [_person(row, (told if row.released else sheet.rules).decimals) for row in sheet.rows]
 
 
 def _person(row: GradeRow, decimals: int) -> gradebooks.Person:
@@ -138,7 +140,7 @@ def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
     filling = filling_of(competition, sheet)
     if filling is None:
         raise CannotHost(_("Upload the gradebook that Canvas exports first."))
-    most = grading.number_text(sheet.rules.max_points)
+    most = grading.number_text(filling.rules.max_points)
     return gradebooks.filled(filling.book, filling.written, column=filling.column, title=title, most=most)
 
 
@@ -149,9 +151,10 @@ def filling_of(competition: Competition, sheet: GradeSheet) -> Filling | None:
         return None
     book = gradebooks.read(bytes(held.data))
     column = held.column if held.column in book.columns else ""
-    told = sheet.release.rules.get("max_points") if sheet.release else sheet.rules.max_points
-    found = gradebooks.match(book, graded_people(sheet))
-    return Filling(held, book, found, column, sheet.rules, told == sheet.rules.max_points)
+    told = sheet.told_of
+    news = [row for row in sheet.rows if row.released is None and row.final.points is not None]
+    is_mixed = bool(sheet.release and news and told.max_points != sheet.rules.max_points)
+    return Filling(held, book, gradebooks.match(book, graded_people(sheet)), column, told, is_mixed)
 
 
 def keep_gradebook(*, competition: Competition, user: User | None, file_name: str, data: bytes) -> Gradebook:

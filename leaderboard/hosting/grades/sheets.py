@@ -70,6 +70,16 @@ class GradeSheet:
         return sum(not one.is_listed and one.user_id is not None for one in students) if is_somebody_absent else 0
 
     @property
+    def told_of(self) -> grading.Rules:
+        """The rules by which students were told their grades, before that those of the sheet."""
+        return grading.Rules.of(self.release.rules) if self.release else self.rules
+
+    @property
+    def is_by_other_rules(self) -> bool:
+        """Whether the grades that students were told were made by other rules than those of the sheet."""
+        return self.told_of != self.rules
+
+    @property
     def is_ready(self) -> bool:
         """Whether the marks may leave the page."""
         return self.is_saved and not self.faults
