@@ -46,6 +46,8 @@ def test_a_form_without_its_token_is_refused_in_the_frame(bo: User) -> None:
     response = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "bo"})
     assert response.status_code == 403
     assert "Request id" in response.content.decode()
+    assert "This page was too old" in response.content.decode()
+    assert 'href="/accounts/login/">Open the page again' in response.content.decode()
 
 
 def test_a_bug_of_ours_gives_a_page_and_no_traceback(
