@@ -11,7 +11,7 @@ from django.db.models import Count, Q
 from .. import ranking
 from ..models import Competition, GroundTruth, Split, Submission, Team
 from ..ranking import Best
-from .deciding import Keep, anew, decided, expected
+from .deciding import Keep, anew, decided
 
 FIRST = 20
 """So many rows of the private board are shown before it opens."""
@@ -21,7 +21,7 @@ Status = Submission.Status
 
 @dataclass(frozen=True)
 class ReviewRow:
-    """A team on the private board as the reveal would make it now, beside its exact public rank."""
+    """A team on the private board as the reveal would make it now, beside the public rank that it would make."""
 
     team: Team
     rank: int
@@ -58,8 +58,9 @@ def review(competition: Competition, keep: Keep = anew) -> Review:
     teams = list(competition.teams.all())
     by_key = {team.pk: team for team in teams}
     ruler = competition.ground_truth
-    private = [] if ruler is None else _private(competition, ruler, keep)
-    ranks = ranking.ranks_of(private)
+    boards = _boards(competition, ruler, keep)
+    private = boards[Split.PRIVATE]
+    ranks, public_ranks = ranking.ranks_of(private), ranking.ranks_of(boards[Split.PUBLIC])
     disqualified = tuple(team for team in teams if team.disqualified_at is not None)
     numbers = competition.submissions.filter(team__isnull=False).aggregate(
         scored=Count("pk", filter=Q(status=Status.SCORED)),
@@ -75,17 +76,18 @@ def review(competition: Competition, keep: Keep = anew) -> Review:
         disqualified=disqualified,
         without=len(teams) - len(disqualified) - len(private),
         candidate=competition.candidate,
-        rows=tuple(_rows(private, ranks, by_key, _public_ranks(ruler, keep))),
+        rows=tuple(_rows(private, ranks, by_key, public_ranks)),
     )
 
 
-def _private(competition: Competition, ruler: GroundTruth, keep: Keep) -> list[Best]:
-    ruler.competition = competition
-    return [best for split, best in decided(ruler, keep) if split == Split.PRIVATE]
-
-
-def _public_ranks(ruler: GroundTruth | None, keep: Keep) -> dict[int, int]:
-    return {} if ruler is None else ranking.ranks_of(expected(ruler, keep))
+def _boards(competition: Competition, ruler: GroundTruth | None, keep: Keep) -> dict[Split, list[Best]]:
+    """Both boards by the files that would decide: who rises and falls is told by these afterwards."""
+    boards: dict[Split, list[Best]] = {Split.PUBLIC: [], Split.PRIVATE: []}
+    if ruler is not None:
+        ruler.competition = competition
+        for split, best in decided(ruler, keep):
+            boards[split].append(best)
+    return boards
 
 
 def _rows(

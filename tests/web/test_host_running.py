@@ -181,6 +181,23 @@ def test_before_the_reveal_ada_reads_what_is_open_and_the_board_that_would_open(
     assert "Before you open it" not in text_of(client.get("/host/pets/reveal/"))
 
 
+def test_who_would_rise_is_said_before_the_reveal_as_it_is_afterwards(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    """Bo's best public file stands first until then, and another one of his decides: both boards show that one."""
+    enter(pets, bo), enter(pets, cy)
+    hand_in(pets, bo, answers(public=0, private=3))
+    hand_in(pets, bo, answers(public=2, private=0))
+    hand_in(pets, cy, answers(public=1, private=1))
+    close(pets)
+    client = signed_in(ada)
+    text = text_of(client.get("/host/pets/reveal/")).replace("’", "'")
+    assert "1 bo 2 ▲1 up 1 rank 1.00000" in text
+    hosting.reveal(competition=pets, user=ada)
+    after = text_of(client.get("/c/pets/shake-up/"))
+    assert "1 bo ▲1 up 1 rank from 2" in after
+
+
 def test_the_dashboard_counts(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers())

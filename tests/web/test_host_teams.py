@@ -152,7 +152,9 @@ def test_a_student_with_more_time_finds_the_page_open_while_others_find_it_close
     assert "Closed" in other
     assert "Submit for a score" not in other
     assert "a team was given more time" in text_of(signed_in(cy).get("/c/pets/leaderboard/?board=private"))
-    assert "A team was given more time" in text_of(signed_in(ada).get("/host/pets/reveal/"))
+    waiting = signed_in(ada).get("/host/pets/reveal/")
+    assert "A team was given more time" in text_of(waiting)
+    assert '<a href="/host/pets/teams/?show=granted">Which team</a>' in waiting.content.decode()
 
 
 def test_a_disqualified_team_reads_why_and_the_host_undoes_it(
