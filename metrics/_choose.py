@@ -41,8 +41,8 @@ class Fit:
     """Whether a metric can score a truth with the parameters ``params`` (its defaults, and columns for its roles).
 
     ``reason`` says why or why not, in sentences for the host; ``is_usual`` whether answers like these are usually
-    scored by metrics of its group. ``is_nearly`` means that only a few cells, which are no numbers like all others of
-    their column, keep a usual metric from fitting.
+    scored by metrics of its group. ``is_nearly`` means that only how cells are written keeps a usual metric from
+    fitting: a few that are no numbers like all others of their column, or empty, or all of them as ``45%``.
     """
 
     key: str
@@ -113,13 +113,20 @@ class _File:
         # Without a sample nobody said that a column is no answer: it is offered, not proposed.
         is_usual = is_usual and (self.sample is not None or not _spare_columns(metric, params))
         problems = self._problems(metric, params, layout, self.table)
-        is_nearly = bool(problems) and is_usual and self.strays is not None
-        is_nearly = is_nearly and not self._problems(metric, params, layout, self._clean)
+        is_nearly = bool(problems) and is_usual and self._is_only_written_otherwise(metric, params, layout, nature)
         if problems and not is_nearly:
             return Fit(metric.key, False, is_usual, _brief(problems[0]), params)
         return Fit(
             metric.key, not problems, is_usual, self._reason(metric, nature, is_usual, params), params, is_nearly
         )
+
+    def _is_only_written_otherwise(
+        self, metric: Metric, params: dict[str, Any], layout: Layout, nature: Nature
+    ) -> bool:
+        """Whether a metric that is meant would fit if a few cells, or all numbers, were written as it reads them."""
+        if nature.name == "foreign numbers":
+            return True
+        return self.strays is not None and not self._problems(metric, params, layout, self._clean)
 
     def _problems(self, metric: Metric, params: dict[str, Any], layout: Layout, table: Table) -> list[Problem]:
         """Why a metric cannot score such rows."""

@@ -18,7 +18,15 @@ _LONG = 65_536
 _NUMBERS = re.compile(r"[0-9]+( [0-9]+)*")
 _FOREIGN = (
     (re.compile(r"[+-]?\d+,\d+"), later("numbers with a decimal comma, to be written with a point")),
-    (re.compile(r"[+-]?[\d.]+\s*%"), later("numbers with a percent sign, to be written without it")),
+    (re.compile(r"[+-]?[\d.,]+\s*%"), later("numbers with a percent sign, to be written without it")),
+    (
+        re.compile(r"[+-]?\d{1,3}(\.\d{3})*(,\d+)?|[+-]?\d{1,3}(,\d{3})*(\.\d+)?"),
+        later("numbers with marks between the thousands, to be written without them and with a point"),
+    ),
+    (
+        re.compile(r"[€$£]\s*[+-]?\d[\d.,]*|[+-]?\d[\d.,]*\s*[€$£]"),
+        later("numbers with a currency, to be written without it"),
+    ),
 )
 _TIMES = ("time", "times", "duration", "days", "weeks", "months", "years", "tenure", "lifetime", "survival", "followup")
 _EVENTS = ("event", "events", "status", "death", "dead", "died", "churn", "churned", "failure", "failed", "observed")
@@ -116,8 +124,10 @@ def _of_one(cells: Sequence[str]) -> tuple[str, Sentence]:
     numbers = [to_decimal(cell) for cell in filled]
     if all(number is not None for number in numbers):
         return _of_numbers([float(number) for number in numbers if number is not None], len(filled) < len(cells))
-    for form, words in _FOREIGN:
-        if all(form.fullmatch(cell) for cell in filled):
+    distinct = set(filled)
+    are_many = len(distinct) > _FEW or 10 * len(distinct) > len(filled)
+    for form, words in _FOREIGN if are_many else ():
+        if all(form.fullmatch(cell) for cell in distinct):
             return "foreign numbers", said(words)
     if _are_masks(filled):
         return "masks", said("run-lengths")

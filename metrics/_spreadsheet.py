@@ -21,6 +21,7 @@ from metrics._truth import csv_bytes
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _COMMAS = later("commas")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]+([eE][+-]?[0-9]+)?")
 _SAYS_SEPARATOR = re.compile(r"\ufeff?sep=(.)\s*", re.IGNORECASE)
 
@@ -120,17 +121,21 @@ def _sheet(text: str, changes: list[Sentence]) -> _Sheet | None:
 
 
 def _write_points(sheet: _Sheet) -> None:
-    """Decimal commas of the columns in which nothing but numbers stands."""
+    """Decimal commas of the columns in which nothing but numbers stands. Points are marks between the thousands only
+    where one number has both: elsewhere ``1.234`` may be what it says."""
     columns, example = [], ("", "")
     for place, name in enumerate(sheet.names):
         filled = [cell for cell in sheet.cells(place) if cell]
-        with_comma = [cell for cell in filled if _DECIMAL_COMMA.fullmatch(cell)]
-        if not with_comma or len(with_comma) + sum(map(bool, map(_WHOLE.fullmatch, filled))) < len(filled):
+        with_both = [cell for cell in filled if "," in cell and _THOUSANDS.fullmatch(cell)]
+        with_comma = with_both or [cell for cell in filled if _DECIMAL_COMMA.fullmatch(cell)]
+        forms = (_DECIMAL_COMMA, _WHOLE, *([_THOUSANDS] if with_both else []))
+        if not with_comma or not all(any(form.fullmatch(cell) for form in forms) for cell in filled):
             continue
         columns.append(name)
-        example = (with_comma[0], with_comma[0].replace(",", "."))
+        mark = "." if with_both else ""
+        example = (with_comma[0], with_comma[0].replace(mark, "").replace(",", "."))
         for row in sheet.rows:
-            row[place] = row[place].replace(",", ".")
+            row[place] = row[place].replace(mark, "").replace(",", ".")
     if columns:
         sheet.changes.append(
             said(

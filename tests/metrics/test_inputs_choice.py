@@ -154,16 +154,27 @@ def test_a_time_and_an_event_are_known_by_other_names() -> None:
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        (lambda i, dice: f'"{dice.randint(0, 9)},{dice.randint(10, 99)}"', "written with a decimal comma"),
-        (lambda i, dice: f"{dice.randint(0, 99)}%", "written with a percent sign"),
+        (lambda i, dice: f'"{dice.randint(0, 9)},{dice.randint(10, 99)}"', "a decimal comma"),
+        (lambda i, dice: f"{dice.randint(0, 99)}%", "a percent sign"),
+        (lambda i, dice: f'"{dice.randint(1, 9)}.{dice.randint(100, 999)},50"', "marks between the thousands"),
+        (lambda i, dice: f'"{dice.randint(1, 9)},{dice.randint(100, 999)}.50"', "marks between the thousands"),
+        (lambda i, dice: f"${dice.randint(1, 9999)}.50", "a currency"),
+        (lambda i, dice: f"{dice.randint(1, 9999)} €", "a currency"),
     ],
 )
 def test_numbers_in_another_notation_are_no_labels(cell: Callable[[int, random.Random], str], words: str) -> None:
-    fits = {fit.key: fit for fit in metrics.suggest(table("id,y", cell))}
-    assert words in fits["rmse"].reason
-    assert not fits["rmse"].fits
+    data = table("id,y", cell)
+    assert first_of(data).key == "rmse", "whose check says how numbers are written"
+    assert metrics.check_truth("rmse", data, is_quick=True).findings[0].code in ("not_a_number", "decimal_comma")
+    fits = {fit.key: fit for fit in metrics.suggest(data)}
+    assert f"numbers with {words}" in fits["rmse"].reason
+    assert (fits["rmse"].fits, fits["rmse"].is_nearly) == (False, True)
     assert not fits["accuracy"].is_usual
-    assert "though they are numbers with a" in fits["accuracy"].reason
+    assert f"though they are numbers with {words}" in fits["accuracy"].reason
+
+
+def test_a_few_percentages_may_be_names_of_classes() -> None:
+    assert first_of(table("id,y", lambda i, dice: dice.choice(["0%", "50%", "100%"]))).key == "accuracy"
 
 
 def test_the_same_number_in_each_row_is_called_so() -> None:

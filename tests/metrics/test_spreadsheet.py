@@ -60,10 +60,14 @@ def test_commas_stay_where_anything_but_numbers_stands() -> None:
 
 
 def test_thousands_are_no_decimals() -> None:
-    """Whether 1.234 is more than a thousand or a little more than one is not for us to say."""
-    found = metrics.as_meant(b"id;y\n1;1.234,5\n2;7,5\n")
+    """Whether 1.234 is more than a thousand or a little more than one is said by another number or by nobody."""
+    found = metrics.as_meant(b"id;y\n1;1.234\n2;7,5\n")
     assert found is not None
     assert b'"7,5"' in found.text
+    found = metrics.as_meant(b"id;y;z\n1;1.234;a\n2;7,5;b\n3;-2.345.678,25;c\n4;;d\n5;12;e\n")
+    assert found is not None
+    assert found.text == b"id,y,z\n1,1234,a\n2,7.5,b\n3,-2345678.25,c\n4,,d\n5,12,e\n"
+    assert "-2.345.678,25 → -2345678.25" in found.changes[1]
 
 
 @pytest.mark.parametrize(
