@@ -196,6 +196,8 @@ def test_a_disqualified_team_is_offered_nothing_that_would_be_refused_and_reads_
     assert [word for word in (*offered, submit, team.invitation) if word in page] == []
     assert page.count("nobody joins or leaves it, and it becomes part of no other.") == 1
     assert "Rename the team" in page
+    assert "Everybody sees it on the leaderboard" not in page
+    assert "attempts a day" not in page
     assert submit not in client.get("/c/pets/").content.decode()
     hosting.readmit(team=team, user=ada)
     assert all(word in client.get(TEAM).content.decode() for word in (*offered, submit))

@@ -111,9 +111,9 @@ class MergeForm(forms.Form):
 class TeamNameForm(forms.Form):
     name = forms.CharField(label=_("Team name"), max_length=60, help_text=_("Everybody sees it on the leaderboard."))
 
-    def __init__(self, *args: Any, competition: Competition, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, competition: Competition, is_on_board: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if competition.uses_pseudonyms:
+        if competition.uses_pseudonyms or not is_on_board:
             self.fields["name"].help_text = _("Your team and those who run the competition see it.")
 
 

@@ -29,6 +29,7 @@ def team(request: HttpRequest, visit: Visit) -> HttpResponse:
         request.POST if action == "rename" else None,
         initial={"name": membership.team.name},
         competition=visit.competition,
+        is_on_board=not visit.is_disqualified,
     )
     offer = MergeForm(request.POST if action == "offer" else None)
     if request.method == "POST":
