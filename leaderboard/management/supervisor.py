@@ -284,6 +284,8 @@ def welcome(url: str, link: str | None, place: Place) -> str:
     if link:
         lines += ["Nobody operates it yet. Who opens this link first becomes the operator:", ""]
         lines += [f"{url}setup/{link}/", ""]
+    if os.environ.get("EMAIL_URL") and not os.environ.get("SITE_URL"):
+        lines += ["Letters hold no whole links: set SITE_URL to the address that students type.", ""]
     lines += [f"Ctrl-C stops it. Data and logs: {place.var}"]
     width = max(map(len, lines))
     body = [f"│ {line:{width}} │" for line in lines]

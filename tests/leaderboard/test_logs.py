@@ -185,6 +185,13 @@ def test_up_says_its_words_in_the_same_form(
         assert not set(event) & set("╭│╰")
 
 
+@pytest.mark.parametrize(("site", "warns"), [("", True), ("https://class.example", False)])
+def test_up_says_where_letters_would_hold_no_links(site: str, warns: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMAIL_URL", "smtp://mail.example")
+    monkeypatch.setenv("SITE_URL", site)
+    assert ("set SITE_URL" in supervisor.welcome("http://localhost:8000", None, Place(Path("/srv/var")))) is warns
+
+
 def test_a_formatter_is_cheap_enough_for_every_request() -> None:
     """Counted in calls, not in seconds: the machine may be busy. What falls into one run alone is not its own, and what
     other tests left in the context is not the site's."""

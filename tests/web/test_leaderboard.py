@@ -237,9 +237,12 @@ def test_baselines_stand_among_the_teams_without_a_rank(
 
 
 def test_an_empty_board_invites(client: Client, ada: User) -> None:
-    make_competition(ada, is_listed=True)
+    competition = make_competition(ada, is_listed=True)
     assert "Be the first" in page(client)
     assert "<table" not in page(client), "a head without a line says nothing"
+    close(competition)
+    assert "Be the first" not in page(client)
+    assert "Nobody is ranked" in page(client)
 
 
 def test_a_draft_without_a_ruler_has_no_board_yet(client: Client, ada: User) -> None:

@@ -7,6 +7,7 @@ import io
 import re
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from django.test import Client
 from django.utils import timezone
 
@@ -54,6 +55,24 @@ def test_the_tabs_filter(pets: Competition, bo: User) -> None:
 def test_an_empty_list_says_what_to_do(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     assert "Nothing handed in yet" in page_of(signed_in(bo), LIST)
+    assert "a place on the leaderboard" in page_of(signed_in(bo), LIST)
+
+
+@pytest.mark.parametrize("takes_late", [False, True])
+def test_an_empty_list_promises_no_place_after_the_deadline(pets: Competition, bo: User, takes_late: bool) -> None:
+    enter(pets, bo)
+    close(pets)
+    Competition.objects.update(allows_late=takes_late)
+    page = page_of(signed_in(bo), LIST)
+    assert "so your team is on no board" in page
+    assert ("Submit predictions" in page) is ("never ranked" in page) is takes_late
+    assert "a place on the leaderboard" not in page
+
+
+def test_an_empty_list_of_a_hidden_board_promises_no_score_at_once(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    Competition.objects.update(board_mode="hidden")
+    assert "once the private board opens" in page_of(signed_in(bo), LIST)
 
 
 def test_the_host_is_led_to_the_hosts_list(pets: Competition, ada: User, bo: User) -> None:
