@@ -23,7 +23,7 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
         words = gettext_lazy(
             "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
         )
-        tell([found.user], team.competition, lambda: _("You left a team"), lambda: words % {"team": team.name})
+        tell([found.user], team.competition, lambda: _("You are out of a team"), lambda: words % {"team": team.name})
         _note(Deed.MEMBER_REMOVED, captain, found.user)
     return found
 

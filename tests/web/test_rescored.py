@@ -121,6 +121,11 @@ def test_who_tells_nobody_tells_nobody(waiting: Competition, ada: User, bo: User
     assert PAGE in signed_in(bo).get("/c/pets/submissions/").content.decode()
 
 
+def test_who_handed_in_nothing_before_is_led_to_no_scores_before(waiting: Competition, ada: User, dee: User) -> None:
+    signed_in(ada).post(CANDIDATE, {"action": "apply"})
+    assert PAGE not in signed_in(dee).get("/c/pets/submissions/").content.decode()
+
+
 def test_receipt_times_and_attempts_stay(waiting: Competition, ada: User) -> None:
     before = list(waiting.submissions.order_by("pk").values_list("pk", "received_at", "status"))
     signed_in(ada).post(CANDIDATE, {"action": "apply", "tells": "on"})
