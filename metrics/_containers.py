@@ -21,8 +21,8 @@ LIMIT = 500_000_000
 RATIO = 100
 """A compressed file may grow by this factor."""
 
-_APPLES = b"__MACOSX/"
-"""A folder of resource forks that Macs add to every archive; it is no second file."""
+_APPLES = "__MACOSX/"
+_LEFT_BY_SYSTEMS = (".ds_store", "thumbs.db", "desktop.ini")
 
 _CHUNK = 1 << 20
 _BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
@@ -139,7 +139,7 @@ def peek(head: bytes, limit: int = _CHUNK) -> bytes:
         return b""
     flags, method = int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
     length = int.from_bytes(head[26:28], "little")
-    if flags & 1 or head[30 : 30 + length].startswith(_APPLES):
+    if flags & 1 or _is_by_the_way(head[30 : 30 + length].decode(errors="replace")):
         return b""
     start = 30 + length + int.from_bytes(head[28:30], "little")
     if method == 0:
@@ -195,8 +195,14 @@ def check_zip(data: bytes) -> None:
         raise Refused(_broken(said("The zip archive is damaged or encrypted."))) from None
 
 
+def _is_by_the_way(name: str) -> bool:
+    """Whether a Mac or Windows put this into an archive unasked: it is no second file."""
+    last = name.rpartition("/")[2].lower()
+    return name.startswith(_APPLES) or last.startswith("._") or last in _LEFT_BY_SYSTEMS
+
+
 def _only_member(members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
-    found = [m for m in members if not m.is_dir() and not m.filename.startswith(_APPLES.decode())]
+    found = [m for m in members if not m.is_dir() and not _is_by_the_way(m.filename)]
     if len(found) != 1:
         message = counted(
             len(found),

@@ -50,8 +50,12 @@ def test_plain_gzip_and_zip_give_the_same_bytes(tmp_path: Path) -> None:
         assert metrics.sniff(data, len(data), ["id", "y"]) == []
 
 
-def test_the_resource_forks_of_a_mac_are_no_second_file() -> None:
-    assert metrics.read_container(zipped(("sub.csv", CSV), ("__MACOSX/._sub.csv", b"\x00")), 1000) == CSV
+@pytest.mark.parametrize("name", ["__MACOSX/._sub.csv", "._sub.csv", "deep/.DS_Store", "Thumbs.db", "desktop.ini"])
+def test_what_a_mac_or_windows_adds_is_no_second_file(name: str) -> None:
+    for members in ((("sub.csv", CSV), (name, b"\x00")), ((name, b"\x00"), ("sub.csv", CSV))):
+        data = zipped(*members)
+        assert metrics.read_container(data, 1000) == CSV
+        assert metrics.sniff(data, len(data), ["id", "y"]) == []
 
 
 NAMED = [
