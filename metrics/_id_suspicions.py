@@ -29,7 +29,7 @@ _CHANGING = (
         "ids_like_decimals",
         r"^[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9.]+[eE][+-]?[0-9]+|\+[0-9]+)$",
         forms(
-            "{count} id that look like decimal numbers, such as {example}.",
+            "{count} id that looks like a decimal number, such as {example}.",
             "{count} ids that look like decimal numbers, such as {example}.",
         ),
         later("Spreadsheets and pandas write them in another way (1.50 becomes 1.5), and ids are compared as text."),
@@ -49,7 +49,7 @@ _CHANGING = (
         "ids_like_dates",
         r"^[0-9]{1,4}([-/.])[0-9]{1,2}[-/.][0-9]{1,4}([T ].*)?$",
         forms(
-            "{count} id that look like dates, such as {example}.",
+            "{count} id that looks like a date, such as {example}.",
             "{count} ids that look like dates, such as {example}.",
         ),
         later("Spreadsheets and pandas write dates in another way, and ids are compared as text."),

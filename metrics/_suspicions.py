@@ -22,6 +22,7 @@ from metrics._id_suspicions import (
     swallowed_rows,
     twins,
 )
+from metrics._inputs import LabelSet, Words
 from metrics._numbers import read_numbers
 from metrics._sentences import EXAMPLES, counted, forms, listed, said
 from metrics._tables import pick
@@ -223,7 +224,9 @@ _MISSING_FROM = {
 
 def _missing_classes(truth: Truth, column: _Column) -> list[Finding]:
     labels = column.labels
-    if labels is None or len(labels) > max(2, len(column.codes) // 2):
+    # Of several labels in a cell each cell is a combination, and hardly any part has all of those.
+    holds_several = isinstance(truth.metric.truth, LabelSet | Words)
+    if labels is None or holds_several or len(labels) > max(2, len(column.codes) // 2):
         return []
     found = []
     for name, rows in truth.parts.items():

@@ -24,7 +24,7 @@ from ..models import Competition, GroundTruth, User
 from ..models.zones import known_zones
 from ..sentences import in_words
 from ..storage import TooLarge, reading
-from . import boards, data_files, drafts, launches, rulers, setting_up
+from . import boards, copies, data_files, drafts, launches, rulers, setting_up
 from .setting_up import CannotHost
 
 PLAIN_FIELDS = (
@@ -56,14 +56,19 @@ TIMES = ("opens_at", "closes_at")
 TIMES_IF_ANY = ("teams_close_at",)
 
 
-def import_folder(folder: Path, *, user: User, launch: bool = False, needs_truth: bool = True) -> Competition:
+def import_folder(
+    folder: Path, *, user: User, launch: bool = False, needs_truth: bool = True, finds_address: bool = False
+) -> Competition:
     """Make a competition from a folder; raises `CannotHost` naming the file and the key that is wrong.
 
-    Nothing is kept of a folder that cannot be imported whole.
+    Nothing is kept of a folder that cannot be imported whole. With `finds_address` an address that is taken gets a
+    number; else it is refused.
     """
     spec = _read_spec(folder)
     fields = {name: spec[name] for name in PLAIN_FIELDS if name in spec}
     fields |= {name: _time(spec, name) for name in (*TIMES, *TIMES_IF_ANY) if name in TIMES or name in spec}
+    if finds_address and Competition.objects.filter(slug=str(spec.get("slug", ""))).exists():
+        fields["slug"] = copies.free_slug(str(spec["slug"]))
     fields["overview"] = _text(folder / "overview.md")
     fields["rules"] = _text(folder / "rules.md")
     try:

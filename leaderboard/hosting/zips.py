@@ -26,13 +26,16 @@ _PART = r"[^/\\:\x00-\x1f]+"
 _KNOWN = re.compile(rf"(competition\.toml|overview\.md|rules\.md|truth\.csv|data/{_PART}|baselines/({_PART}/)?{_PART})")
 
 
-def import_zip(*, chunks: Iterable[bytes], user: User) -> Competition:
-    """Make a draft of a zipped folder, with or without a truth file. Raises `CannotHost` and `storage.TooLarge`."""
+def import_zip(*, chunks: Iterable[bytes], user: User, finds_address: bool = False) -> Competition:
+    """Make a draft of a zipped folder as `import_folder` does, with or without a truth file.
+
+    Raises `CannotHost` and `storage.TooLarge`.
+    """
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "folder"
         folder.mkdir()
         _unpack(_kept(chunks, Path(place) / "upload.zip"), folder)
-        return import_folder(folder, user=user, needs_truth=False)
+        return import_folder(folder, user=user, needs_truth=False, finds_address=finds_address)
 
 
 def export_zip(competition: Competition) -> Iterator[bytes]:

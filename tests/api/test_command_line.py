@@ -305,7 +305,7 @@ def test_who_has_no_attempt_left_reads_when_there_is_one_on_the_own_clock(bos: T
     (tmp_path / "other.csv").write_bytes(answers())
     said = bos.run("submit pets -f other.csv")
     assert said.code == 4
-    assert "used all" in said.err
+    assert "used its attempt of today" in said.err
     assert re.search(r"On your clock that is \d{4}-\d\d-\d\d \d\d:\d\d", said.err)
 
 

@@ -63,6 +63,14 @@ def test_a_first_line_that_is_a_row_is_told(key: str, header: str, cells: Sequen
     assert "header_like_row" not in warned(key, named)
 
 
+def test_combinations_of_labels_are_no_classes_that_a_part_lacks() -> None:
+    some = ["a b", "b c", "c", "a", "b a c"]
+    text = "".join(f"{n},{some[n % 5]},{'Public' if n % 5 < 3 else 'Private'}\n" for n in range(100))
+    data = f"id,y,Usage\n{text}".encode()
+    assert "missing_class" not in warned("multilabel_f1", data)
+    assert "missing_class" in warned("accuracy", data)
+
+
 def test_odd_answers_are_told_with_line_and_id() -> None:
     rows = table("id,y", lambda i, dice: "Cat" if i == 7 else "nan" if i in (9, 11) else dice.choice(["cat", "dog"]))
     found = warned("accuracy", rows)

@@ -107,8 +107,11 @@ def _bring(request: HttpRequest) -> HttpResponse:
     try:
         refuse_too_large(request)
         if form.is_valid():
-            made = hosting.import_zip(chunks=form.cleaned_data["folder"].chunks(), user=person(request.user))
-            messages.success(request, _("“%(title)s” is a draft that only you see.") % {"title": made})
+            chunks = form.cleaned_data["folder"].chunks()
+            # Who brings last year's along has it here still, and nobody can write another address into a zip file here.
+            made = hosting.import_zip(chunks=chunks, user=person(request.user), finds_address=True)
+            words = _("“%(title)s” is a draft that only you see, at /c/%(slug)s/.")
+            messages.success(request, words % {"title": made, "slug": made.slug})
             return see_other("host_setup", slug=made.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
