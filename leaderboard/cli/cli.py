@@ -393,9 +393,11 @@ def at_home(data: bytes, columns: list[str]) -> list[dict[str, Any]]:
 
 
 def submissions(site: Site, asked: Any) -> Any:
-    """Your team's files, newest first."""
+    """Your team's files, newest first; a host's are those of all teams."""
     found = site.pages(f"competitions/{asked.competition}/submissions")
-    names = ("received_at", "file_name", "status", "public_score", "private_score", "is_selected", "note", "id")
+    names = ["received_at", "file_name", "status", "public_score", "private_score", "is_selected", "note", "id"]
+    if len({file["team"] for file in found["items"]}) > 1:
+        names.insert(1, "team")
     return found, table(found["items"], *names)
 
 

@@ -23,7 +23,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard import hosting, scoring, submitting, tasks
 from leaderboard.models import ApiToken, Competition, Submission, User
-from tests.conftest import TRUTH, answers, close, enter, make_competition
+from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
 from tests.web.test_host_score_again import failed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -213,6 +213,18 @@ def test_files_are_scored_again_by_their_ids_and_one_with_a_score_is_left_alone(
     assert (said.code, said.out) == (0, "Files that wait for a score again: 1 of 2.\n")
     assert Submission.objects.get(pk=lost.pk).status == "scored"
     assert bos.run(f"again pets {lost.pk}").code == 4
+
+
+def test_a_host_reads_whose_each_file_is(bos: Terminal, ada: User, cy: User) -> None:
+    bos.run("submit pets -f submission.csv")
+    assert " team " not in bos.run("submissions pets").out
+    pets = Competition.objects.get()
+    enter(pets, cy)
+    hand_in(pets, cy, answers())
+    assert " team " not in bos.run("submissions pets").out
+    bos.token = ApiToken.issue(ada, "laptop", ApiToken.Scope.HOST)[1]
+    head, *lines = bos.run("submissions pets").out.splitlines()
+    assert [line.split()[2] for line in lines] == ["cy", "bo"], head
 
 
 def test_an_export_that_broke_off_leaves_no_file(adas: Terminal, ada: User, tmp_path: Path) -> None:
