@@ -243,6 +243,7 @@ def test_before_the_start_there_is_no_form(ada: User, bo: User) -> None:
     client = signed_in(bo)
     page = client.get(SUBMIT).content.decode()
     assert "Not open yet" in page
+    assert "Attempts left" not in page, "there is nothing yet that could be attempted"
     assert "drop-zone" not in page
     assert send(client).status_code == 409
 
