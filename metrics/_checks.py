@@ -181,7 +181,8 @@ def _without_group(
     try:
         refuse_group(table, id_column_of(table, id_column), group)
     except Refused as refused:
-        return table, [_blocking(problem) for problem in refused.problems if group not in roles]
+        # What is wrong with the id column is said once, by whoever reads the whole table.
+        return table, [_blocking(one) for one in refused.problems if group not in roles and one.column == group]
     found = []
     if USAGE in table.names:
         found = split_groups(table.column(group).to_pylist(), table.column(USAGE).to_pylist(), group)

@@ -1,13 +1,15 @@
-"""Ids that programs change, that look alike or that swallow rows; groups in both parts. Nothing here blocks."""
+"""A first line that is a row, ids that programs change or that look alike, swallowed rows, groups in both parts.
+Nothing here blocks."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
 from metrics._errors import shown
 from metrics._findings import Finding
-from metrics._headers import is_index
+from metrics._headers import NUMBER, is_index
 from metrics._ids import spanning
 from metrics._layout import SPLITS
 from metrics._sentences import EXAMPLES, Sentence, counted, forms, later, listed, said
@@ -16,6 +18,7 @@ from metrics._truth import Truth
 MOST_COMPARED = 200_000
 """Texts of which all pairs that look alike are sought."""
 
+_DIGITS = re.compile("[0-9]+")
 _CHANGING = (
     (
         "leading_zeros",
@@ -78,6 +81,25 @@ def ids_that_change(truth: Truth) -> list[Finding]:
             line, name = line_and_id(truth, pc.index(matches, True).as_py())
             message = counted(count, *words, example=shown(name))
             found.append(Finding(code, message, truth.id_column, line, name, count, False, said(why)))
+    return found
+
+
+def header_like_row(truth: Truth) -> list[Finding]:
+    """A header that may be a row: beside what looks like an id one of the answers below, or a number where one column
+    is predicted. A column `spam` may hold `spam` and `ham`."""
+    import pyarrow.compute as pc
+
+    first: str = truth.ids.array[0].as_py() if truth.rows else ""
+    is_like_an_id = _DIGITS.sub("0", first) == _DIGITS.sub("0", truth.id_column)
+    why = said(
+        "Are the names of the columns missing? Then the first row is lost, and students would write it as their header."
+    )
+    found = []
+    for name in truth.target_columns:
+        is_answer = is_like_an_id and pc.any(pc.equal(truth.table.column(name), name)).as_py()
+        if is_answer or (len(truth.target_columns) == 1 and NUMBER.fullmatch(name)):
+            message = said("The column {column} is called like an answer.", column=shown(name))
+            found.append(Finding("header_like_row", message, name, 1, blocking=False, why=why))
     return found
 
 

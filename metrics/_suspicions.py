@@ -10,9 +10,9 @@ import numpy as np
 from metrics._cells import Cells
 from metrics._errors import shown
 from metrics._findings import Finding
-from metrics._headers import NUMBER
 from metrics._id_suspicions import (
     MOST_COMPARED,
+    header_like_row,
     ids_that_change,
     in_pairs,
     index_columns,
@@ -52,11 +52,16 @@ class _Column:
 
 def suspicions(truth: Truth) -> list[Finding]:
     """All warnings about a truth that the metric can read."""
-    found = index_columns(truth) + ids_that_change(truth) + similar_ids(truth) + swallowed_rows(truth)
+    found = (
+        header_like_row(truth)
+        + index_columns(truth)
+        + ids_that_change(truth)
+        + similar_ids(truth)
+        + swallowed_rows(truth)
+    )
     for name in truth.target_columns:
         column = _column(truth, name)
         for look in (
-            _named_like_an_answer,
             _odd_labels,
             _odd_numbers,
             _missing_classes,
@@ -107,18 +112,6 @@ def _column(truth: Truth, name: str) -> _Column:
     labels = sorted(coded.values)
     place = {label: number for number, label in enumerate(labels)}
     return _Column(name, np.array([place[text] for text in coded.values], np.int64)[coded.codes], labels)
-
-
-def _named_like_an_answer(truth: Truth, column: _Column) -> list[Finding]:
-    """A header that may be a row: its cell is one of the answers below, or a number where one column is predicted."""
-    is_answer = column.labels is not None and len(column.labels) < len(column.codes) and column.name in column.labels
-    if not is_answer and not (len(truth.target_columns) == 1 and NUMBER.fullmatch(column.name)):
-        return []
-    message = said("The column {column} is called like an answer.", column=shown(column.name))
-    why = said(
-        "Are the names of the columns missing? Then the first row is lost, and students would write it as their header."
-    )
-    return [Finding("header_like_row", message, column.name, 1, blocking=False, why=why)]
 
 
 # --- answers ----------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def test_an_exported_index_is_told_as_ids_and_as_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "header", "cells"), [("accuracy", "r0,cat", ["cat", "dog"]), ("rmse", "r0,0.53", ["0.1", "2.7", "1.3"])]
+    ("key", "header", "cells"), [("accuracy", "99,cat", ["cat", "dog"]), ("rmse", "r0,0.53", ["0.1", "2.7", "1.3"])]
 )
 def test_a_first_line_that_is_a_row_is_told(key: str, header: str, cells: Sequence[str]) -> None:
     found = warned(key, table(header, lambda i, dice: dice.choice(cells)))
@@ -61,6 +61,15 @@ def test_a_first_line_that_is_a_row_is_told(key: str, header: str, cells: Sequen
     assert "is called like an answer" in found["header_like_row"].message
     named = table("id,animal", lambda i, dice: dice.choice(cells))
     assert "header_like_row" not in warned(key, named)
+
+
+def test_a_column_may_be_called_like_one_of_its_classes() -> None:
+    assert "header_like_row" not in warned("accuracy", table("id,spam", lambda i, dice: dice.choice(["spam", "ham"])))
+
+
+def test_a_missing_id_column_is_said_once_beside_groups() -> None:
+    report = metrics.check_truth("accuracy", b"id,g,y\n1,a,x\n2,b,z\n", id_column="nr", group="g")
+    assert [one.code for one in report.findings] == ["column_missing"]
 
 
 def test_combinations_of_labels_are_no_classes_that_a_part_lacks() -> None:
