@@ -5,6 +5,7 @@ The long test looks at all pages of a term, and none may escape it; the short on
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
@@ -221,6 +222,8 @@ def test_a_board_on_paper_fits_and_has_nothing_to_press(
     assert row["width"] <= table["width"]
     assert page.locator("button:visible, a.button:visible, input:visible, nav:visible").count() == 0
     assert "ago" not in page.locator("tr.mine").inner_text()
+    closes = re.search(r"Closes in [^(]+ \(\d+ \w+, \d", page.locator(".competition-head").inner_text())
+    assert closes, "paper gets old"
     title = page.locator("table.board caption").bounding_box()
     assert title is not None
     assert title["height"] > 10, "paper says which board it is"

@@ -54,9 +54,12 @@
     }
   };
 
-  // On paper “2 h ago” says nothing.
+  // On paper “2 h ago” says nothing, and “in 3 d” gets old.
   addEventListener("beforeprint", () => {
-    for (const time of document.querySelectorAll('time[data-moment="ago"]')) time.textContent = exact(new Date(time.dateTime));
+    for (const time of document.querySelectorAll('time:is([data-moment="ago"], [data-moment="left"])')) {
+      const when = exact(new Date(time.dateTime));
+      time.textContent = time.dataset.moment === "ago" ? when : `${time.textContent} (${when})`;
+    }
   });
   addEventListener("afterprint", () => showTimes(document));
 
