@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import PurePath
-from typing import IO
 
 import metrics
 
@@ -250,11 +249,11 @@ def _tables_in(data: bytes) -> Iterator[Iterator[str]]:
     """The lines of the file itself, or of what a gzip or zip holds; of all together no more than `LARGEST`."""
     left = LARGEST
 
-    def lines(part: IO[bytes]) -> Iterator[str]:
+    def lines(part: gzip.GzipFile | zipfile.ZipExtFile | io.BufferedReader) -> Iterator[str]:
+        # Each is asked itself: what reads ahead of it reads into the damage that it may end with.
         nonlocal left
-        whole = io.BufferedReader(part)  # type: ignore[type-var]
-        encoding = "utf-16" if whole.peek(2)[:2] in UTF_16 else "utf-8-sig"
-        text = io.TextIOWrapper(whole, encoding, errors="replace", newline="")
+        encoding = "utf-16" if part.peek(2)[:2] in UTF_16 else "utf-8-sig"
+        text = io.TextIOWrapper(part, encoding, errors="replace", newline="")
         while left > 0 and (line := text.readline(LONGEST_LINE)):
             left -= len(line)
             yield line
@@ -262,13 +261,13 @@ def _tables_in(data: bytes) -> Iterator[Iterator[str]]:
     try:
         if data.startswith(b"\x1f\x8b"):
             with gzip.open(io.BytesIO(data)) as file:
-                yield lines(file)  # type: ignore[arg-type]
+                yield lines(file)
         elif data.startswith(b"PK\x03\x04"):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 for member in archive.infolist():
                     with archive.open(member) as part:
-                        yield lines(part)
+                        yield lines(part)  # type: ignore[arg-type]
         else:
-            yield lines(io.BytesIO(data))
+            yield lines(io.BufferedReader(io.BytesIO(data)))
     except UNREADABLE:
         return

@@ -18,7 +18,7 @@ import pytest
 import metrics
 from leaderboard import child, hosting, measuring
 from leaderboard.exports import safe_cell
-from leaderboard.hosting import data_files
+from leaderboard.hosting import leaks
 from leaderboard.models import Competition, DailyAttempts, Submission, User
 from leaderboard.scorer import clean_environment
 from leaderboard.storage import path_of
@@ -120,7 +120,7 @@ def test_a_wide_data_file_is_compared_without_being_kept(pets: Competition) -> N
 
 
 def test_an_archive_is_looked_through_to_its_limit(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data_files, "LARGEST", 100_000)
+    monkeypatch.setattr(leaks, "LARGEST", 100_000)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros", bytes(10_000_000))
