@@ -145,11 +145,11 @@ def big_class(teams: int) -> Competition:
     competition = board.fill(teams, slug=f"of-{teams}", per_team=FILES.get(teams, 20))
     file = store([term.truth()], "truths")
     GroundTruth.objects.filter(competition=competition).update(file_key=file.key, sha256=file.sha256)
-    for name in ("ada", "dee", "olga"):
-        User.objects.get_or_create(
-            username=name, defaults={"can_host": name != "dee", "is_superuser": name == "olga", "is_staff": True}
-        )
+    for name in ("ada", "dee", "ivy", "olga"):
+        may = {"can_host": name in ("ada", "olga"), "is_superuser": name == "olga", "is_staff": True}
+        User.objects.get_or_create(username=name, defaults=may)
     competition.hosts.add(User.objects.get(username="ada"))
+    competition.assistants.add(User.objects.get(username="ivy"))
     _enrol(competition)
     _move(competition)
     return competition

@@ -341,7 +341,9 @@ def routes() -> Iterator[tuple[str, str]]:
     yield from walk(get_resolver().url_patterns, "")
 
 
-def pages(term: Term, *, student: str = "bo", stranger: str = "dee", host: str = "ada") -> Iterator[Page]:
+def pages(
+    term: Term, *, student: str = "bo", stranger: str = "dee", host: str = "ada", assistant: str = "ivy"
+) -> Iterator[Page]:
     """Every page and who looks at it. Some answer with a redirect or with 404 in a state they do not fit."""
     yield from (Page(path.strip("/").replace("/", "-"), path, "") for path in ENTRANCES)
     yield from (Page(path.strip("/").replace("/", "-"), path, student) for path in OWN_PAGES)
@@ -355,7 +357,8 @@ def pages(term: Term, *, student: str = "bo", stranger: str = "dee", host: str =
             if path := _filled(route, {"key": "accuracy", **term.doors.get(name, {})}):
                 yield from (Page(f"{name}-{one or 'visitor'}", path, one) for one in people)
             continue
-        people = (host,) if route.startswith("host/") else (student, stranger)
+        run_by = (assistant,) if name == "host_leave" else (host,)
+        people = run_by if route.startswith("host/") else (student, stranger)
         for state, known in term.arguments.items():
             if path := _filled(route, known):
                 yield from (Page(f"{name}-{state}-{one}", path, one) for one in people)
