@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -13,10 +12,8 @@ from django.db.models import OuterRef, QuerySet
 from django.db.models.functions import Coalesce
 from django.forms import BoundField
 from django.template import Context
-from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.timezone import get_current_timezone, get_current_timezone_name
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
@@ -24,10 +21,10 @@ import metrics
 
 from .. import grading, ranking, sentences, telling
 from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty, User, number_of
-from ..models.zones import day_and_time
 from ..web import charts, navigation, parameter_words, prose
 from ..web.access import Visit
 from ..web.metric_choice import metric_choice
+from ..web.moments import moment
 from ..web.problem_words import in_words
 
 register = template.Library()
@@ -60,38 +57,7 @@ ICONS = {
 register.filter("told", sentences.told)
 register.filter("said", sentences.in_words)
 register.simple_tag(metric_choice)
-
-
-@register.simple_tag
-def moment(when: datetime | None, style: str = "") -> SafeString:
-    """A moment in the viewer's zone, as far as it is known here; the script knows the browser's. Styles: `ago`, `left`
-    (a countdown)."""
-    if when is None:
-        return mark_safe("–")
-    utc, local = when.astimezone(UTC), when.astimezone(get_current_timezone())
-    text = title = f"{day_and_time(utc)} UTC"
-    if local.utcoffset():
-        text = f"{day_and_time(local)} {local.tzname()}"
-        title = f"{text} ({get_current_timezone_name()}; {title})"
-    if style == "left":
-        shown = remaining((utc - datetime.now(UTC)).total_seconds())
-    else:
-        shown = date_format(local, "j M, H:i") if style == "ago" else text
-    iso = utc.isoformat(timespec="seconds")
-    return format_html('<time datetime="{}" data-moment="{}" title="{}">{}</time>', iso, style, title, shown)
-
-
-def remaining(seconds: float) -> str:
-    """A span in words, as the script says it."""
-    if seconds <= 0:
-        return _("now")
-    minutes = int(seconds // 60)
-    days, hours = minutes // 1440, minutes // 60 % 24
-    if days:
-        return _("%(days)s d %(hours)s h") % {"days": days, "hours": hours}
-    if hours:
-        return _("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": minutes % 60}
-    return _("%(minutes)s min") % {"minutes": minutes} if minutes else _("less than a minute")
+register.simple_tag(moment)
 
 
 def number_in(value: float | str | None) -> float | None:

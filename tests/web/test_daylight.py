@@ -13,10 +13,10 @@ from django.utils import timezone
 from leaderboard import hosting, launching, reminding, submitting
 from leaderboard.models import Competition, DailyAttempts, Kind, Notice, User, WalkThrough
 from leaderboard.models.notice import next_digest
-from leaderboard.templatetags.leaderboard import moment
 from leaderboard.web.calendars import Dates, as_calendar
 from leaderboard.web.hosts.forms import moment_in
 from leaderboard.web.hosts.wizard_forms import LimitsForm, ScheduleForm
+from leaderboard.web.moments import moment
 from tests.conftest import enter, make_competition
 from tests.web.test_host import signed_in
 from tests.web.test_wizard import filled_in

@@ -20,9 +20,9 @@ from leaderboard import hosting
 from leaderboard.models import Competition, Notice, User
 from leaderboard.models.zones import day_and_time
 from leaderboard.telling import letters
-from leaderboard.templatetags.leaderboard import moment
 from leaderboard.web.hosts.forms import moment_in, wall_text
 from leaderboard.web.long_select import LongSelect
+from leaderboard.web.moments import moment
 from tests.conftest import enter, make_competition
 from tests.web.test_join import signed_in
 
