@@ -23,8 +23,6 @@ from .user import User, Viewer
 if TYPE_CHECKING:
     import metrics
 
-# What a stored failure says in a number, for whoever translates it.
-
 LARGEST_FLOAT = 1.7976931348623157e308
 
 

@@ -179,10 +179,11 @@ def shown_scores(team: Team | int | None, ground_truth: GroundTruth | None) -> d
     return {str(one.submission_id): one.shown for one in told if one.is_new and one.shown is not None}
 
 
-def ranked_files(of: str) -> Q:
-    """Which files of a team a board counts, for a query that knows them as `of`; as `ranked_scores` says of scores."""
+def ranked_files(of: str = "") -> Q:
+    """Which files of a team a board counts, for a query of files or for one that knows them as `of`; as `ranked_scores`
+    says of scores."""
     facts = {"status": Submission.Status.SCORED, "is_late": False, "hidden_at": None}
-    return Q(**{f"{of}__{name}": value for name, value in facts.items()})
+    return Q(**{f"{of}__{name}" if of else name: value for name, value in facts.items()})
 
 
 def ranked_scores(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from ..models import GroundTruth, Membership, Score, Split, Standing, Submission
-from .ladder import ladder_of
+from .ladder import ladder_of, ranked_files
 
 
 def with_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
@@ -19,9 +19,7 @@ def with_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: 
     last ranked file) and `stored` (what secondary metrics say of the file that stands there, where the ruler has
     some)."""
     everybody = Standing.objects.filter(ground_truth=ground_truth, split=split).values("split")
-    files = Submission.objects.filter(
-        team=OuterRef("team"), is_late=False, hidden_at=None, status=Submission.Status.SCORED
-    ).order_by("-received_at")
+    files = Submission.objects.filter(ranked_files(), team=OuterRef("team")).order_by("-received_at")
     found = standings.select_related("team").annotate(
         total=Subquery(everybody.annotate(number=Count("pk")).values("number")),
         last_at=Subquery(files.values("received_at")[:1]),

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import OuterRef
 from django.db.models.functions import Coalesce
 
+from ... import ranking
 from ...models import Competition, Membership, RosterEntry, Submission, number_of
 
 MEMBER_FACTS = (
@@ -104,7 +105,4 @@ def _made_up(competition: Competition, *, with_valid: bool) -> list[Student]:
 
 def _valid_files(team: str) -> Coalesce:
     """For a query that names the team so: how many of its files were scored and came in time."""
-    files = Submission.objects.filter(
-        team=OuterRef(team), status=Submission.Status.SCORED, is_late=False, hidden_at=None
-    )
-    return number_of(files, "team")
+    return number_of(Submission.objects.filter(ranking.ranked_files(), team=OuterRef(team)), "team")
