@@ -17,7 +17,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -66,11 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except metrics.GroundTruthError as error:
         return _complain("The truth file is invalid.", error.problems, 3, options)
     except _OtherIsInvalid as error:
-        return _complain("The submission to compare with is invalid.", error.problems, 2, options)
+        return _complain("The submission to compare with is invalid.", _all_of(error), 2, options)
     except metrics.SubmissionError as error:
-        # At home one holds the truth, so nothing is kept back.
-        told = [metrics.Problem("metric", error.told)] if error.told else []
-        return _complain("The submission is invalid.", error.problems + told, 2, options)
+        return _complain("The submission is invalid.", _all_of(error), 2, options)
     except (metrics.MetricError, OSError) as error:
         code = "file" if isinstance(error, OSError) else "call"
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
@@ -145,9 +143,8 @@ def _score(options: argparse.Namespace) -> int:
         return 0
     for name in _splits(result):
         parts = ", ".join(f"{part} {count:g}" for part, count in result.parts.get(name, {}).items())
-        doubt = result.uncertainty[name]
-        spread = "" if doubt.standard_error is None else f"  95 %: {doubt.low:.6g} to {doubt.high:.6g}"
-        print(f"{name:<8} {getattr(result, name)!r}{spread}{f'  ({parts})' if parts else ''}")
+        interval = _interval(result.uncertainty.get(name))
+        print(f"{name:<8} {getattr(result, name)!r}{interval}{f'  ({parts})' if parts else ''}")
     for aside, value in zip(truth.secondary, result.secondary, strict=True):
         print(_beside(value, aside.problem))  # at home one holds the truth, so nothing is kept back
     for name, found in comparisons.items():
@@ -155,27 +152,57 @@ def _score(options: argparse.Namespace) -> int:
     return 0
 
 
+def _interval(uncertainty: metrics.Uncertainty | None) -> str:
+    """The interval of a value. A metric from outside has none."""
+    if uncertainty is None or uncertainty.standard_error is None:
+        return ""
+    return f"  95 %: {uncertainty.low:.6g} to {uncertainty.high:.6g}"
+
+
 def _splits(result: metrics.Result) -> list[str]:
     return [name for name in ("overall", "public", "private") if getattr(result, name) is not None]
 
 
-def _compare(truth: metrics.Truth, result: metrics.Result, path: str) -> dict[str, metrics.Comparison]:
+@dataclass(frozen=True)
+class _Compared:
+    """The first value minus the second and, where the metric has intervals, how surely the first is better."""
+
+    difference: float
+    low: float | None = None
+    high: float | None = None
+    probability: float | None = None
+
+
+def _compare(truth: metrics.Truth, result: metrics.Result, path: str) -> dict[str, _Compared]:
     try:
         other = truth.evaluate(path, uncertainty=True)
     except metrics.SubmissionError as error:
-        raise _OtherIsInvalid(error.problems) from None
-    return {name: metrics.compare(result, other, name) for name in _splits(result)}
+        raise _OtherIsInvalid(error.problems, error.told) from None
+    return {name: _compare_split(result, other, name) for name in _splits(result)}
 
 
-def _verdict(split: str, found: metrics.Comparison, options: argparse.Namespace) -> str:
+def _compare_split(result: metrics.Result, other: metrics.Result, name: str) -> _Compared:
+    if name not in result.uncertainty:  # a metric from outside
+        return _Compared(getattr(result, name) - getattr(other, name))
+    return _Compared(**asdict(metrics.compare(result, other, name)))
+
+
+def _verdict(split: str, found: _Compared, options: argparse.Namespace) -> str:
     """Which of the two files is better on a split, in a sentence."""
-    first, second, sure = options.submission, options.compare, found.probability
-    if sure < 0.5:
-        first, second, sure = second, first, 1 - sure
-    gap = f"difference {found.difference:.6g}, 95 %: {found.low:.6g} to {found.high:.6g}"
-    if sure == 0.5:
+    first, second = options.submission, options.compare
+    chance = found.probability
+    if chance is None:
+        is_better = (found.difference > 0) == (metrics.get(options.key).direction == "maximize")
+        chance = float(is_better) if found.difference else 0.5
+        sure, interval = "", "; this metric has no interval"
+    else:
+        sure, interval = f": {max(chance, 1 - chance):.3g}", f", 95 %: {found.low:.6g} to {found.high:.6g}"
+    gap = f"difference {found.difference:.6g}{interval}"
+    if chance == 0.5:
         return f"{split:<8} neither is better ({gap})"
-    return f"{split:<8} {first} is better than {second}: {sure:.3g} ({gap})"
+    if chance < 0.5:
+        first, second = second, first
+    return f"{split:<8} {first} is better than {second}{sure} ({gap})"
 
 
 def _further(text: str) -> tuple[str, dict[str, Any]]:
@@ -200,6 +227,11 @@ def _pair(text: str) -> tuple[str, str]:
     if not found:
         raise metrics.ParameterError({name: "Write parameters as name=value."})
     return name.strip(), value
+
+
+def _all_of(error: metrics.SubmissionError) -> list[metrics.Problem]:
+    """The problems of a file. Who scores at home has the truth, so all that the metric says may be shown."""
+    return error.problems + ([metrics.Problem("metric", error.told)] if error.told else [])
 
 
 def _complain(head: str, problems: Sequence[metrics.Problem], status: int, options: argparse.Namespace) -> int:

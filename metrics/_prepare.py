@@ -41,9 +41,11 @@ def prepare(
     prepared, problems = read_truth(metric, truth, full, id_column, secondary)
     if problems or prepared is None:
         raise GroundTruthError(problems)
-    # The process of a metric from outside gets the whole table.
-    for one in (prepared, *(aside.truth for aside in prepared.secondary if aside.truth)):
-        one.table.let_go((USAGE,) if one.has_split and not one.metric.is_outside else ())
+    truths = [prepared, *(aside.truth for aside in prepared.secondary if aside.truth)]
+    # The process of a metric from outside gets the whole table, and several metrics may share one.
+    unneeded = () if any(one.metric.is_outside for one in truths) else (USAGE,)
+    for one in truths:
+        one.table.let_go(unneeded if one.has_split else ())
     release_memory(prepared.table.size)
     prepared.ids.make_index()
     release_memory(prepared.table.size)
