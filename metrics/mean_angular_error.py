@@ -9,7 +9,7 @@ score are in degrees.
 
 0 is perfect, opposite directions score $\\pi$ = 3.1416, and directions at random $\\pi/2$ = 1.5708. The arc cosine
 itself would give about 1e-8 for equal directions and needs its argument cut to -1 … 1; the same angle is computed from
-haversines, which is exact where angles are small.
+haversines, which is exact for small angles and for opposite directions.
 
 Source: "IceCube: Neutrinos in Deep Ice" on Kaggle, 2023.
 """
@@ -34,8 +34,9 @@ def rows(truth: np.ndarray, prediction: np.ndarray, *, unit: Unit = "radians") -
     """The angle of each row, and 1 for the row."""
     read, write = (np.radians, np.degrees) if unit == "degrees" else (np.positive, np.positive)
     turn, height = read(prediction - truth).T
+    mirrored = read((180 if unit == "degrees" else np.pi) - prediction[:, 1] - truth[:, 1])
     widths = np.sin(read(truth[:, 1])) * np.sin(read(prediction[:, 1]))
-    return np.column_stack([write(arc(height, turn, widths)), np.ones(len(truth))])
+    return np.column_stack([write(arc(height, mirrored, turn, widths)), np.ones(len(truth))])
 
 
 def total(sums: np.ndarray) -> float:
