@@ -84,7 +84,8 @@ class OutsideFile:
     @property
     def notes(self) -> list[str]:
         """What the operator should know."""
-        return [*self.facts.get("notes", []), *([GUESSED] if not self.error and self.direction[1] == "guess" else [])]
+        direction, who = self.direction
+        return [*self.facts.get("notes", []), *([GUESSED[direction]] if not self.error and who == "guess" else [])]
 
     @property
     def direction(self) -> tuple[str, str]:
@@ -100,7 +101,13 @@ class OutsideFile:
         return "minimize" if _LOSSES.search(head) else "maximize", "guess"
 
 
-GUESSED = 'Whether higher or lower is better is a guess from its words. Say it with a line direction = "minimize".'
+GUESSED = {
+    "maximize": 'That higher is better is a guess from its words. Say it with a line direction = "maximize", '
+    'or direction = "minimize" if lower is better.',
+    "minimize": 'That lower is better is a guess from its words. Say it with a line direction = "minimize", '
+    'or direction = "maximize" if higher is better.',
+}
+"""What the operator reads where nobody says the direction, by the one that was guessed."""
 
 
 def folder() -> Path | None:

@@ -38,7 +38,7 @@ def angle_between(first: Place, second: Place) -> Decimal:
     """The angle whose sine is the length of the cross product, and its cosine the scalar product."""
     (a, b, c), (x, y, z) = direction(first), direction(second)
     cross = (b * z - c * y, c * x - a * z, a * y - b * x)
-    high, wide = sum(part * part for part in cross).sqrt(), a * x + b * y + c * z
+    high, wide = sum((part * part for part in cross), Decimal()).sqrt(), a * x + b * y + c * z
     angle = Decimal(float(np.arctan2(float(high), float(wide))))
     for _ in range(4):  # Newton's steps; each doubles the digits
         angle += high * cosine(angle) - wide * sine(angle)
