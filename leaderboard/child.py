@@ -103,6 +103,7 @@ def add_split(
     truth: str,
     share: float,
     seed: int,
+    secret: str,
     stratify: bool,
     id_column: str | None,
     target: str,
@@ -111,7 +112,10 @@ def add_split(
     earlier: str | None = None,
     earlier_id_column: str | None = None,
 ) -> dict[str, Any]:
-    """Write the truth with a `Usage` column to `target`; rows of an `earlier` truth keep their part."""
+    """Write the truth with a `Usage` column to `target`; rows of an `earlier` truth keep their part.
+
+    `secret` is in hexadecimal digits.
+    """
     before = Path(earlier) if earlier else None
     try:
         text = metrics.add_split(
@@ -120,6 +124,7 @@ def add_split(
             seed,
             stratify,
             id_column or None,
+            secret=bytes.fromhex(secret),
             group=group or None,
             roles=roles or (),
             earlier=before,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import hmac
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
@@ -21,6 +21,7 @@ def add_split(
     stratify: bool,
     id_column: str | None = None,
     *,
+    secret: bytes,
     group: str | None = None,
     roles: Collection[str] = (),
     earlier: Source | None = None,
@@ -28,8 +29,9 @@ def add_split(
 ) -> bytes:
     """The truth's CSV text with a ``Usage`` column; ``share`` (0–1) of the rows are public.
 
-    Which rows depends on the seed and the ids, never on the order of the file. With ``stratify`` each distinct answer
-    is split in the same proportion; answers too rare to reach both parts, such as measured numbers, are drawn
+    Which rows depends on the ids, the ``seed`` and the ``secret``, never on the order of the file. Students know the
+    ids, the share and often the seed, so the split is as hard to guess as the secret. With ``stratify`` each distinct
+    answer is split in the same proportion; answers too rare to reach both parts, such as measured numbers, are drawn
     together. Rows with the same text in the column ``group`` (a patient, a place) stay in one part; then whole groups
     are drawn. ``roles`` are columns that are no answers. Both parts get at least one row. Rows that an ``earlier``
     truth knows keep the part they have there, and their groups with them: a corrected answer must not move rows
@@ -44,11 +46,12 @@ def add_split(
     answers = [column for name, column in columns.items() if column is not ids and name not in (group, *roles)]
     strata: list[Hashable] = list(zip(*answers, strict=True)) if stratify and answers else [()] * table.rows
     kept = {} if earlier is None else _parts_of(earlier, earlier_id_column)
+    key = hmac.digest(secret, str(seed).encode(), "sha256")
     if group is None:
-        public = _public_rows(ids, strata, _within(share), seed)
+        public = _public_rows(ids, strata, _within(share), key)
         usage = [kept.get(name, "Public" if row in public else "Private") for row, name in enumerate(ids)]
     else:
-        usage = _by_group(columns[group], ids, strata, _within(share), seed, kept)
+        usage = _by_group(columns[group], ids, strata, _within(share), key, kept)
     return csv_bytes([*table.names, USAGE], zip(*columns.values(), usage, strict=True))
 
 
@@ -106,17 +109,17 @@ def _parts_of(truth: Source, id_column: str | None) -> dict[str, str]:
     return dict(zip(ids, parts, strict=True))
 
 
-def _public_rows(ids: Sequence[str], strata: Sequence[Hashable], share: float, seed: int) -> set[int]:
-    """Rows in the order (stratum, hash of id), of which evenly spaced ones are public: each stratum gets its share to
-    within one row, and the whole gets it exactly."""
-    order = list(_in_order(ids, strata, share, seed))
+def _public_rows(ids: Sequence[str], strata: Sequence[Hashable], share: float, key: bytes) -> set[int]:
+    """Rows in the order (stratum, keyed hash of id), of which evenly spaced ones are public: each stratum gets its
+    share to within one row, and the whole gets it exactly."""
+    order = list(_in_order(ids, strata, share, key))
     wanted = min(max(round(share * len(ids)), 1), len(ids) - 1)
     return {row for place, row in enumerate(order) if (place + 1) * wanted // len(ids) > place * wanted // len(ids)}
 
 
-def _in_order(ids: Sequence[str], strata: Sequence[Hashable], share: float, seed: int) -> Iterator[int]:
-    """Rows by stratum and in it by the hash of the id; strata too small for both parts are one."""
-    drawn = [hashlib.sha256(f"{seed}\x00{name}".encode()).digest() for name in ids]
+def _in_order(ids: Sequence[str], strata: Sequence[Hashable], share: float, key: bytes) -> Iterator[int]:
+    """Rows by stratum and in it by the keyed hash of the id; strata too small for both parts are one."""
+    drawn = [hmac.digest(key, name.encode(), "sha256") for name in ids]
     sizes = Counter(strata)
     least = 1 / max(min(share, 1 - share), 1 / len(ids))
     groups: dict[Hashable, list[int]] = defaultdict(list)
@@ -131,13 +134,13 @@ def _by_group(
     ids: Sequence[str],
     strata: Sequence[Hashable],
     share: float,
-    seed: int,
+    key: bytes,
     kept: Mapping[str, str],
 ) -> list[str]:
     """The part of each row where groups stay together.
 
-    Groups are taken in the order (most frequent answer, hash), and each becomes public where that brings the share of
-    the rows so far nearer to what is wanted. A group with rows in an earlier truth goes with most of them.
+    Groups are taken in the order (most frequent answer, keyed hash), and each becomes public where that brings the
+    share of the rows so far nearer to what is wanted. A group with rows in an earlier truth goes with most of them.
     """
     rows: dict[str, list[int]] = defaultdict(list)
     for row, name in enumerate(groups):
@@ -146,8 +149,8 @@ def _by_group(
     commonest = [_commonest([strata[row] for row in rows[name]]) for name in names]
     parts: dict[str, str] = {}
     public = seen = 0
-    for place in _in_order(names, commonest, share, seed):
-        name = names[place]
+    order = [names[place] for place in _in_order(names, commonest, share, key)]
+    for name in order:
         size = len(rows[name])
         seen += size
         before = [kept[ids[row]] for row in rows[name] if kept.get(ids[row]) in ("Public", "Private")]
@@ -156,7 +159,8 @@ def _by_group(
         public += size * (parts[name] == "Public")
     if len(set(parts.values())) == 1:
         other = "Private" if "Public" in parts.values() else "Public"
-        parts[min(names, key=lambda name: (len(rows[name]), name))] = other
+        # Of several smallest groups the first one drawn: their names are known to students.
+        parts[min(order, key=lambda name: len(rows[name]))] = other
     return [kept.get(name, parts[group]) for name, group in zip(ids, groups, strict=True)]
 
 

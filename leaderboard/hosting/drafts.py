@@ -15,7 +15,7 @@ import metrics
 
 from .. import child
 from ..models import Competition, GroundTruth, TruthDraft
-from ..models.truth import LONGEST_NAME
+from ..models.truth import LONGEST_NAME, new_split_secret
 from ..storage import clean_name, path_of, store
 from ..storage import remove as remove_file
 from ._spreadsheets import READ_OTHERWISE, changes_as_meant, plain
@@ -48,6 +48,7 @@ def draft_truth(
     secondary: Iterable[Asked] = (),
     wants_fits: bool = False,
     draws_anew: bool = False,
+    split_secret: str = "",
 ) -> TruthDraft:
     """Keep an answer file and check it at once; without one, the draft's file or that of the last ground truth.
 
@@ -55,13 +56,16 @@ def draft_truth(
     the system: `public_share` of the rows (0–1) are public, rows of one group together; once launched, rows keep the
     part they have in the current ruler. `secondary` metrics are shown beside the score. All findings are in
     the draft's `report`, and with `wants_fits` which metrics fit. `draws_anew` forgets the `Usage` column of a file,
-    until the launch. Raises `metrics.ParameterError` for parameters,
+    until the launch. The rows are drawn with a secret
+    that the draft keeps and hands on to the ground truth, so a student who knows ids and seed cannot draw them too;
+    `split_secret` sets it. Raises `metrics.ParameterError` for parameters,
     `CannotHost` without a file, for secondary metrics and for a column whose name is too long to be kept,
     `storage.TooLarge`, and `child.ChildFailed` when the check itself broke. Then nothing has changed.
     """
     params = metrics.clean_params(metric, params) if metric else {}
     beside = clean_secondary(secondary)
-    draft = TruthDraft.objects.filter(competition=competition).first() or TruthDraft(competition=competition)
+    draft = TruthDraft.objects.filter(competition=competition).first() or _new_draft(competition)
+    draft.split_secret = split_secret or draft.split_secret
     earlier = draft.file_key
     _take_file(draft, chunks, file_name, draws_anew=draws_anew and competition.launched_at is None)
     draft.id_column, draft.group_column = id_column.strip(), group_column.strip()
@@ -80,6 +84,12 @@ def draft_truth(
     if earlier and earlier != draft.file_key:
         remove_file(earlier)
     return draft
+
+
+def _new_draft(competition: Competition) -> TruthDraft:
+    """The same seed makes the same split for as long as a competition lives: its secret stays."""
+    last = _last(competition)
+    return TruthDraft(competition=competition, split_secret=(last.split_secret if last else "") or new_split_secret())
 
 
 def _check_names(draft: TruthDraft) -> None:
@@ -271,6 +281,7 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
         truth=str(source),
         share=draft.public_share,
         seed=draft.seed,
+        secret=draft.split_secret,
         stratify=draft.is_stratified,
         id_column=draft.id_column or None,
         target=str(target),

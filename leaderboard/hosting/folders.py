@@ -1,9 +1,10 @@
-"""A competition as a folder: `competition.toml`, texts, `truth.csv`, `data/`, `baselines/`."""
+"""A competition as a folder: `competition.toml`, texts, `truth.csv` with `split_secret.txt`, `data/`, `baselines/`."""
 
 from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import tomllib
 from collections.abc import Iterator
@@ -54,6 +55,8 @@ PLAIN_FIELDS = (
 )
 TIMES = ("opens_at", "closes_at")
 TIMES_IF_ANY = ("teams_close_at",)
+SPLIT_SECRET = "split_secret.txt"
+"""What the system drew the split with. A file of its own: `competition.toml` may be shown to students."""
 
 
 def import_folder(
@@ -130,6 +133,8 @@ def parts_of(competition: Competition) -> Iterator[Part]:
     lines = _toml_lines(spec)
     if (ruler := competition.ground_truth) is not None:
         yield Part("truth.csv", key=ruler.file_key, sha256=ruler.sha256)
+        if ruler.split_secret:
+            yield Part(SPLIT_SECRET, f"{ruler.split_secret}\n")
         lines += _metric_lines(ruler)
     for data_file in competition.data_files.all():
         yield Part(f"data/{data_file.name}", key=data_file.file_key, sha256=data_file.sha256)
@@ -159,9 +164,20 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
             seed=int(_number(split, "seed", 0, above=-1, below=2**31)),
             is_stratified=bool(split.get("stratified", True)),
             group_column=str(split.get("group", "")),
+            split_secret=_split_secret(folder),
             secondary=[(str(one.get("key", "")), _table(one, "params")) for one in _tables(spec, "secondary")],
         )
         rulers.publish(competition=competition, user=user, is_confirmed=True)
+
+
+def _split_secret(folder: Path) -> str:
+    secret = _text(folder / SPLIT_SECRET).strip().lower()
+    if secret and not re.fullmatch("[0-9a-f]{32}", secret):
+        raise CannotHost(
+            _("%(name)s must hold 32 hexadecimal digits. Remove it, and the site makes a new secret.")
+            % {"name": SPLIT_SECRET}
+        )
+    return secret
 
 
 def _import_data(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:

@@ -86,6 +86,7 @@ def _number(
             file_key=stored.key,
             file_name=draft.file_name,
             sha256=stored.sha256,
+            split_secret=draft.split_secret,
             metric=draft.metric,
             metric_version=metrics.get(draft.metric).version,
             params=draft.params,

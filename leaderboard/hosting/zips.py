@@ -23,7 +23,9 @@ TIMES_LARGER = 5
 """How much larger than an upload may be what comes out of it."""
 # A folder of ours has these and nothing else; no name can lead out of it.
 _PART = r"[^/\\:\x00-\x1f]+"
-_KNOWN = re.compile(rf"(competition\.toml|overview\.md|rules\.md|truth\.csv|data/{_PART}|baselines/({_PART}/)?{_PART})")
+_KNOWN = re.compile(
+    rf"(competition\.toml|(overview|rules)\.md|truth\.csv|split_secret\.txt|data/{_PART}|baselines/({_PART}/)?{_PART})"
+)
 
 
 def import_zip(*, chunks: Iterable[bytes], user: User, finds_address: bool = False) -> Competition:
@@ -79,7 +81,9 @@ def _look(members: list[zipfile.ZipInfo]) -> None:
         raise CannotHost(_("Two files of the folder have the same name."))
     strange = [name for name in names if not _is_known(name, names)]
     if strange:
-        known = _("A folder has competition.toml, overview.md, rules.md, truth.csv, data/… and baselines/….")
+        known = _(
+            "A folder has competition.toml, overview.md, rules.md, truth.csv, split_secret.txt, data/… and baselines/…."
+        )
         words = _("These files belong to no competition: %(names)s.")
         raise CannotHost(words % {"names": ", ".join(ascii(name)[1:-1][:80] for name in strange[:5])}, [known])
     if "competition.toml" not in names:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hmac
+import secrets
 from typing import Any, ClassVar
 
 from django.db import models
@@ -17,6 +19,16 @@ LONGEST_NAME = 200
 """Characters of a column that is kept by name."""
 
 
+def new_split_secret() -> str:
+    """128 random bits in hexadecimal digits."""
+    return secrets.token_hex(16)
+
+
+def new_commitment_key() -> str:
+    """256 random bits in hexadecimal digits."""
+    return secrets.token_hex(32)
+
+
 class Immutable(Exception):
     """A row that may never be edited was about to be."""
 
@@ -29,6 +41,10 @@ class GroundTruth(models.Model):
     file_key = models.CharField(max_length=200)
     file_name = models.CharField(max_length=200)
     sha256 = models.CharField(max_length=64)
+    # Students see it once the private scores are open: with it they check the commitment that they saw before.
+    commitment_key = models.CharField(max_length=64, default=new_commitment_key)
+    # What the split was drawn with, for a later file of the same competition; empty where it is not known.
+    split_secret = models.CharField(max_length=32, blank=True)
     metric = models.CharField(max_length=60)
     metric_version = models.CharField(max_length=64)
     params = models.JSONField(default=dict)
@@ -70,6 +86,14 @@ class GroundTruth(models.Model):
         super().save(*args, **kwargs)
 
     @property
+    def commitment(self) -> str:
+        """The HMAC-SHA256 of the file's SHA-256 in hexadecimal digits: it fixes the file and tells nothing about it.
+
+        A bare hash would confirm a student's guess of all answers, or of all but a few.
+        """
+        return hmac.digest(self.commitment_key.encode(), self.sha256.encode(), "sha256").hex()
+
+    @property
     def metric_key(self) -> str:
         """What to ask the library for: the metric, if its file came from outside in the version published with."""
         return f"{self.metric}@{self.metric_version}"
@@ -104,6 +128,8 @@ class TruthDraft(models.Model):
     # How the system splits a file without a `Usage` column.
     public_share = models.FloatField(default=0.3)
     seed = models.PositiveIntegerField(default=0)
+    # Made once: the split that the host looks at is the one that is published.
+    split_secret = models.CharField(max_length=32, default=new_split_secret)
     is_stratified = models.BooleanField(default=True)
     # Rows with the same text in this column stay in one part.
     group_column = models.CharField(max_length=LONGEST_NAME, blank=True, default="")

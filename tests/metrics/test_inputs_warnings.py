@@ -13,6 +13,8 @@ import pytest
 import metrics
 from tests.metrics.answer_files import split_table, table
 
+SECRET = bytes(range(16))
+
 
 def warned(key: str, data: bytes, **arguments: Any) -> dict[str, metrics.Finding]:
     report = metrics.check_truth(key, data, is_quick=True, **arguments)
@@ -222,7 +224,7 @@ def parts_of(text: bytes) -> dict[str, dict[str, str]]:
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.8])
 def test_rows_of_one_group_stay_in_one_part(share: float) -> None:
     data = table("id,patient,y", lambda i, dice: f"p{dice.randint(0, 60)},{dice.choice('ab')}")
-    made = metrics.add_split(data, share, 1, True, group="patient")
+    made = metrics.add_split(data, share, 1, True, secret=SECRET, group="patient")
     rows = parts_of(made)
     where: dict[str, set[str]] = {}
     for row in rows.values():
@@ -232,25 +234,27 @@ def test_rows_of_one_group_stay_in_one_part(share: float) -> None:
     assert len(public) / len(rows) == pytest.approx(share, abs=0.03)
     lines = data.decode().splitlines()
     shuffled = "\n".join([lines[0], *random.Random(2).sample(lines[1:], len(lines) - 1)]).encode()
-    assert parts_of(metrics.add_split(shuffled, share, 1, True, group="patient")) == rows
-    assert parts_of(metrics.add_split(data, share, 2, True, group="patient")) != rows
+    assert parts_of(metrics.add_split(shuffled, share, 1, True, secret=SECRET, group="patient")) == rows
+    assert parts_of(metrics.add_split(data, share, 2, True, secret=SECRET, group="patient")) != rows
     assert "group_in_both_parts" not in warned("accuracy", made, group="patient")
 
 
 def test_groups_of_one_kind_are_split_in_the_same_proportion() -> None:
     data = table("id,patient,y", lambda i, dice: f"p{i // 4},{'ab'[i // 4 % 10 == 0]}", 800)
-    rows = parts_of(metrics.add_split(data, 0.3, 1, True, group="patient"))
+    rows = parts_of(metrics.add_split(data, 0.3, 1, True, secret=SECRET, group="patient"))
     rare = [row["Usage"] for row in rows.values() if row["y"] == "b"]
     assert rare.count("Public") / len(rare) == pytest.approx(0.3, abs=0.05)
 
 
 def test_a_group_that_was_there_before_stays_where_it_was() -> None:
     data = table("id,patient,y", lambda i, dice: f"p{i % 30},{dice.choice('ab')}")
-    made = metrics.add_split(data, 0.3, 1, True, group="patient")
+    made = metrics.add_split(data, 0.3, 1, True, secret=SECRET, group="patient")
     before = parts_of(made)
     published = metrics.drop_columns(made, ["patient"])
     more = data + b"".join(b"new%d,p%d,a\n" % (i, i) for i in range(30))
-    after = parts_of(metrics.add_split(more, 0.7, 9, True, group="patient", earlier=published, earlier_id_column="id"))
+    after = parts_of(
+        metrics.add_split(more, 0.7, 9, True, secret=SECRET, group="patient", earlier=published, earlier_id_column="id")
+    )
     assert all(after[name]["Usage"] == row["Usage"] for name, row in before.items())
     where = {row["patient"]: row["Usage"] for row in before.values()}
     assert all(after[f"new{i}"]["Usage"] == where[f"p{i}"] for i in range(30))
@@ -258,7 +262,7 @@ def test_a_group_that_was_there_before_stays_where_it_was() -> None:
 
 def test_columns_that_play_a_role_are_no_answers_of_a_stratified_split() -> None:
     data = table("id,y,weight", lambda i, dice: f"{'ab'[i % 10 == 0]},{dice.random()}")
-    rows = parts_of(metrics.add_split(data, 0.3, 1, True, roles=["weight"]))
+    rows = parts_of(metrics.add_split(data, 0.3, 1, True, secret=SECRET, roles=["weight"]))
     rare = [row["Usage"] for row in rows.values() if row["y"] == "b"]
     assert rare.count("Public") == round(0.3 * len(rare))
 
@@ -266,6 +270,6 @@ def test_columns_that_play_a_role_are_no_answers_of_a_stratified_split() -> None
 def test_a_split_by_group_needs_groups() -> None:
     for text, group in (("id,g,y\n1,a,1\n2,a,2\n", "g"), ("id,y\n1,1\n2,2\n", "g"), ("id,y\n1,1\n2,2\n", "id")):
         with pytest.raises(metrics.GroundTruthError, match="group"):
-            metrics.add_split(text.encode(), 0.5, 1, True, group=group)
-    smallest = metrics.add_split(b"id,g,y\n1,a,1\n2,b,2\n", 0.01, 1, False, group="g")
+            metrics.add_split(text.encode(), 0.5, 1, True, secret=SECRET, group=group)
+    smallest = metrics.add_split(b"id,g,y\n1,a,1\n2,b,2\n", 0.01, 1, False, secret=SECRET, group="g")
     assert {row["Usage"] for row in parts_of(smallest).values()} == {"Public", "Private"}

@@ -15,6 +15,8 @@ import pytest
 
 import metrics
 
+SECRET = bytes(range(16))
+
 
 def codes(key: str, text: str, **arguments: Any) -> dict[str, metrics.Finding]:
     report = metrics.check_truth(key, text.encode(), **arguments)
@@ -124,7 +126,7 @@ def test_missing_answers_are_allowed_where_the_metric_says_so() -> None:
 def test_what_is_the_same_on_whatever_rows_has_no_interval() -> None:
     """One answer in each row has a kappa of 0; sums in floating point made an interval of 4e-17 of it."""
     rows = "".join(f"{i},{i % 3}\n" for i in range(300))
-    split = metrics.add_split(f"id,y\n{rows}".encode(), 0.3, 7, True)
+    split = metrics.add_split(f"id,y\n{rows}".encode(), 0.3, 7, True, secret=SECRET)
     report = metrics.check_truth("cohen_kappa", split)
     (same,) = [one for one in report.baselines if one.is_constant]
     assert same.values["public"] == {"value": 0.0, "standard_error": None, "low": None, "high": None}
@@ -143,7 +145,7 @@ LABELS = [(f"r{number}", "abc"[min(number % 10, 2)]) for number in range(100)]
 
 def split(rows: list[tuple[str, str]], share: float = 0.3, seed: int = 1, stratify: bool = True) -> dict[str, str]:
     text = "id,y\n" + "".join(f"{name},{label}\n" for name, label in rows)
-    made = metrics.add_split(text.encode(), share, seed, stratify)
+    made = metrics.add_split(text.encode(), share, seed, stratify, secret=SECRET)
     return {row["id"]: row["Usage"] for row in csv.DictReader(io.StringIO(made.decode()))}
 
 
@@ -172,10 +174,10 @@ def test_numbers_that_do_not_repeat_are_drawn_by_the_seed_and_not_by_their_size(
 
 @pytest.mark.parametrize("stratify", [True, False])
 def test_a_corrected_answer_moves_no_row_to_the_other_part(stratify: bool) -> None:
-    made = metrics.add_split(b"n,id,y\n1,a,x\n2,b,x\n3,c,y\n4,d,y\n", 0.5, 1, stratify, "id")
+    made = metrics.add_split(b"n,id,y\n1,a,x\n2,b,x\n3,c,y\n4,d,y\n", 0.5, 1, stratify, "id", secret=SECRET)
     before = {row["id"]: row["Usage"] for row in csv.DictReader(io.StringIO(made.decode()))}
     corrected = b"n,id,y\n5,e,x\n1,d,x\n2,c,x\n3,b,y\n4,a,x\n"
-    again = metrics.add_split(corrected, 0.5, 9, stratify, "id", earlier=made, earlier_id_column="id")
+    again = metrics.add_split(corrected, 0.5, 9, stratify, "id", secret=SECRET, earlier=made, earlier_id_column="id")
     after = {row["id"]: row["Usage"] for row in csv.DictReader(io.StringIO(again.decode()))}
     assert after.pop("e") in ("Public", "Private")
     assert after == before
@@ -185,14 +187,14 @@ def test_no_part_is_ever_empty() -> None:
     for share in (0.0, 1.0, 0.001):
         assert set(split(LABELS, share).values()) == {"Public", "Private"}
     with pytest.raises(metrics.GroundTruthError):
-        metrics.add_split(b"id,y\n1,a\n", 0.5, 1, True)
+        metrics.add_split(b"id,y\n1,a\n", 0.5, 1, True, secret=SECRET)
     with pytest.raises(metrics.GroundTruthError, match="Usage column already"):
-        metrics.add_split(b"id,y,Usage\n1,a,Public\n", 0.5, 1, True)
+        metrics.add_split(b"id,y,Usage\n1,a,Public\n", 0.5, 1, True, secret=SECRET)
 
 
 def test_a_split_truth_is_a_good_truth() -> None:
     text = 'id,y\n1,"a, b"\n2,"c ""d"""\n3,"a, b"\n4,é\n'
-    made = metrics.add_split(text.encode(), 0.5, 3, False)
+    made = metrics.add_split(text.encode(), 0.5, 3, False, secret=SECRET)
     assert metrics.check_truth("word_jaccard", made).ok
     assert metrics.evaluate("word_jaccard", made, text.encode()).overall == 1.0
 

@@ -43,7 +43,8 @@ def test_a_competition_goes_out_and_comes_in_again_as_a_draft(pets: Competition,
     archive = zipfile.ZipFile(io.BytesIO(data))
     assert archive.testzip() is None
     assert sorted(archive.namelist()) == [
-        "baselines/1/g.csv", "competition.toml", "data/train.csv", "overview.md", "rules.md", "truth.csv",
+        "baselines/1/g.csv", "competition.toml", "data/train.csv", "overview.md", "rules.md",
+        "split_secret.txt", "truth.csv",
     ]  # fmt: skip
     hosting.remove(competition=pets)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -54,7 +55,7 @@ def draft(
     host = demo_user("demo-host")
     competition = hosting.create(user=host, course=COURSE, rules=RULES.strip(), is_listed=True, **fields)
     Competition.objects.filter(pk=competition.pk).update(is_demo=True)
-    split = metrics.add_split(truth, public_share, seed, True, None)
+    split = metrics.add_split(truth, public_share, seed, True, None, secret=secrets.token_bytes(16))
     hosting.draft_truth(
         competition=competition,
         metric=metric,
