@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from math import lgamma, log
 from typing import Any
 
 from ..models import GroundTruth, Score, Split, Submission
-
-# So many bits nobody tries out.
-ENOUGH_BITS = 80
 
 
 def receipt(submission: Submission, splits: Collection[Split], *, is_over: bool) -> dict[str, Any]:
@@ -46,7 +42,9 @@ def _measurement(
     return {
         "ground_truth": {
             "number": ruler.number,
-            "sha256": ruler.sha256 if is_over or fingerprint_tells_nothing(ruler) else None,
+            "commitment": ruler.commitment,
+            "commitment_key": ruler.commitment_key if is_over else None,
+            "sha256": ruler.sha256 if is_over else None,
             "id_column": ruler.id_column,
             "published_at": ruler.published_at.isoformat(),
         },
@@ -82,13 +80,3 @@ def _secondary(
             }
         )
     return found
-
-
-def fingerprint_tells_nothing(ruler: GroundTruth) -> bool:
-    """Whether nobody can find a truth by trying out what has its hash.
-
-    Somebody may guess all answers of a small file; how its rows are dealt to the splits is then what is left to guess.
-    """
-    rows, public = ruler.rows, ruler.public_rows
-    deals = lgamma(rows + 1) - lgamma(public + 1) - lgamma(rows - public + 1)
-    return deals / log(2) >= ENOUGH_BITS

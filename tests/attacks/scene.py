@@ -6,7 +6,9 @@ that they are found however many digits a page shows.
 
 from __future__ import annotations
 
+import hashlib
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -32,6 +34,7 @@ from leaderboard.models import (
     Uncertainty,
     User,
 )
+from leaderboard.storage import path_of
 from tests.conftest import enter, hand_in, make_competition, person
 
 TRUTH = "truthcanary"
@@ -141,6 +144,22 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "app_label": "leaderboard",
     }
     return Scene(competition, submission, clients, tokens, arguments)
+
+
+def hashes_of(competition: Competition) -> list[str]:
+    """Beginnings of the hashes that confirm a guess of the whole truth, with and without its split.
+
+    A page that shows the first twelve digits of a hash tells as much.
+    """
+    assert competition.ground_truth is not None
+    file = path_of(competition.ground_truth.file_key).read_bytes()
+    unsplit = b"".join(line.rpartition(b",")[0] + b"\n" for line in file.splitlines())
+    found = []
+    for text in (file, unsplit):
+        for name in ("md5", "sha1", "sha256", "sha384", "sha512", "blake2b", "blake2s", "sha3_256"):
+            digest = hashlib.new(name, text).digest()
+            found += [digest.hex()[:12], b64encode(digest).decode()[:16]]
+    return found
 
 
 def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> str:

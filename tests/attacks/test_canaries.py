@@ -35,6 +35,7 @@ from .scene import (
     addresses,
     ask,
     filled,
+    hashes_of,
     plant,
     text_of,
 )
@@ -65,6 +66,8 @@ def leaks(
     scene: Scene, role: str, *, is_revealed: bool, log: pytest.LogCaptureFixture, below: tuple[str, ...] = ("",)
 ) -> list[str]:
     found = []
+    hidden = {"the truth": [TRUTH], "a hash of the truth or a secret of it": secrets_of(scene, is_revealed=is_revealed)}
+    hidden["the class list"] = [CLASS]
     for address in addresses():
         if not address.route.startswith(below):
             continue
@@ -74,15 +77,24 @@ def leaks(
         text += log.text + "".join(str(message.message()) for message in mail.outbox)
         if role in HOSTS:
             text = log.text
-        if TRUTH in text:
-            found.append(f"{role} reads the truth at {address.route}")
+        read = [what for what, words in hidden.items() if any(word in text for word in words)]
+        found += [f"{role} reads {what} at {address.route}" for what in read]
         if not is_revealed and PRIVATE_NUMBERS.search(neutral(text)):
             found.append(f"{role} reads a private score at {address.route}")
-        if CLASS in text:
-            found.append(f"{role} reads the class list at {address.route}")
         if role not in TEAM and (FILE in text or NOTE in text):
             found.append(f"{role} reads Bo's file at {address.route}")
     return found
+
+
+def revealed_with(scene: Scene) -> list[str]:
+    """What opens together with the private scores: hashes of the truth and the key of its commitment."""
+    assert scene.competition.ground_truth is not None
+    return [*hashes_of(scene.competition), scene.competition.ground_truth.commitment_key]
+
+
+def secrets_of(scene: Scene, *, is_revealed: bool) -> list[str]:
+    assert scene.competition.ground_truth is not None
+    return [scene.competition.ground_truth.split_secret, *([] if is_revealed else revealed_with(scene))]
 
 
 def roles(*short: str, of: tuple[str, ...] = ROLES) -> list[Any]:
@@ -120,6 +132,34 @@ def test_the_canaries_can_be_found_by_those_they_are_for(scene: Scene) -> None:
     assert BESIDE_NUMBERS.search(ada)
     assert FILE in bo
     assert NOTE in bo
+
+
+def test_bo_reads_the_commitment_at_once_and_its_key_after_the_reveal(scene: Scene) -> None:
+    """The receipt is where a hash stands; without this the tests above could look for what is shown nowhere."""
+    truth = scene.competition.ground_truth
+    assert truth is not None
+    below = f"/c/secret/submissions/{scene.submission.pk}/"
+    for path in (below, f"{below}receipt.json"):
+        before = text_of(ask(scene, "bo", "GET", path))
+        assert truth.commitment in before
+        assert not [one for one in revealed_with(scene) if one in before]
+    close(scene.competition)
+    hosting.reveal(competition=scene.competition)
+    for path in (below, f"{below}receipt.json"):
+        after = text_of(ask(scene, "bo", "GET", path))
+        assert truth.commitment in after
+        assert truth.commitment_key in after
+        assert truth.sha256 in after
+
+
+def test_a_receipt_that_shows_the_bare_hash_is_noticed(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(GroundTruth, "commitment", property(lambda truth: truth.sha256))
+    below = ("c/<slug:slug>/submissions/<uuid:submission_id>/",)
+    found = leaks(scene, "bo", is_revealed=False, log=caplog, below=below)
+    receipt = "c/<slug:slug>/submissions/<uuid:submission_id>/receipt.json"
+    assert f"bo reads a hash of the truth or a secret of it at {receipt}" in found
 
 
 def test_a_rule_that_lets_students_see_private_scores_is_noticed(

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
+import subprocess
+import sys
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,26 +79,43 @@ def test_the_private_score_is_on_it_after_the_reveal_alone(pets: Competition, bo
     assert receipt(bo, handed_in)["scores"].keys() == {"public", "private"}
 
 
-def test_the_fingerprint_of_a_tiny_truth_is_shown_after_the_end(pets: Competition, bo: User) -> None:
-    """Twelve rows can be found by trying; then the hash would tell that the guess is right."""
-    enter(pets, bo)
-    handed_in = hand_in(pets, bo, answers())
-    sha256 = pets.ground_truths.get().sha256
-    page = f"/c/pets/submissions/{handed_in.pk}/"
-    assert receipt(bo, handed_in)["ground_truth"]["sha256"] is None
-    assert sha256 not in signed_in(bo).get(page).content.decode()
-    close(pets)
-    hosting.reveal(competition=pets)
-    assert receipt(bo, handed_in)["ground_truth"]["sha256"] == sha256
-    assert sha256 in signed_in(bo).get(page).content.decode()
-
-
-def test_the_fingerprint_of_a_larger_truth_is_shown_at_once(ada: User, bo: User) -> None:
+def test_a_receipt_commits_to_the_truth_and_tells_no_hash_of_it_before_the_reveal(ada: User, bo: User) -> None:
+    """A hash would confirm a list of all answers with the split, which may be guessed but for a few rows."""
     pets = make_competition(ada, truth=LARGE)
     enter(pets, bo)
     file = "id,label\n" + "".join(f"{i},cat\n" for i in range(1, 201))
-    named = receipt(bo, hand_in(pets, bo, file.encode()))
-    assert named["ground_truth"]["sha256"] == hashlib.sha256(LARGE.encode()).hexdigest()
+    handed_in = hand_in(pets, bo, file.encode())
+    page = f"/c/pets/submissions/{handed_in.pk}/"
+    sha256 = hashlib.sha256(LARGE.encode()).hexdigest()
+    before = receipt(bo, handed_in)["ground_truth"]
+    assert (before["sha256"], before["commitment_key"]) == (None, None)
+    assert sha256 not in signed_in(bo).get(page).content.decode()
+    assert before["commitment"] in signed_in(bo).get(page).content.decode()
+
+    close(pets)
+    hosting.reveal(competition=pets)
+    after = receipt(bo, handed_in)["ground_truth"]
+    assert after["sha256"] == sha256
+    assert after["commitment"] == before["commitment"]
+    assert after["commitment"] == committed(after["commitment_key"], sha256)
+    assert after["commitment"] != committed(after["commitment_key"], hashlib.sha256(b"another file").hexdigest())
+    assert after["commitment_key"] in signed_in(bo).get(page).content.decode()
+
+
+def committed(key: str, sha256: str) -> str:
+    """What the command line of the student guide prints."""
+    guide = (Path(__file__).parents[2] / "docs" / "student-guide.md").read_text()
+    [line] = [line for line in guide.splitlines() if line.startswith("python3 -c ") and "hmac" in line]
+    command = shlex.split(line.replace("KEY", key).replace("SHA256", sha256))
+    done = subprocess.run([sys.executable, *command[1:]], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_each_truth_has_a_key_of_its_own(ada: User) -> None:
+    """Two terms with the same file have different commitments: none tells what the other one's key opened."""
+    one, other = (make_competition(ada, slug=slug).ground_truths.get() for slug in ("one", "other"))
+    assert one.sha256 == other.sha256
+    assert one.commitment != other.commitment
 
 
 @pytest.mark.parametrize("mode", ["steady", "hidden"])
