@@ -134,7 +134,7 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
             is_baseline=row.is_baseline,
             score=row.value,
             secondary=[one.value for one in row.secondary],
-            interval=[row.doubt.low, row.doubt.high] if row.doubt else None,
+            interval=_interval(row.doubt) if row.doubt else None,
             tied_from=row.doubt.tied_from if row.doubt else None,
             movement=row.movement,
             submissions=row.attempts,
@@ -248,6 +248,10 @@ def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------
+
+
+def _interval(doubt: ranking.Doubt) -> list[float | None]:
+    return [ranking.rounded_end(end, doubt.error) for end in (doubt.low, doubt.high)]
 
 
 def _step_of(competition: Competition) -> float | None:

@@ -133,8 +133,9 @@ class BoardRow(Schema):
     interval: Annotated[
         list[float | None] | None,
         Field(
-            description="Where the score lies in 95 of 100 cases, an end null where its scale has none; null where "
-            "nothing is known, and where the board does not show exact scores."
+            description="Where the score lies in 95 of 100 cases, with the digits that its standard error makes "
+            "meaningful, an end null where its scale has none; null where nothing is known, and where the board does "
+            "not show exact scores."
         ),
     ]
     tied_from: Annotated[

@@ -18,7 +18,7 @@ from .boards import (
     reference_scores,
 )
 from .courses import Course, courses
-from .digits import number_text, rounded_text
+from .digits import decimals_of, number_text, rounded_end, rounded_text
 from .doubts import Doubt
 from .finding import Found, Sections, find, of_section, sections_on
 from .ladder import (
@@ -73,6 +73,7 @@ __all__ = [
     "board",
     "courses",
     "decided",
+    "decimals_of",
     "differences",
     "expected",
     "finals",
@@ -96,6 +97,7 @@ __all__ = [
     "reference_scores",
     "reveal",
     "reveal_due",
+    "rounded_end",
     "rounded_text",
     "sections_on",
     "shake_up",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor, log10
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from ..ranking import number_text, rounded_text
+from ..ranking import decimals_of, number_text, rounded_text
 
 WIDTH, HEIGHT, MARGIN = 66, 20, 2
 
@@ -20,7 +19,7 @@ def interval_text(low: float | None, high: float | None, error: float | None) ->
         return ""
     if error == 0:
         return _("%(low)s to %(high)s") % {"low": number_text(low), "high": number_text(high)}
-    digits = min(max(1 - floor(log10(error)), 0), 15)
+    digits = decimals_of(error)
     if max(abs(low), abs(high)) >= 1e7:
         return _("%(low)s to %(high)s") % {"low": f"{low:.3g}", "high": f"{high:.3g}"}
     return _("%(low)s to %(high)s") % {"low": f"{low:.{digits}f}", "high": f"{high:.{digits}f}"}

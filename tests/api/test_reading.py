@@ -9,7 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard import hosting, ranking, scoring
-from leaderboard.models import Competition, Score, Split, Submission, Team, User
+from leaderboard.models import Competition, Score, Split, Submission, Team, Uncertainty, User
+from leaderboard.web.charts import interval_text
 from tests.conftest import answers, close, enter, hand_in
 
 from .conftest import Program
@@ -54,6 +55,20 @@ def test_the_board_holds_teams_in_order_and_baselines_between_them(
         (2, "cy", False),
     ]
     assert (board["total"], board["page"], board["pages"], board["ground_truth"]) == (2, 1, 1, 1)
+
+
+def test_an_interval_has_as_many_digits_for_programs_as_on_the_page(pets: Competition, bo: User) -> None:
+    """All digits of an interval tell which rows were right, and not only how many: the resamples are known to all."""
+    enter(pets, bo)
+    hand_in(pets, bo, answers(public=2))
+    _, board = Program(bo).get("competitions/pets/leaderboard")
+    [row] = board["items"]
+    doubt = Uncertainty.objects.get(score__split=Split.PUBLIC)
+    low, high = row["interval"]
+    on_the_page = interval_text(doubt.low, doubt.high, doubt.standard_error)
+    assert interval_text(low, high, doubt.standard_error) == on_the_page
+    assert all(len(str(end)) <= 4 for end in row["interval"])
+    assert len(str(doubt.low)) > 4
 
 
 def test_a_board_comes_in_pages_of_a_hundred(pets: Competition, bo: User) -> None:
