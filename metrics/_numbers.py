@@ -1,4 +1,5 @@
-"""The number grammar: ``[+-]?digits[.digits][e±dd]``, finite. Everything else is refused with a reason."""
+"""The number grammar: ``[+-]?digits[.digits][e±dd]``, finite; ``.5`` and ``5.`` are numbers, too. Everything else is
+refused with a reason."""
 
 from __future__ import annotations
 
@@ -17,12 +18,14 @@ from metrics._tables import pick, plain, raw_cells
 if TYPE_CHECKING:
     from metrics._cells import Cells
 
-GRAMMAR = r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,9})?"
+_DIGITS = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"
+GRAMMAR = _DIGITS + r"([eE][+-]?[0-9]+)?"
+"""What Arrow's parser takes as well, ``inf`` and ``nan`` apart."""
 _NUMBER = re.compile(GRAMMAR)
-_BLOCK = 1 << 18
+_EXACT = re.compile(_DIGITS + r"([eE][+-]?0*[0-9]{1,9})?")
+"""Numbers whose exponent a ``Decimal`` can hold."""
 _MISSING = {"nan", "na", "n/a", "#n/a", "null", "none", "-", "", "nil", "<na>", "missing"}
 _INFINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
-_LOOSE_POINT = re.compile(r"[+-]?(\.[0-9]+|[0-9]+\.)([eE][+-]?[0-9]+)?")
 _FOREIGN = re.compile(r"[+＋−–—‐‑－﹣-]?\d+([.٫]\d+)?")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(([\s_'’]\d{3})+|([.,]\d{3})+[.,]\d+|,\d{3}(,\d{3})+)([.,]\d+)?")
 _REASONS = (
@@ -73,14 +76,6 @@ _REASONS = (
     (
         "not_a_number",
         forms(
-            "{count} value of {column} is without a digit on each side of the point (write 0.5): {examples}.",
-            "{count} values of {column} are without a digit on each side of the point (write 0.5): {examples}.",
-        ),
-        _LOOSE_POINT.fullmatch,
-    ),
-    (
-        "not_a_number",
-        forms(
             "{count} value of {column} is written with another minus sign or other digits than - and 0 to 9: "
             "{examples}.",
             "{count} values of {column} are written with another minus sign or other digits than - and 0 to 9: "
@@ -109,7 +104,7 @@ _NO_CONFIDENCE = forms(
 
 def to_decimal(text: str) -> Decimal | None:
     """The exact number a text stands for, or ``None`` if it is none."""
-    return Decimal(text) if len(text) < 1000 and _NUMBER.fullmatch(text) else None
+    return Decimal(text) if len(text) < 1000 and _EXACT.fullmatch(text) else None
 
 
 def read_numbers(cells: Cells) -> np.ndarray:
@@ -119,35 +114,16 @@ def read_numbers(cells: Cells) -> np.ndarray:
 
 
 def _fast(array: Any) -> np.ndarray | None:
-    """Arrow's own parser, for columns in which it cannot meet what our grammar refuses."""
+    """Arrow's own parser, for columns without a cell that our grammar refuses."""
     import pyarrow as pa
 
-    if not len(array) or _has_loose_points(array):
+    if not len(array):
         return None
     try:
         values: np.ndarray = plain(array.cast(pa.float64()), np.float64)
     except pa.ArrowInvalid:
         return None
     return values if np.isfinite(values).all() else None
-
-
-def _has_loose_points(array: Any) -> bool:
-    """Whether some number may begin or end with its point, which Arrow takes and we do not."""
-    offsets, data = raw_cells(array)
-    starts, ends = offsets[:-1], offsets[1:]
-    if len(data) == 0 or (starts == ends).any():
-        return True
-    if (data[starts] == 46).any() or (data[ends - 1] == 46).any():
-        return True
-    used = data[offsets[0] : offsets[-1]]
-    return any(_has_open_point(used[place : place + _BLOCK + 2]) for place in range(0, len(used), _BLOCK))
-
-
-def _has_open_point(text: np.ndarray) -> bool:
-    """Whether a point, other than as first or last character, lacks a digit on one side."""
-    is_digit = (text - np.uint8(48)) < 10
-    open_points = (text[1:-1] == 46) & ~(is_digit[:-2] & is_digit[2:])
-    return bool(open_points.any())
 
 
 def _slow(cells: Cells) -> np.ndarray:

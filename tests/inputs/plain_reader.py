@@ -3,7 +3,8 @@
 UTF-8, perhaps with a byte-order mark; commas; any line end; blank lines do not count. The first line names exactly the
 columns, in any order, white space and invisible marks around them ignored. A cell is bare, or quoted as a whole with
 inner quotes doubled; it is trimmed. Each id is there once; `7.0` is `7` where all ids are plain integers below 10¹⁵.
-Numbers are `[+-]?digits[.digits][e±digits]` and finite. A `.gz` of one member or a `.zip` with one file is unpacked.
+Numbers are `[+-]?digits[.digits][e±digits]` and finite; digits may lack on one side of the point. A `.gz` of one member
+or a `.zip` with one file is unpacked.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?|[0-9]*\.[0-9]+)([eE][+-]?[0-9]+)?")
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")
 WITH_POINT = re.compile(r"(0|-?[1-9][0-9]{0,14})\.0+")
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]")

@@ -264,7 +264,7 @@ def test_the_page_says_what_some_pictures_get(
 @pytest.mark.parametrize("key", [MAP, PRECISION])
 @pytest.mark.parametrize(
     "cell",
-    ["1 2 3 4", "0.5 1 2 3 x", "0.5 1 2 3 nan", "0.5 1 2 3 1e99", ".5 1 2 3 4", "cat 0.5 1 2 3 4", "0,5 1 2 3 4"],
+    ["1 2 3 4", "0.5 1 2 3 x", "0.5 1 2 3 nan", "0.5 1 2 3 1e99", ". 1 2 3 4", "cat 0.5 1 2 3 4", "0,5 1 2 3 4"],
 )
 def test_bo_is_told_which_boxes_are_wrong(key: str, cell: str) -> None:
     with pytest.raises(metrics.SubmissionError) as caught:

@@ -165,7 +165,6 @@ def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> N
     ids = pa.array([f"{text}{row}" for row, text in enumerate(texts)])
     numbers = np.array([1e16, 1.0, -1e16, 0.1, 3e-300])
     data = b'a,b\n"x\ny",1\n2,.5\n'
-    odd = pa.array(["1.5", "2.", ".5", "1.e5", "12.25", "3", "-.5"])
 
     def cut() -> _tokens.Tokens:
         return _tokens.tokens(pa.array(texts), None, _tokens.in_words(lowercase=True), distinct=True)
@@ -174,7 +173,6 @@ def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> N
     places = _scan.places_of(10, data)
     for module, name in ((_tokens, "BLOCK"), (_uncertainty, "_BYTES"), (_sums, "_BLOCK"), (_scan, "_BLOCK")):
         monkeypatch.setattr(module, name, block)
-    monkeypatch.setattr(_numbers, "_BLOCK", block)
     monkeypatch.setattr(_tables, "_BLOCK", block)
     parts = cut()
     assert (parts.vocabulary, parts.codes.tolist(), parts.starts.tolist()) == (
@@ -186,23 +184,29 @@ def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> N
     assert _sums.exact_sum(numbers) == total
     assert _scan.places_of(10, data).tolist() == places.tolist() == [3, 6, 11, 16]
     assert _scan.scan(data).line_ends == 4
-    assert [_numbers._has_loose_points(odd[row : row + 1]) for row in range(len(odd))] == [
-        False,
-        True,
-        True,
-        True,
-        False,
-        False,
-        True,
-    ]
     assert _tables.trimmed(pa.array(["a b", " c", "d\u00a0"])).to_pylist() == ["a b", "c", "d"]
 
 
-def test_a_number_that_lacks_a_digit_beside_its_point_is_seen_among_others() -> None:
-    fine = ["12.5"] * 40
-    for odd in ("1.e5", "-.5", "1..5"):
-        assert _numbers._has_loose_points(pa.array([*fine, odd, *fine]))
-    assert not _numbers._has_loose_points(pa.array(fine))
+WRITTEN = (".5", "5.", "-.5", "+5.", "+.5e3", "5.e3", "-5.E-2", ".0", "0.", "00.50", "1e0000000001", "+1", "12.25")
+NONE = (".", "+.", "e5", ".e5", "5.e", "5.e+", "..5", "5..", ".5.", "+-.5", "5. 5", "inf", "0x.8")
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_a_point_at_either_end_is_read_the_same_in_a_hurry_and_in_an_explained_file(text: str) -> None:
+    quick, slow = _cells([text, "2"]), _cells([text, "2", "?"])
+    assert _numbers.read_numbers(quick).tolist() == [float(text), 2.0]
+    assert _numbers.read_numbers(slow).tolist()[:2] == [float(text), 2.0]
+    assert quick.problems == []
+    assert [problem.count for problem in slow.problems] == [1]
+    assert float(_numbers.to_decimal(text) or 0) == float(text)
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_a_point_or_an_exponent_alone_is_no_number(text: str) -> None:
+    cells = _cells([text, "2"])
+    assert np.isnan(_numbers.read_numbers(cells)[0])
+    assert [problem.line for problem in cells.problems] == [2]
+    assert _numbers.to_decimal(text) is None
 
 
 def test_the_classes_of_an_even_spread_are_used_and_those_of_a_crowd_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
