@@ -95,6 +95,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "leaderboard.web.devices.KnownDeviceMiddleware",
     "leaderboard.web.languages.LanguageMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -174,10 +175,15 @@ vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="leaderboard@localhost")
 
-# A class sits behind one address and comes in the same minute; guessing is stopped per account.
+# A class sits behind one address and comes in the same minute, and a limit must not be a weapon. So wrong passwords are
+# counted for a known device, for an account and address together, and for an account over all addresses of strangers
+# (`web/accounts.py`); an address alone is only slowed down. `login_failed` is for second factors.
 ACCOUNT_RATE_LIMITS = {
-    "login": "300/m/ip",
-    "login_failed": "60/m/ip,5/5m/key",
+    "login": None,
+    "login_failed": "5/5m/key",
+    "login_failed_device": "5/5m/key,20/h/key",
+    "login_failed_pair": "5/5m/key,10/h/key",
+    "login_failed_account": "20/h/key",
     "signup": "200/m/ip,2000/d/ip",
     "reset_password": "60/m/ip,5/m/key",
     "reset_password_from_key": "60/m/ip",

@@ -15,9 +15,10 @@ import logging
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from ipaddress import IPv6Address, ip_address, ip_network
+from contextlib import contextmanager
 from typing import Any
+
+from .client_addresses import client_address, customer_network
 
 log = logging.getLogger(__name__)
 
@@ -107,14 +108,8 @@ class Slow:
 
 
 def address_of(environ: Environ, proxies: int) -> str:
-    """Where a request comes from, as the last of so many proxies says; of IPv6 what belongs to one customer."""
-    told = [one.strip() for one in environ.get("HTTP_X_FORWARDED_FOR", "").split(",") if one.strip()]
-    address: str = told[-proxies] if 0 < proxies <= len(told) else environ.get("REMOTE_ADDR", "")
-    with suppress(ValueError):
-        found = ip_address(address)
-        if isinstance(found, IPv6Address):
-            return str(found.ipv4_mapped or ip_network((address, 64), strict=False))
-    return address
+    """Where a request comes from, as limits count it."""
+    return customer_network(client_address(environ, proxies))
 
 
 def nobody(_: Environ) -> str:

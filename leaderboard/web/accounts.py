@@ -6,7 +6,7 @@ An account is made with a join code or an invitation: whoever opened a valid one
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, quote, urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -14,6 +14,7 @@ from allauth.account.auth_backends import AuthenticationBackend
 from allauth.account.internal.userkit import filter_users_by_email, get_user_by_username
 from allauth.account.utils import get_next_redirect_url
 from allauth.core import context
+from allauth.core.internal import ratelimit
 from django.conf import settings
 from django.core import signing
 from django.core.exceptions import ValidationError
@@ -21,15 +22,23 @@ from django.core.mail import EmailMessage
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from .. import hosting, joining, telling
+from ..client_addresses import plain_address
 from ..models import User, Viewer
 from ..models.names import skeleton, tidy
+from .answers import address_of
+from .devices import device_of
+from .slow_lane import Crowded, SlowLane
 
 # The cookie with the code or invitation that was opened without an account.
 WAY_IN = "way_in"
 # What is read after a letter with a link to choose another password was asked for.
 RESET_ASKED = "account_reset_password_done"
+# A class sits behind one address, so a right password passes there whatever others tried; it only waits.
+WRONG_SIGN_INS_PER_ADDRESS = 60
+STRANGERS = SlowLane("sign_in", seconds=60, pause=0.5)
 
 
 def remember_way_in(answer: HttpResponse, **way: str) -> HttpResponse:
@@ -69,6 +78,17 @@ def needs_second_factor(user: Viewer) -> bool:
     return not is_mfa_enabled(user)
 
 
+def login_of(credentials: dict[str, Any]) -> str:
+    """What was typed as the name: a user name or an e-mail address."""
+    return str(credentials.get("email") or credentials.get("username") or "")
+
+
+def account_named(login: str) -> User | None:
+    found = filter_users_by_email(login, prefer_verified=True, for_login=True) if "@" in login else []
+    user: User | None = found[0] if found else get_user_by_username(login)
+    return user
+
+
 class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
     """Names or e-mail addresses with passwords, at the price of one password hash whatever is wrong.
 
@@ -76,11 +96,7 @@ class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
     """
 
     def _authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
-        login = credentials.get("email") or credentials.get("username") or ""
-        found = filter_users_by_email(login, prefer_verified=True, for_login=True) if "@" in login else []
-        user: User | None = self._check_password(
-            found[0] if found else get_user_by_username(login), credentials["password"]
-        )
+        user: User | None = self._check_password(account_named(login_of(credentials)), credentials["password"])
         return user
 
     def get_user(self, user_id: Any) -> User | None:
@@ -90,6 +106,53 @@ class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """django-allauth's questions to this site."""
+
+    error_messages: ClassVar = {
+        **DefaultAccountAdapter.error_messages,
+        "too_many_login_attempts": _lazy(
+            "Too many wrong tries. Wait five minutes, or sign in on a device on which you have signed in before, or "
+            "choose a new password."
+        ),
+    }
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        """A known device is asked at once; strangers behind an address with many wrong tries wait for their turn."""
+        account = account_named(login_of(credentials))
+        if device_of(request, account):
+            return self._authenticate(request, credentials)
+        try:
+            with STRANGERS.turn(address_of(request), free_tries=WRONG_SIGN_INS_PER_ADDRESS) as turn:
+                user = self._authenticate(request, credentials)
+                if user is None:
+                    turn.was_wrong()
+                return user
+        except Crowded:
+            raise self.validation_error("too_many_login_attempts") from None
+
+    def _authenticate(self, request: HttpRequest, credentials: dict[str, Any]) -> User | None:
+        user: User | None = super().authenticate(request, **credentials)
+        return user
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count a try until it proves right: on a known device by the device, else by account and address, and by
+        account over all addresses. An address alone is never shut out."""
+        login = login_of(credentials)
+        account = account_named(login)
+        who = f"account {account.pk}" if account else f"name {login.casefold()}"
+        if device := device_of(request, account):
+            wanted = [("login_failed_device", f"{who} {device}")]
+        else:
+            wanted = [("login_failed_pair", f"{who} {address_of(request)}"), ("login_failed_account", who)]
+        usage: list[Any] = []
+        self._login_failed_rl_usage = ratelimit.RateLimitUsage(usage=usage)
+        for action, key in wanted:
+            counted = ratelimit.consume(request, app="allauth.account", action=action, key=key)
+            if counted is None:
+                raise self.validation_error("too_many_login_attempts")
+            usage += counted.usage
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return plain_address(super().get_client_ip(request))
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         way = _way_in(request)

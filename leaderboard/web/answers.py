@@ -12,6 +12,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from ..client_addresses import customer_network
 from ..models import User, Viewer
 from ..storage import path_of
 
@@ -33,8 +34,8 @@ def person(user: Viewer) -> User:
 
 
 def address_of(request: HttpRequest) -> str:
-    """Where somebody comes from, as sign-in counts it: behind a proxy, what the proxy says."""
-    return str(get_adapter(request).get_client_ip(request))
+    """Where somebody comes from, as all limits count it: behind a proxy, what the proxy says."""
+    return customer_network(get_adapter(request).get_client_ip(request))
 
 
 def sha256_of(file: UploadedFile[Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 
 from django.conf import settings
 from django.contrib import messages
@@ -13,16 +14,17 @@ from django.utils.translation import gettext as _
 
 from ... import joining
 from ...models import Competition, Membership, RosterEntry, Team, obstacle_to_joining, slip_digest
-from ...shared_cache import count_try, tries
 from ..access import Audience, Visit, open_to
 from ..accounts import remember_way_in
 from ..answers import address_of, person, see_other
+from ..slow_lane import Crowded, SlowLane, Turn
 from .forms import CodeForm, RulesForm
 
-WINDOW = 600
 WRONG_CODES_PER_PERSON = 10
 # A whole class may sit behind one address.
 WRONG_CODES_PER_ADDRESS = 100
+# A code of the site is one of 31^8, so guessing is hopeless at any pace; one that a host chose may be a word.
+CODES = SlowLane("code", seconds=600, pause=0.5)
 
 
 @open_to(Audience.ANYONE)
@@ -41,41 +43,59 @@ def join(request: HttpRequest) -> HttpResponse:
     return render(request, "students/join.html", context, status=422 if form.errors else 200)
 
 
+def _in_turn(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A view that a code or link opens: a right one always does, and after many wrong ones the next is waited for.
+
+    People are counted by themselves, strangers by their address.
+    """
+
+    @wraps(view)
+    def answer(request: HttpRequest, **parts: str) -> HttpResponse:
+        is_known = request.user.is_authenticated
+        sender = request.user.pk if is_known else address_of(request)
+        free_tries = WRONG_CODES_PER_PERSON if is_known else WRONG_CODES_PER_ADDRESS
+        try:
+            with CODES.turn(sender, free_tries=free_tries) as turn:
+                return view(request, turn=turn, **parts)
+        except Crowded:
+            return render(request, "students/join_too_often.html", status=429)
+
+    return answer
+
+
 @open_to(Audience.ANYONE)
-def join_code(request: HttpRequest, code: str) -> HttpResponse:
-    """Without an account too: whoever has a valid code may make one. Guessing is counted per person and address."""
-    if _guessed_too_often(request):
-        return render(request, "students/join_too_often.html", status=429)
+@_in_turn
+def join_code(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
+    """Without an account too: whoever has a valid code may make one."""
     competition = joining.competition_of(code)
     if competition is None and RosterEntry.of_slip(slip_digest(code), timezone.now()):
         return redirect("slip", code=code)
     if competition is None:
-        return _no_door(request, code)
+        return _no_door(request, code, turn)
     if request.user.is_anonymous:
         return remember_way_in(_signed_out(request, competition), code=code)
     user = person(request.user)
     return _door(request, competition, "students/join_code.html", lambda: joining.by_code(user=user, code=code))
 
 
-def _no_door(request: HttpRequest, code: str) -> HttpResponse:
+def _no_door(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
     """A code of nothing is a guess; one that was handed out too early says what it is for, and when it opens."""
     if early := joining.early_competition_of(code):
         return render(request, "students/join_early.html", {"competition": early}, status=404)
-    _count_guess(request)
+    turn.was_wrong()
     form = CodeForm({"code": code})
     form.add_error("code", _("No competition has this code. Check it with your teacher."))
     return render(request, "students/join.html", {"form": form}, status=404)
 
 
 @open_to(Audience.ANYONE)
-def slip(request: HttpRequest, code: str) -> HttpResponse:
+@_in_turn
+def slip(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
     """The one-time link of one person of the roster: an account for whoever has none, then join as that person."""
-    if _guessed_too_often(request):
-        return render(request, "students/join_too_often.html", status=429)
     digest = slip_digest(code)
     entry = RosterEntry.of_slip(digest, timezone.now())
     if entry is None or entry.competition.launched_at is None:
-        _count_guess(request)
+        turn.was_wrong()
         return render(request, "students/slip.html", {"is_early": entry is not None}, status=404)
     if request.user.is_anonymous:
         return remember_way_in(_signed_out(request, entry.competition), slip=digest)
@@ -101,12 +121,11 @@ def join_open(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 @open_to(Audience.ANYONE)
-def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
-    if _guessed_too_often(request):
-        return render(request, "students/join_too_often.html", status=429)
+@_in_turn
+def invitation(request: HttpRequest, invitation: str, turn: Turn) -> HttpResponse:
     team = Team.objects.select_related("competition").filter(invitation=invitation).first()
     if team is None or team.competition.launched_at is None:
-        _count_guess(request)
+        turn.was_wrong()
         return render(request, "students/invitation.html", status=404)
     if request.user.is_anonymous:
         return remember_way_in(_signed_out(request, team.competition, is_team=True), invitation=invitation)
@@ -185,14 +204,3 @@ def _ask(
     status = 200 if request.method != "POST" else 409 if context["obstacle"] else 422
     context |= {"form": form, "competition": competition, "state": competition.state(timezone.now())}
     return render(request, template, context, status=status)
-
-
-def _guessed_too_often(request: HttpRequest) -> bool:
-    person_tried = request.user.is_authenticated and tries("code", request.user.pk) >= WRONG_CODES_PER_PERSON
-    return person_tried or tries("code", address_of(request)) >= WRONG_CODES_PER_ADDRESS
-
-
-def _count_guess(request: HttpRequest) -> None:
-    for who in (request.user.pk, address_of(request)):
-        if who is not None:
-            count_try("code", who, seconds=WINDOW)

@@ -1,0 +1,80 @@
+"""A lane for senders with many wrong tries: one try after the other, with a pause after a wrong one.
+
+A class sits behind one address, so an address is never shut out for what one of its people sends. A right password or
+code from there is only waited for longer. Each lane belongs to one web process, and a site has one per machine.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..shared_cache import count_try, tries
+from ..slow_clients import Places, waiting
+
+MOST_WAITING = 32
+"""Tries of one sender that wait at the same moment; each holds a thread of the web server."""
+
+
+class Crowded(Exception):
+    """Too many tries of this sender are waiting already."""
+
+
+class SlowLane:
+    """A sender may try wrongly so many times within `seconds`; from there on each wrong try makes the next one wait."""
+
+    def __init__(self, name: str, *, seconds: int, pause: float) -> None:
+        self.name, self.seconds, self.pause = name, seconds, pause
+        self._lanes: dict[object, Places] = {}
+        self._waiting: dict[object, int] = {}
+        self._lock = threading.Lock()
+
+    def count_wrong(self, sender: object) -> None:
+        count_try(self.name, sender, seconds=self.seconds)
+
+    @contextmanager
+    def turn(self, sender: object, *, free_tries: int) -> Iterator[Turn]:
+        """Wait for the sender's turn where it had more than its free tries. Raises `Crowded`."""
+        turn = Turn(self, sender)
+        if tries(self.name, sender) < free_tries:
+            yield turn
+            return
+        lane = self._enter(sender)
+        try:
+            with waiting():
+                lane.acquire()
+            try:
+                yield turn
+                if turn.is_wrong:
+                    with waiting():
+                        time.sleep(self.pause)
+            finally:
+                lane.release()
+        finally:
+            self._leave(sender)
+
+    def _enter(self, sender: object) -> Places:
+        with self._lock:
+            if self._waiting.get(sender, 0) >= MOST_WAITING:
+                raise Crowded
+            self._waiting[sender] = self._waiting.get(sender, 0) + 1
+            return self._lanes.setdefault(sender, Places(1))
+
+    def _leave(self, sender: object) -> None:
+        with self._lock:
+            self._waiting[sender] -= 1
+            if not self._waiting[sender]:
+                del self._waiting[sender], self._lanes[sender]
+
+
+class Turn:
+    """One try of a sender."""
+
+    def __init__(self, lane: SlowLane, sender: object) -> None:
+        self.lane, self.sender, self.is_wrong = lane, sender, False
+
+    def was_wrong(self) -> None:
+        self.is_wrong = True
+        self.lane.count_wrong(self.sender)
