@@ -194,7 +194,7 @@ def test_every_line_of_the_caddyfile_is_meant(folder: Path) -> None:
         "header -Server",
         "reverse_proxy 127.0.0.1:8123 {",
         "lb_try_duration 20s", "lb_try_interval 250ms",
-        "transport http {", "dial_timeout 5s", "response_header_timeout 3m", "}", "}",
+        "transport http {", "dial_timeout 5s", "keepalive 5s", "response_header_timeout 3m", "}", "}",
         "handle_errors {",
         "@away expression {err.status_code} in [502, 503, 504]",
         "header @away Retry-After 30",
