@@ -27,6 +27,7 @@ from .models import (
     Team,
     User,
     account_in_trail,
+    note_origin,
     plain,
     team_in_trail,
 )
@@ -168,13 +169,17 @@ def _refuse(competition: Competition, team: Team, other: Team) -> Balance:
 
 
 def _unite(competition: Competition, team: Team, other: Team) -> None:
+    now = database_now()
     Membership.objects.filter(team=other).update(team=team)
-    Submission.objects.filter(team=other).update(team=team)
+    files = Submission.objects.filter(team=other)
+    files.filter(former_team=None).update(former_team=other.pk)
+    files.update(team=team)
     picked = Submission.objects.filter(team=team, is_selected=True)
     if picked.count() > competition.final_count:
         # Nobody but they can say which of their picks to give up.
         picked.update(is_selected=False)
     _add_attempts(team, other)
+    note_origin(team, other.pk, at=now, now=now)
     _keep_the_kinder_grants(team, other)
     team.standings.all().delete()
     other.delete()

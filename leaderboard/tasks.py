@@ -36,6 +36,7 @@ from . import (
     webhooks,
 )
 from .celery import app
+from .models import FormerMember
 from .models.clock import database_now
 
 log = logging.getLogger(__name__)
@@ -254,7 +255,9 @@ def sweep_files() -> None:
 
 @app.task(name="leaderboard.tasks.clear_sessions")
 def clear_sessions() -> None:
-    """Forget sessions that have run out, in a process beside this one."""
+    """Delete sessions that have run out, in another process, and the digests of deleted accounts that no running
+    competition needs."""
+    FormerMember.forget_ended(database_now())
     _beside("clearsessions")
 
 

@@ -6,7 +6,20 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from ..models import AuditEntry, Competition, Deed, Membership, RosterEntry, Team, User, entry_of, obstacle_to_joining
+from ..models import (
+    AuditEntry,
+    Competition,
+    Deed,
+    Membership,
+    RosterEntry,
+    Team,
+    TeamOrigin,
+    User,
+    entry_of,
+    note_origin,
+    note_return,
+    obstacle_to_joining,
+)
 from ..models.clock import database_now
 from ..models.competition import normal_code
 from ..models.roster import joined_as
@@ -102,6 +115,7 @@ def _entered(user: User, competition: Competition, entry: RosterEntry | None) ->
         if entry is None:
             _refuse_uninvited(competition, user)
         held = Membership.objects.create(team=team_of_one(competition, user), competition=competition, user=user)
+        note_return(user, held.team, database_now())
     _link(held, entry)
     return held
 
@@ -127,6 +141,7 @@ def by_invitation(*, user: User, invitation: str) -> Membership:
         else:
             _refuse_uninvited(competition, user)
             held = Membership.objects.create(team=team, competition=competition, user=user)
+            note_return(user, team, database_now())
             _link(held, None)
         competition.touch_board()
         tell_of_joining(team, user)
@@ -187,5 +202,8 @@ def _move(held: Membership, team: Team) -> None:
     left = held.team
     held.team = team
     held.save(update_fields=["team"])
+    if TeamOrigin.objects.filter(competition=team.competition_id, team=left.pk).exists():
+        now = database_now()
+        note_origin(team, left.pk, at=now, now=now)
     if not left.memberships.exists():
         left.delete()

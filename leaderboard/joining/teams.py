@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from ..models import Competition, DailyAttempts, Membership, Team, User, give_pseudonyms
+from ..models import Competition, Membership, Team, User, give_pseudonyms, note_origin
 from ..models.clock import database_now
 from ..models.team import new_invitation
 from . import _names
@@ -51,16 +51,9 @@ def leave(*, membership: Membership) -> Membership:
             raise CannotJoin(_("You are the only member of this team."))
         membership.team = team_of_one(membership.competition, membership.user)
         membership.save(update_fields=["team"])
-        # Whoever leaves takes what the team used today along: leaving must not buy attempts.
-        for count in team.daily_attempts.filter(day=database_now().date()):
-            DailyAttempts.objects.create(
-                team=membership.team,
-                day=count.day,
-                used=count.used,
-                refused=count.refused,
-                carried=count.used,
-                limit=count.limit,
-            )
+        # Leaving must buy neither attempts nor a fresh steady board.
+        now = database_now()
+        note_origin(membership.team, team.pk, at=now, now=now)
         team.competition.touch_board()
         tell_of_leaving(team, membership.user, heir=_heir_of(team, membership.user))
     return membership

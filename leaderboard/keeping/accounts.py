@@ -18,6 +18,7 @@ from ..models import (
     AuditEntry,
     Competition,
     Deed,
+    FormerMember,
     Membership,
     MergeOffer,
     RosterEntry,
@@ -27,6 +28,7 @@ from ..models import (
     Team,
     User,
 )
+from ..models.clock import database_now
 from ..models.team import new_invitation
 from ..storage import reading
 from ._forgetting import NAMELESS, Traces, forget
@@ -195,15 +197,20 @@ def obstacle_to_deleting(account: User) -> str:
 def delete_account(*, account: User, user: User | None) -> None:
     """Delete a person: name, addresses, tokens, memberships. Raises `CannotDelete`.
 
-    Boards stay as they are for everybody else: files that were scored stay under their team, whose name is replaced
-    where it was this person's alone; notes and file names of the files they handed in are blanked, and so are their
-    names in notices to others, in a gradebook, in a class list that waits and in a list of addresses that may join.
+    Files that were scored stay under their team, whose name is replaced where it was this person's alone; a team
+    without members stands on no board until the reveal. While a competition runs a keyed hash of the name and of each
+    address is stored, so that signing up again gives neither attempts nor a fresh steady board. Notes and file names
+    of the files they handed in are blanked, and so are their names in notices to others, in a gradebook, in a class
+    list that waits and in a list of addresses that may join.
     """
     with transaction.atomic():
         held = User.objects.select_for_update().get(pk=account.pk)
         if obstacle := obstacle_to_deleting(held):
             raise CannotDelete(obstacle)
         traces = Traces.of(held)
+        joined = held.memberships.values("competition")
+        # Nothing is handed in, scored or merged meanwhile.
+        list(Competition.objects.select_for_update().filter(pk__in=joined).order_by("pk").values_list("pk"))
         mine = Submission.objects.filter(user=held, baseline=None)
         renamed = dict.fromkeys(mine.values_list("file_name", flat=True), NAMELESS_FILE)
         files = mine.update(note="", file_name=NAMELESS_FILE)
@@ -222,6 +229,9 @@ def delete_account(*, account: User, user: User | None) -> None:
 def _leave_nameless(membership: Membership) -> dict[str, str]:
     """Leave a team; gives its name and the one it has now, where it is another."""
     team, name, before = membership.team, membership.user.get_username(), membership.team.name
+    now = database_now()
+    if membership.competition.state(now) in ("upcoming", "live"):
+        FormerMember.remember(membership.user, team, now)
     membership.delete()
     heir = team.memberships.order_by("joined_at").first()
     if heir is None and not team.submissions.exists():
@@ -231,11 +241,14 @@ def _leave_nameless(membership: Membership) -> dict[str, str]:
             team.name = _nameless(membership.competition)
         if heir is None:
             team.invitation = new_invitation()
+            team.vacated_at = now
+            if membership.competition.revealed_at is None:
+                team.standings.all().delete()
             # Nobody is left to become one team with.
             MergeOffer.between(team).delete()
         if team.captain_id == membership.user_id:
             team.captain = heir.user if heir else None
-        team.save(update_fields=["name", "invitation", "captain"])
+        team.save(update_fields=["name", "invitation", "captain", "vacated_at"])
     membership.competition.touch_board()
     if heir is None or team.name != before:
         return {before: team.name if team.name != before else NAMELESS}

@@ -13,6 +13,7 @@ from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms
 from .instrument import Instrument
 from .notice import Delivery, Kind, Notice, NoticeChoice
 from .numbers import number_of
+from .origin import FormerMember, TeamOrigin, note_origin, note_return, recount_attempts
 from .pseudonyms import give_pseudonyms
 from .role import Role, RoleInvitation
 from .roster import (
@@ -48,6 +49,7 @@ __all__ = [
     "DataFile",
     "Deed",
     "Delivery",
+    "FormerMember",
     "Grade",
     "GradeRelease",
     "GradeRules",
@@ -76,6 +78,7 @@ __all__ = [
     "Standing",
     "Submission",
     "Team",
+    "TeamOrigin",
     "Terms",
     "TruthCheck",
     "TruthDraft",
@@ -93,11 +96,14 @@ __all__ = [
     "give_pseudonyms",
     "last_deadline",
     "name_on_roster",
+    "note_origin",
+    "note_return",
     "number_of",
     "obstacle_to_joining",
     "own_deadline",
     "people_called",
     "plain",
+    "recount_attempts",
     "section_names",
     "sections_of",
     "slip_digest",

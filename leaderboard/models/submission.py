@@ -83,6 +83,8 @@ class Submission(models.Model):
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="submissions")
     team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="submissions")
     baseline = models.OneToOneField(Baseline, null=True, on_delete=models.CASCADE, related_name="submission")
+    # The number of the team that handed it in, where that has become part of `team` since.
+    former_team = models.BigIntegerField(null=True, editable=False)
     user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="submissions")
     note = models.CharField(max_length=300, blank=True)
     file_name = models.CharField(max_length=200)

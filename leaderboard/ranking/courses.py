@@ -9,7 +9,7 @@ from datetime import datetime
 
 from ..models import GroundTruth, Split, Team
 from .boards import LEADERS, in_order, is_hidden
-from .ladder import ladder_of, ranked_scores, sign_of
+from .ladder import Ladder, ladder_of, linked_answers, ranked_scores, sign_of, teams_with_moves
 
 MOST_STEPS = 20
 
@@ -39,6 +39,24 @@ def courses(ground_truth: GroundTruth, *, also: Team | None = None, leaders: Seq
 
 
 def _steps(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tuple[tuple[datetime, float], ...]]:
+    ladder = ladder_of(ground_truth)
+    linked = teams_with_moves(ground_truth) & {team.pk for team in teams} if ladder else set()
+    alone = _steps_of(ground_truth, [team for team in teams if team.pk not in linked])
+    return alone | (_linked_steps(ground_truth, ladder, linked) if ladder and linked else {})
+
+
+def _linked_steps(
+    ground_truth: GroundTruth, ladder: Ladder, teams: set[int]
+) -> dict[int, tuple[tuple[datetime, float], ...]]:
+    found: dict[int, list[tuple[datetime, float]]] = defaultdict(list)
+    for file, shown, is_new in linked_answers(ground_truth, ladder, teams):
+        steps = found[file.team_id]
+        if is_new and (not steps or ladder.sign * shown < ladder.sign * steps[-1][1]):
+            steps.append((file.received_at, shown))
+    return {team_id: _shortened(steps) for team_id, steps in found.items() if steps and team_id in teams}
+
+
+def _steps_of(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tuple[tuple[datetime, float], ...]]:
     rows = ranked_scores(ground_truth, Split.PUBLIC, teams=[team.pk for team in teams])
     received: dict[int, list[tuple[datetime, float]]] = defaultdict(list)
     for team_id, at, value in rows.order_by("submission__received_at", "submission_id").values_list(

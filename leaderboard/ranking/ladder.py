@@ -23,7 +23,8 @@ from django.db.models.expressions import Combinable
 
 import metrics
 
-from ..models import Competition, GroundTruth, Score, Split, Standing, Submission, Team
+from ..models import Competition, GroundTruth, Score, Split, Standing, Submission, Team, TeamOrigin
+from .transfers import HandedIn, Origin, linked_teams, replay
 
 NO_RUNGS = math.inf
 # The largest number and the smallest are 632 digits apart: nothing is ever rounded on the way.
@@ -135,9 +136,12 @@ def tops(ground_truth: GroundTruth, ladder: Ladder) -> Iterator[Top]:
 
     Of tens of thousands of files only what the walk needs is read, and the rest of those alone at which it ends.
     """
+    linked = teams_with_moves(ground_truth)
     rows = in_order_of_receipt(ground_truth).values_list("submission__team_id", "pk", "value")
     ends = {}
-    for _, files in groupby(rows.iterator(chunk_size=5000), key=itemgetter(0)):
+    for team_id, files in groupby(rows.iterator(chunk_size=5000), key=itemgetter(0)):
+        if team_id in linked:
+            continue
         mine = list(files)
         told = zip(mine, ladder.climb(value for *_, value in mine), strict=True)
         pk, shown = [(pk, shown) for (_, pk, _), (shown, is_new) in told if is_new][-1]
@@ -149,11 +153,62 @@ def tops(ground_truth: GroundTruth, ladder: Ladder) -> Iterator[Top]:
         for pk, team_id, submission_id, received_at in facts:
             assert team_id is not None, "baselines climb no ladder"
             yield Top(team_id, submission_id, received_at, ends[pk])
+    if linked:
+        yield from linked_tops(ground_truth, ladder, linked)
+
+
+def linked_tops(
+    ground_truth: GroundTruth, ladder: Ladder, teams: Iterable[int], *, before: datetime | None = None
+) -> Iterator[Top]:
+    """The same for teams between which people have moved; teams that no file has brought onto the board are left out.
+    With `before`, of files received until then."""
+    best: dict[int, Top] = {}
+    for file, shown, is_new in linked_answers(ground_truth, ladder, teams, before=before):
+        held = best.get(file.team_id)
+        if is_new and (held is None or ladder.sign * shown < ladder.sign * held.shown):
+            best[file.team_id] = Top(file.team_id, file.submission_id, file.received_at, shown)
+    yield from best.values()
+
+
+def linked_answers(
+    ground_truth: GroundTruth, ladder: Ladder, teams: Iterable[int], *, before: datetime | None = None
+) -> list[tuple[HandedIn, float, bool]]:
+    """What the board says of the files of all teams that are linked with these, in order of receipt."""
+    origins = origins_of(ground_truth)
+    linked = linked_teams(origins, teams)
+    rows = ranked_scores(ground_truth, Split.PUBLIC, teams=linked)
+    if before is not None:
+        rows = rows.filter(submission__received_at__lt=before)
+    facts = ("submission__received_at", "submission_id", "submission__team_id", "submission__former_team", "value")
+    files = [
+        HandedIn(received_at, submission_id, team_id, former or team_id, value)
+        for received_at, submission_id, team_id, former, value in rows.order_by().values_list(*facts)
+        if team_id is not None
+    ]
+    return list(replay(ladder, files, origins))
+
+
+def teams_with_moves(ground_truth: GroundTruth) -> set[int]:
+    """The teams that somebody came to or from; one query."""
+    return {number for origin in origins_of(ground_truth) for number in (origin.team, origin.former)}
+
+
+def origins_of(ground_truth: GroundTruth) -> list[Origin]:
+    """Who came from where in the competition of a ground truth; one query."""
+    rows = TeamOrigin.objects.filter(competition=ground_truth.competition_id).order_by("at", "pk")
+    return [Origin(*row) for row in rows.values_list("team", "former", "at")]
 
 
 def answers_to(team: Team | int, ground_truth: GroundTruth, ladder: Ladder) -> list[Answer]:
     """One team's answers in order of receipt."""
     key = team if isinstance(team, int) else team.pk
+    if key in teams_with_moves(ground_truth):
+        found = linked_answers(ground_truth, ladder, [key])
+        return [
+            Answer(file.submission_id, file.received_at, None if ladder.is_hidden else shown, is_new)
+            for file, shown, is_new in found
+            if file.team_id == key
+        ]
     rows = in_order_of_receipt(ground_truth, teams=[key])
     mine = list(rows.values_list("submission_id", "submission__received_at", "value"))
     told = zip(mine, ladder.climb(value for *_, value in mine), strict=True)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from ..models import GroundTruth, Membership, Score, Split, Standing, Submission
-from .ladder import ladder_of, ranked_files
+from .ladder import Ladder, ladder_of, linked_answers, ranked_files, teams_with_moves
 
 
 def with_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
@@ -44,9 +44,28 @@ def histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict[
     for team_id, value in files.order_by("received_at", "pk").values_list("team_id", "shown"):
         if value is not None:
             values[team_id].append(value)
-    if ladder := ladder_of(ground_truth):
-        return {team_id: [shown for shown, _ in ladder.climb(exact)] for team_id, exact in values.items()}
-    return values
+    ladder = ladder_of(ground_truth)
+    if ladder is None:
+        return values
+    linked = teams_with_moves(ground_truth) & values.keys()
+    shown = {
+        team_id: [shown for shown, _ in ladder.climb(exact)]
+        for team_id, exact in values.items()
+        if team_id not in linked
+    }
+    return shown | (_linked_histories(ground_truth, ladder, linked) if linked else {})
+
+
+def _linked_histories(ground_truth: GroundTruth, ladder: Ladder, teams: set[int]) -> dict[int, list[float]]:
+    """The same for teams between which people have moved: after each file, the best score that a file of theirs set."""
+    found: dict[int, list[float]] = defaultdict(list)
+    for file, shown, is_new in linked_answers(ground_truth, ladder, teams):
+        mine = found[file.team_id]
+        if is_new and (not mine or ladder.sign * shown < ladder.sign * mine[-1]):
+            mine.append(shown)
+        elif mine:
+            mine.append(mine[-1])
+    return {team_id: mine for team_id, mine in found.items() if team_id in teams}
 
 
 def members(standings: Sequence[Standing]) -> dict[int, list[str]]:

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from .. import logs
-from ..models import AuditEntry, Competition, Deed, Grant, Submission, User, plain
+from ..models import AuditEntry, Competition, Deed, FormerMember, Grant, Submission, User, plain
 from .standings import rebuild
 
 
@@ -26,6 +26,7 @@ def reveal(competition: Competition, at: datetime, *, user: User | None = None) 
     competition.refresh_from_db()
     assert competition.ground_truth is not None
     rebuild(competition.ground_truth)
+    FormerMember.objects.filter(competition=competition).delete()
     AuditEntry.append(Deed.REVEALED, user=user, competition=competition, after=plain({"revealed_at": at}))
     return True
 

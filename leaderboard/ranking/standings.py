@@ -14,7 +14,20 @@ from django.db.models.functions import RowNumber
 
 from ..models import GroundTruth, Score, Split, Standing, Submission, Team
 from ..models.prepared import Given, Prepared
-from .ladder import IN_ONE_QUERY, Ladder, answers_to, ladder_of, ranked_scores, sign_of, tops
+from .ladder import (
+    IN_ONE_QUERY,
+    Ladder,
+    Top,
+    answers_to,
+    ladder_of,
+    linked_tops,
+    origins_of,
+    ranked_scores,
+    sign_of,
+    teams_with_moves,
+    tops,
+)
+from .transfers import linked_teams
 
 _HELD_FACTS = ("team_id", "submission_id", "value", "received_at")
 FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
@@ -54,9 +67,14 @@ def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None
             stands = stands.filter(team__in=teams)
         known = dict(stands.values_list("team_id", "best"))
         told = {team_id: best for team_id, best in known.items() if best is not None}
-        if len(told) == len(known):
+        if len(told) == len(known) and not _may_miss_teams(ground_truth):
             return told
     return computed_best_values(ground_truth, teams=teams)
+
+
+def _may_miss_teams(ground_truth: GroundTruth) -> bool:
+    """On a steady board a team stands nowhere while its files are no better than what a member was shown elsewhere."""
+    return ladder_of(ground_truth) is not None and bool(teams_with_moves(ground_truth))
 
 
 def computed_best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
@@ -72,8 +90,7 @@ def shown_bests(ground_truth: GroundTruth) -> Iterator[Best]:
     ladder = ladder_of(ground_truth)
     if ladder is None:
         return bests(ground_truth, Split.PUBLIC)
-    ends = tops(ground_truth, ladder)
-    return (_best(ladder.sign, end.team_id, end.submission_id, end.shown, end.received_at) for end in ends)
+    return (_best_of_top(ladder, top) for top in tops(ground_truth, ladder))
 
 
 def stood(ground_truth: GroundTruth, before: datetime) -> Iterator[Best]:
@@ -97,17 +114,32 @@ def stood(ground_truth: GroundTruth, before: datetime) -> Iterator[Best]:
             yield _best(sign, team_id, submission_id, value, received_at)
         else:
             files[team_id].append((received_at, submission_id, value))
-    for team_id, mine in files.items():
-        assert ladder is not None
-        yield _climbed(ladder, team_id, mine)
+    if ladder and files:
+        yield from _climbed(ground_truth, ladder, files, before)
 
 
-def _climbed(ladder: Ladder, team_id: int, files: list[tuple[datetime, UUID, float]]) -> Best:
-    """The last clear improvement among files with their exact scores."""
-    files.sort()
-    told = zip(files, ladder.climb(value for *_, value in files), strict=True)
-    (received_at, submission_id, _), shown = [(file, shown) for file, (shown, is_new) in told if is_new][-1]
-    return _best(ladder.sign, team_id, submission_id, shown, received_at)
+def _climbed(
+    ground_truth: GroundTruth,
+    ladder: Ladder,
+    files_of: Mapping[int, list[tuple[datetime, UUID, float]]],
+    before: datetime,
+) -> Iterator[Best]:
+    """Team by team the last clear improvement among files with their exact scores."""
+    linked = teams_with_moves(ground_truth) & files_of.keys()
+    for team_id, files in files_of.items():
+        if team_id in linked:
+            continue
+        files.sort()
+        told = zip(files, ladder.climb(value for *_, value in files), strict=True)
+        (received_at, submission_id, _), shown = [(file, shown) for file, (shown, is_new) in told if is_new][-1]
+        yield _best(ladder.sign, team_id, submission_id, shown, received_at)
+    if linked:
+        tops_then = linked_tops(ground_truth, ladder, linked, before=before)
+        yield from (_best_of_top(ladder, top) for top in tops_then if top.team_id in linked)
+
+
+def _best_of_top(ladder: Ladder, top: Top) -> Best:
+    return _best(ladder.sign, top.team_id, top.submission_id, top.shown, top.received_at)
 
 
 def _held(held: Standing) -> Best:
@@ -195,8 +227,14 @@ def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]
     if ground_truth.competition.revealed_at is not None:
         yield from final_standings(ground_truth)
     else:
-        for best in shown_bests(ground_truth):
-            yield Split.PUBLIC, best
+        vacated = _vacated(ground_truth)
+        yield from ((Split.PUBLIC, best) for best in shown_bests(ground_truth) if best.team_id not in vacated)
+
+
+def _vacated(ground_truth: GroundTruth) -> set[int]:
+    """The teams of which no member is left."""
+    teams = Team.objects.filter(competition=ground_truth.competition_id, vacated_at__isnull=False)
+    return set(teams.order_by().values_list("pk", flat=True))
 
 
 def expected(ground_truth: GroundTruth) -> Iterator[Best]:
@@ -246,7 +284,11 @@ def differences(ground_truth: GroundTruth) -> list[str]:
 
 _RULER = Given("ground_truth", BigIntegerField())
 _RANKED = Prepared(
-    lambda: ranked_scores(_RULER, Split.PUBLIC).filter(submission=Given("submission", UUIDField())).values_list("pk")
+    lambda: (
+        ranked_scores(_RULER, Split.PUBLIC)
+        .filter(submission=Given("submission", UUIDField()))
+        .values_list("submission__team__vacated_at", flat=True)
+    )
 )
 _HELD = Prepared(
     lambda: Standing.objects.filter(
@@ -262,11 +304,14 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
     """
     if submission.team_id is None:
         return True
-    if not _RANKED.all(ground_truth=ground_truth.pk, submission=submission.pk):
+    ranked = _RANKED.all(ground_truth=ground_truth.pk, submission=submission.pk)
+    if not ranked:
         return False
     if ground_truth.competition.revealed_at is not None:
         rebuild(ground_truth)
         return True
+    if ranked[0] is not None:
+        return False
     if ladder := ladder_of(ground_truth):
         _climb_again(submission.team_id, ground_truth, ladder, public)
         return True
@@ -284,6 +329,9 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
 
 def _climb_again(team_id: int, ground_truth: GroundTruth, ladder: Ladder, public: float) -> None:
     """Follow the ladder from a team's first file on: the new score may belong to a file received before others."""
+    if team_id in teams_with_moves(ground_truth):
+        _climb_again_linked(team_id, ground_truth, ladder)
+        return
     last = next(answer for answer in reversed(answers_to(team_id, ground_truth, ladder)) if answer.is_new)
     top = _best(ladder.sign, team_id, last.submission_id, last.shown or 0.0, last.received_at)
     rows = Standing.objects.filter(ground_truth=ground_truth, team_id=team_id, split=Split.PUBLIC)
@@ -295,6 +343,20 @@ def _climb_again(team_id: int, ground_truth: GroundTruth, ladder: Ladder, public
     made = _standing(ground_truth, Split.PUBLIC, top, best_of)
     made.pk = pk
     made.save()
+
+
+def _climb_again_linked(team_id: int, ground_truth: GroundTruth, ladder: Ladder) -> None:
+    """The same for every team that people have come from or gone to: what one was shown holds for the others."""
+    linked = linked_teams(origins_of(ground_truth), [team_id])
+    best_of = computed_best_values(ground_truth, teams=sorted(linked))
+    vacated = _vacated(ground_truth)
+    made = [
+        _standing(ground_truth, Split.PUBLIC, _best_of_top(ladder, top), best_of)
+        for top in linked_tops(ground_truth, ladder, linked)
+        if top.team_id not in vacated
+    ]
+    Standing.objects.filter(ground_truth=ground_truth, team__in=linked, split=Split.PUBLIC).delete()
+    Standing.objects.bulk_create(made)
 
 
 def _best_beside(split: Split, best: Best, best_of: Mapping[int, float]) -> float | None:

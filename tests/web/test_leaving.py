@@ -137,7 +137,7 @@ def board(competition: Competition) -> list[list[str]]:
     return [[cell for place, cell in enumerate(line) if place != 1] for line in lines]
 
 
-def test_bo_goes_and_the_board_stays(pets: Competition, bo: User, cy: User) -> None:
+def test_bo_goes_and_his_files_stay(pets: Competition, bo: User, cy: User) -> None:
     for user, wrong in ((bo, 1), (cy, 2)):
         enter(pets, user)
         hand_in(pets, user, answers(public=wrong), note="mine", file_name=f"{user}_final.csv")
@@ -148,17 +148,22 @@ def test_bo_goes_and_the_board_stays(pets: Competition, bo: User, cy: User) -> N
     assert client.post("/account/delete/", PASSWORD).status_code == 303
     assert not User.objects.filter(username="bo").exists()
     assert not ApiToken.objects.exists()
-    assert board(pets) == before
+    # A team without members is ranked again at the reveal.
+    assert board(pets) == [before[0], ["1", *before[2][1:]]]
     assert Competition.objects.get().board_version > version
     assert set(Team.objects.values_list("name", flat=True)) == {"Former member 1", "cy"}
     left = Submission.objects.get(user=None)
     assert (left.note, left.file_name, left.status) == ("", "submission.csv", "scored")
     assert client.get("/account/").status_code == 302
     page = signed_in(cy).get("/c/pets/leaderboard/").content.decode()
-    assert "Former member 1" in page
+    assert "Former member 1" not in page
     assert ">bo<" not in page
     entry = AuditEntry.objects.latest("number")
     assert (entry.deed, entry.by, entry.account) == (Deed.ACCOUNT_DELETED, number, number)
+    close(pets)
+    hosting.reveal(competition=pets)
+    assert board(pets) == before
+    assert "Former member 1" in signed_in(cy).get("/c/pets/leaderboard/").content.decode()
     everything = " ".join(e.about + e.before + e.after for e in AuditEntry.objects.all())
     assert "bo@" not in everything
     assert '"bo"' not in everything

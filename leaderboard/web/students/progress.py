@@ -212,6 +212,11 @@ class Progress:
         return self.told[-1].shown if self.told else None
 
     @property
+    def is_from_elsewhere(self) -> bool:
+        """Whether no file of the team set that score: a member brought it along from another team."""
+        return self.shown is not None and all(answer.shown != self.shown for answer in self.told if answer.is_new)
+
+    @property
     def bar(self) -> float | None:
         """What a file must beat to change that."""
         return self.ladder.bar_above(self.shown) if self.ladder and self.shown is not None else None
