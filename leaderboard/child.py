@@ -139,10 +139,10 @@ def add_split(
 def check_submission(
     metric: str, truth: str, params: dict[str, Any], id_column: str | None, submission: str, secondary: Asked = ()
 ) -> dict[str, Any]:
-    """All problems of a submission; its score is computed and thrown away."""
+    """All problems of a submission. Nothing is measured, so the answer tells nothing about the truth."""
     prepared = _prepared(metric, truth, params, id_column, secondary)
     try:
-        prepared.evaluate(Path(submission))
+        prepared.check(Path(submission))
     except metrics.SubmissionError as error:
         return {"problems": [problem.as_kept() for problem in error.problems]}
     return {"problems": []}

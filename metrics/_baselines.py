@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from metrics._cells import Cells
-from metrics._errors import MetricError, Problem, TooLarge, shown
+from metrics._errors import MetricError, NotFinite, Problem, shown
 from metrics._evaluate import Result, measure
 from metrics._numbers import to_decimal
 from metrics._parameters import chosen
@@ -150,7 +150,7 @@ class _Measured:
         filled = self.truth.metric.submission.fill(places, prediction)
         try:
             return measure(self.truth, filled, uncertainty=time.process_time() < self.deadline)
-        except TooLarge:
+        except NotFinite:
             return None
 
     def file(self, name: str, says: str, rows: Sequence[Sequence[str]], places: np.ndarray) -> Baseline | None:

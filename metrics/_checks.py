@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from metrics._baselines import Baseline, Baselines, baselines_of
-from metrics._errors import ParameterError, Problem, Refused, SubmissionError, shown, words_of
+from metrics._errors import MetricFailed, ParameterError, Problem, Refused, SubmissionError, shown, words_of
 from metrics._findings import Finding, not_best
 from metrics._id_suspicions import split_groups
 from metrics._layout import USAGE, check_truth_header, id_column_of
@@ -197,7 +197,7 @@ def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     best = truth.metric.best_with(truth.params)
     try:
         result = truth.evaluate(truth.perfect_submission())
-    except SubmissionError as error:
+    except (SubmissionError, MetricFailed) as error:
         message = said("A perfect submission is refused: {reasons}", reasons=words_of(error))
         return {"best": best, "passed": False}, [Finding("self_test", message)]
     values = {"overall": result.overall, "public": result.public, "private": result.private}

@@ -11,7 +11,7 @@ import numpy as np
 from metrics._baselines import reading_of
 from metrics._cells import Cells, Kind
 from metrics._contract import Metric, answer_columns
-from metrics._errors import GroundTruthError, MetricError, Problem, Refused, TooLarge, words_of
+from metrics._errors import GroundTruthError, MetricError, NotFinite, Problem, Refused, words_of
 from metrics._evaluate import measure
 from metrics._headers import check_header
 from metrics._inputs import Label
@@ -265,7 +265,7 @@ def _tried(truth: Truth) -> list[Problem]:
         if problems:
             return problems
         value = measure(small, small.metric.submission.fill(np.arange(len(perfect)), prediction)).overall
-    except (MetricError, TooLarge) as error:
+    except (MetricError, NotFinite) as error:
         return [Problem("self_test", said("A perfect file cannot be scored: {reasons}", reasons=words_of(error)))]
     best = small.metric.best_with(small.params)
     if value == best:

@@ -148,7 +148,8 @@ def certain(truth: Classes) -> list[list[str]]:
 
 def refuse_sums(columns: Sequence[Cells], values: np.ndarray) -> None:
     """Complain about rows of probabilities that do not sum to 1."""
-    sums = values.sum(axis=1)
+    with np.errstate(over="ignore"):  # numbers that are no probabilities were refused
+        sums = values.sum(axis=1)
     places = np.flatnonzero(np.abs(sums - 1) > SLACK)
     refuse_rows(columns, "not_a_distribution", _NOT_A_DISTRIBUTION, places, sums, {"slack": f"{SLACK:g}"})
 

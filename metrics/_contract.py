@@ -111,7 +111,8 @@ class Metric:
 
     ``elsewhere(truth, table, places)`` replaces all of these for a metric whose file runs in another process: it
     scores the rows ``places`` of a submission's ``table``, one for each scored row. Where nobody knows the best value
-    of such a metric, ``best`` has no end.
+    of such a metric, ``best`` has no end. ``refuse_elsewhere(truth, table)`` raises what the metric itself says against
+    a submission, without a look at the truth.
     """
 
     title: str
@@ -141,6 +142,7 @@ class Metric:
     perfect: Callable[..., list[list[str]]] | None = None
     confirm: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     elsewhere: Callable[[Truth, Table, np.ndarray], Result] | None = None
+    refuse_elsewhere: Callable[[Truth, Table], None] | None = None
 
     def __post_init__(self) -> None:
         if not self.is_outside:  # what an operator's file says stays as its author wrote it

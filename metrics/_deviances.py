@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 FLOOR = 1e-100
-"""What a prediction of 0 counts as where the answer is above 0, so that it costs much and not endlessly much."""
+"""What a smaller prediction counts as where the answer is above 0, so that it costs much and not endlessly much. No
+answer above 0 is smaller."""
 
 
 def deviance(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
@@ -36,7 +37,7 @@ def _near(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray
 
 def _far(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
     """Half of the deviance elsewhere, term by term."""
-    floored = np.where(prediction > 0, prediction, FLOOR)
+    floored = np.maximum(prediction, FLOOR)
     half: np.ndarray
     if power == 1:
         logs = np.log(np.where(truth > 0, truth, 1.0)) - np.log(floored)

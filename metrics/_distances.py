@@ -7,7 +7,10 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from metrics._arrays import Coded
 from metrics._crossing import Crossing
+from metrics._inputs import LARGEST
+from metrics._numbers import to_decimal
 
 Weights = Annotated[
     Literal["none", "linear", "quadratic"], "none: each confusion costs 1; linear, quadratic: by the distance."
@@ -16,6 +19,13 @@ Weights = Annotated[
 
 _EXACT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 """Large numbers that differ little are as far apart as they say."""
+
+
+def too_large(column: Coded) -> np.ndarray:
+    """The rows with a number whose distances float64 could not hold."""
+    numbers = [to_decimal(str(value)) for value in column.values]
+    far = [code for code, number in enumerate(numbers) if number is not None and number.copy_abs() > LARGEST]
+    return np.flatnonzero(np.isin(column.codes, far))
 
 
 def positions(found: Crossing) -> np.ndarray:

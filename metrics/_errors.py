@@ -5,7 +5,7 @@
     MetricError
     ├── SubmissionError      the student's file is at fault; may quote that file, never a truth value
     ├── GroundTruthError     the host's answer file is at fault; may quote it, only the host sees it
-    ├── MetricFailed         a metric from outside broke; nobody's file is at fault (``.told`` is for the host alone)
+    ├── MetricFailed         a metric gave no score; nobody's file is at fault (``.told`` is for the host alone)
     │   └── MetricTooSlow    … because it took too long
     ├── ParameterError       a parameter of the metric is at fault (``.errors``: name → sentence)
     └── UnknownMetric        no metric has this key (also a ``KeyError``)
@@ -15,7 +15,7 @@ Anything else that escapes from here is a bug of ours, never of the reader's fil
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,8 +78,11 @@ class _FileError(MetricError):
 
 
 class SubmissionError(_FileError):
-    """The submission cannot be scored; ``problems`` holds every reason at once. ``told`` is what a metric from outside
-    said that the student must not read, because it may tell of the private part: it is for the host alone."""
+    """The submission cannot be scored; ``problems`` holds every reason at once. Which files are refused, and in which
+    words, follows from the file, the truth's ids and the sample submission alone: it tells of no answer and no split.
+    Only a metric file from outside may refuse a file for the answers' sake. Its words are then ``told`` to the host
+    alone.
+    """
 
     def __init__(self, problems: Iterable[Problem], told: str = "") -> None:
         super().__init__(problems)
@@ -94,8 +97,8 @@ class GroundTruthError(_FileError):
 
 
 class MetricFailed(MetricError):
-    """A metric file from outside gave no score. The text says how in our own words and quotes nothing; ``told`` is what
-    the metric said, which may quote the truth."""
+    """A metric gave no score. The text says how in our own words and quotes nothing; ``told`` is what a metric file
+    from outside said, which may quote the truth."""
 
     def __init__(self, key: str, reason: str, told: str = "") -> None:
         self.key, self.reason, self.told = key, reason, told
@@ -139,13 +142,9 @@ class Refused(Exception):
         super().__init__("\n".join(problem.message for problem in problems))
 
 
-class TooLarge(Exception):
-    """A submission's values are so large that the score is no finite number; ``rows`` (of the scored ones) show it
-    by themselves, or none does and only their sum is too large."""
-
-    def __init__(self, rows: Sequence[int] = ()) -> None:
-        self.rows = list(rows)
-        super().__init__("values too large")
+class NotFinite(Exception):
+    """A score is no finite number. The bounds of numbers are such that no accepted file should meet this; which rows
+    are to blame would tell about the truth, so it is not said."""
 
 
 def words_of(error: Exception) -> str:

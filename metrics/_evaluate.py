@@ -12,7 +12,7 @@ import numpy as np
 
 from metrics._arrays import take
 from metrics._contract import Contributions, Metric, sums_of
-from metrics._errors import TooLarge
+from metrics._errors import NotFinite
 from metrics._parameters import chosen
 from metrics._uncertainty import Part, Uncertainty, by_scoring_again, from_influence, from_sums
 
@@ -78,7 +78,7 @@ def measure(
     truth: Truth, prediction: Any, contributions: Any = None, *, uncertainty: bool = False, with_parts: bool = False
 ) -> Result:
     """Score a prediction that is in the order of the truth's scored rows. Of a sum over rows it is enough what they
-    contribute. Raises ``TooLarge``."""
+    contribute. Raises ``NotFinite``."""
     metric = truth.metric
     if metric.ready is not None and prediction is not None:
         prediction = metric.ready(prediction)
@@ -132,14 +132,14 @@ def _sums(truth: Truth, parts: dict[str, Part], given: Any) -> tuple[Any, dict[s
         return None, {}
     if metric.whole:
         apart = {
-            name: _checked(row_contributions(metric, part.answers, part.prediction, truth.params), part.rows)
+            name: _checked(row_contributions(metric, part.answers, part.prediction, truth.params))
             for name, part in parts.items()
         }
         return None, {name: sums_of(contributions, None) for name, contributions in apart.items()}
     whole = parts[OVERALL]
     if given is None:
         given = row_contributions(metric, whole.answers, whole.prediction, truth.params)
-    contributions = _by_column(_checked(given, None))
+    contributions = _by_column(_checked(given))
     sums = {name: sums_of(contributions, rows) for name, rows in truth.parts.items()}
     # Every scored row is public or private, and the sums are exact: adding them is summing all rows.
     added = [sum(pair, Fraction(0)) for pair in zip(*sums.values(), strict=True)]
@@ -154,12 +154,10 @@ def _by_column(contributions: Any) -> Any:
     return np.asfortranarray(contributions)
 
 
-def _checked(contributions: Any, rows: np.ndarray | None) -> Any:
+def _checked(contributions: Any) -> Any:
     table = contributions.table if isinstance(contributions, Contributions) else contributions
     if not np.isfinite(table).all():
-        dense = contributions.dense() if isinstance(contributions, Contributions) else contributions
-        places = np.flatnonzero(~np.isfinite(dense).all(axis=1))
-        raise TooLarge((places if rows is None else rows[places]).tolist())
+        raise NotFinite
     return contributions
 
 
@@ -173,7 +171,7 @@ def _rounded(exact: Fraction) -> float:
     try:
         return float(exact)
     except OverflowError:
-        raise TooLarge from None
+        raise NotFinite from None
 
 
 def _named(names: tuple[str, ...], exact: list[Fraction]) -> dict[str, float]:
@@ -232,5 +230,5 @@ def _finite(value: float | None) -> float:
     assert value is not None
     number = float(value)
     if not math.isfinite(number):
-        raise TooLarge
+        raise NotFinite
     return number + 0.0  # never -0.0

@@ -21,10 +21,10 @@ _TELLING = 3
 
 
 class NonZero(Number):
-    """Finite numbers other than 0."""
+    """Finite numbers other than 0, and not nearer to it than 1e-50: squares of errors are divided by their squares."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(smallest=1e-50)
         self.words = said("number other than 0")
 
     def one(self, cells: Cells) -> np.ndarray:

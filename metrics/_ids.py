@@ -51,6 +51,11 @@ class Ids:
         texts: list[str] = self.array.to_pylist()
         return texts
 
+    @property
+    def in_order(self) -> list[str]:
+        """The ids in an order that does not tell that of the truth's rows, which may be the order of the answers."""
+        return sorted(self.texts, key=int if self.are_integers else str)
+
     @cached_property
     def _index(self) -> Index | Numbered:
         return Numbered.of(self.array) or Index(self.array)
@@ -94,7 +99,8 @@ class Ids:
         return Alignment(places, False), problems
 
     def _missing(self, table: Table, rows: np.ndarray, column: str) -> Problem:
-        names = [shown(self.array[int(row)].as_py()) for row in rows[:EXAMPLES]]
+        texts = sorted(pick(self.array, rows).to_pylist(), key=int if self.are_integers else str)
+        names = list(map(shown, texts[:EXAMPLES]))
         message = counted(
             len(rows),
             "{count} id of {total} missing: {ids}.",
@@ -105,8 +111,7 @@ class Ids:
         if spans := spanning(table):
             where = listed(spans, len(spans))
             message = joined([message, said("Read as one row: {lines}. Is a quote missing there?", lines=where)])
-        first = self.array[int(rows[0])].as_py()
-        return Problem("missing_ids", message, column=column, id=first, count=len(rows))
+        return Problem("missing_ids", message, column=column, id=texts[0], count=len(rows))
 
 
 def _without_point(ids: Any) -> Any:
@@ -188,7 +193,7 @@ def _unknown(truth: Ids, table: Table, column: str, rows: np.ndarray) -> Problem
     names = [on_line(text, table.lines[row]) for text, row in zip(texts, rows, strict=False)]
     told = listed(names, len(rows))
     message = counted(len(rows), "{count} id unknown: {ids}.", "{count} ids unknown: {ids}.", ids=told)
-    why = hint(truth.texts, texts[0])
+    why = hint(truth.in_order, texts[0]) if len(truth) <= _MOST_COMPARED else None
     if len(rows) == len(ids) > 1 and why is None:
         why = said("No id of the file is known: are these the rows of another data set?")
     message = joined([message, why]) if why is not None else message

@@ -43,6 +43,14 @@ NOT_WITHIN_0_TO_1 = forms(
     "{count} value of {column} is outside 0 to 1: {examples}.",
     "{count} values of {column} are outside 0 to 1: {examples}.",
 )
+TOO_LARGE = forms(
+    "{count} value of {column} is too large for a score, which takes numbers from -{bound} to {bound}: {examples}.",
+    "{count} values of {column} are too large for a score, which takes numbers from -{bound} to {bound}: {examples}.",
+)
+_TOO_NEAR_0 = forms(
+    "{count} value of {column} is nearer to 0 than {bound}: {examples}.",
+    "{count} values of {column} are nearer to 0 than {bound}: {examples}.",
+)
 _NOT_BINARY = forms(
     "{count} value of {column} is neither 0 nor 1: {examples}.",
     "{count} values of {column} are neither 0 nor 1: {examples}.",
@@ -77,8 +85,18 @@ _NUMBERS = {
 """A number in words, by the bounds that it has."""
 
 
+LARGEST = 1e100
+"""A number that is farther from 0 is refused. Whether a score is finite must not depend on the truth, so a file is
+refused by its own numbers: with these the squares of errors, their sums, and their proportions to answers stay within
+float64."""
+
+
 class Number(Plain):
-    """Finite numbers, from ``minimum`` to ``maximum`` or ``above`` a bound that does not belong to them."""
+    """Finite numbers, from ``minimum`` to ``maximum`` or ``above`` a bound that does not belong to them.
+
+    None is farther from 0 than ``largest``, which only metrics of order and correlation may set free. Other numbers
+    than 0 that are nearer to it than ``smallest`` are refused, for truths that are divided by.
+    """
 
     words = said("number")
 
@@ -89,15 +107,23 @@ class Number(Plain):
         minimum: float | None = None,
         above: float | None = None,
         maximum: float | None = None,
+        smallest: float = 0.0,
+        largest: float = LARGEST,
     ) -> None:
         super().__init__(many=many)
         self.minimum, self.above, self.maximum = minimum, above, maximum
+        self.smallest, self.largest = smallest, largest
         ends = {"minimum": minimum, "above": above, "maximum": maximum}
         given = {name: f"{end:g}" for name, end in ends.items() if end is not None}
         self.words = said(_NUMBERS[tuple(given)], **given)
 
     def one(self, cells: Cells) -> np.ndarray:
         values = read_numbers(cells)
+        sizes = np.abs(values)
+        if len(places := np.flatnonzero(sizes > self.largest)):
+            cells.refuse("too_large_values", TOO_LARGE, places, {"bound": f"{self.largest:g}"})
+        if self.smallest and len(places := np.flatnonzero((sizes < self.smallest) & (sizes > 0))):
+            cells.refuse("too_small", _TOO_NEAR_0, places, {"bound": f"{self.smallest:g}"})
         checks = (
             (self.minimum, "too_small", BELOW, np.less),
             (self.above, "too_small", NOT_ABOVE, np.less_equal),

@@ -10,6 +10,9 @@ from metrics._contract import ratio
 from metrics._sentences import said
 from metrics._sums import exact_sum
 
+_LEAST_SQUARES = 1e-90
+"""What the squares of the differences must add up to, so that no error is too large a share of them."""
+
 _TAME = 200
 """Powers of two up to which squares and their sums stay far from the ends of float64."""
 
@@ -65,10 +68,8 @@ def no_variance(truth: np.ndarray) -> str:
     """The same where the squares of the differences are added and divided by."""
     with np.errstate(over="ignore", invalid="ignore"):
         squares = centred(truth) ** 2
-    if not np.isfinite(squares.sum()):
-        return said("its answers are so large that the squares of their differences are no finite numbers.")
-    if not squares.any():
-        return constant(truth) or said("its answers differ so little that the squares of the differences are 0.")
+    if not squares.sum() >= _LEAST_SQUARES:
+        return constant(truth) or said("its answers differ so little that an error has no size beside them.")
     return ""
 
 

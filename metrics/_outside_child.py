@@ -98,26 +98,48 @@ def inspect(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def kaggle(request: dict[str, Any]) -> dict[str, Any]:
-    """The score of each part; stops at the first that cannot be scored."""
+    """What the metric says of the submission beside answers that tell nothing, then the score of each part; stops at
+    the first that cannot be scored."""
     import numpy as np
 
-    id_column = request["id_column"]
-    as_text: dict[str, type] = {id_column: str} if request["ids_are_text"] else {}
+    as_text: dict[str, type] = {request["id_column"]: str} if request["ids_are_text"] else {}
     # Read and removed before the metric's file is loaded: it gets copies of what it should see, part by part.
-    solution, submission = (_frame(Path(name), as_text) for name in ("solution.csv", "submission.csv"))
+    stand_in, whole, sample = (_frame(Path(name), as_text) for name in ("stand_in.csv", "whole.csv", "sample.csv"))
     parts = {name: np.fromfile(f"{name}.rows", np.int64) for name in request["parts"]}
+    names = ("solution.csv", "submission.csv") if parts else ()
+    frames = [_frame(Path(name), as_text) for name in names]
     module = load(request["key"])
+    refusal = _refusal(request, module, stand_in, whole)
+    if refusal and not _refusal(request, module, stand_in, sample):
+        return {"error": {**refusal, "part": "stand_in"}}
+    # One that refuses the sample as well may only dislike these answers. What it says counts where it dislikes the true
+    # ones, too.
     values = {}
     for name, rows in parts.items():
-        # A metric that draws numbers draws the same ones each time.
-        random.seed(0)
-        np.random.seed(0)
         try:
-            found = module.score(_cut(solution, rows), _cut(submission, rows), id_column, **request["params"])
-            values[name] = finite(found)
+            values[name] = finite(_scored(request, module, *(_cut(frame, rows) for frame in frames)))
         except BaseException as error:
-            return {"error": {**told(error, request["key"]), "part": name}}
+            return {"error": {**told(error, request["key"]), "part": name}, "stand_in": refusal}
     return {"values": values}
+
+
+def _scored(request: dict[str, Any], module: ModuleType, solution: Any, submission: Any) -> Any:
+    import numpy as np
+
+    # A metric that draws numbers draws the same ones each time.
+    random.seed(0)
+    np.random.seed(0)
+    return module.score(solution, submission, request["id_column"], **request["params"])
+
+
+def _refusal(request: dict[str, Any], module: ModuleType, stand_in: Any, submission: Any) -> dict[str, Any] | None:
+    """What the metric wants the participant to read. Other errors tell nothing here."""
+    try:
+        _scored(request, module, stand_in.iloc[: len(submission)].copy(deep=True), submission.copy(deep=True))
+    except BaseException as error:
+        found = told(error, request["key"])
+        return found if found["kind"] == "participant" else None
+    return None
 
 
 def _frame(path: Path, kinds: dict[str, type]) -> Any:

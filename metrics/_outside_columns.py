@@ -4,13 +4,15 @@ only refused what would be missing or no finite number, so that students read it
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from metrics._arrays import take
 from metrics._cells import NOT_FINITE, Cells, Kind
+from metrics._inputs import LARGEST, TOO_LARGE
+from metrics._numbers import to_decimal
 from metrics._scan import LONGEST_MASK_LINE
 from metrics._sentences import forms, said
 from metrics._tables import pick
@@ -27,6 +29,7 @@ class Columns:
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self.arrays = dict(arrays)
+        self._dull: dict[tuple[str, ...], list[str]] = {}
 
     def __len__(self) -> int:
         return len(next(iter(self.arrays.values()), ()))
@@ -37,6 +40,13 @@ class Columns:
         rest = [name for name in self.arrays if name not in names] or list(self.arrays)
         places = enumerate(names or self.arrays)
         return [self.arrays[name if name in self.arrays else rest[place % len(rest)]] for place, name in places]
+
+    def dull_cells(self, names: tuple[str, ...]) -> list[str]:
+        """What the sample submission has in each of its columns; looked for once."""
+        if names not in self._dull:
+            beside = self.beside(names)
+            self._dull[names] = [_dull(array, len(beside)) for array in beside]
+        return list(self._dull[names])
 
     def take(self, rows: np.ndarray) -> Columns:
         """The given rows."""
@@ -55,19 +65,20 @@ class AnyColumns(Kind):
         self.names = tuple(names)
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Columns:
-        for cells in columns:
+        dull = [] if truth is None else truth.dull_cells(self.names)
+        for place, cells in enumerate(columns):
             if truth is None:
                 _check_truth(cells)
             else:
-                _check(cells, truth.arrays.get(cells.column))
+                _check(cells, dull[place])
         return Columns({cells.column: cells.array for cells in columns})
 
     def fill(self, places: np.ndarray, values: Any) -> Any:
         return take(values, places)
 
     def sample(self, truth: Any) -> str | list[str]:
-        beside = truth.beside(self.names)
-        return [_dull(array, len(beside)) for array in beside]
+        found: list[str] = truth.dull_cells(self.names)
+        return found
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         if truth is None:
@@ -84,14 +95,16 @@ def _check_truth(cells: Cells) -> None:
         cells.refuse("not_finite", NOT_FINITE, places)
 
 
-def _check(cells: Cells, true: Any) -> None:
-    """A submission's column, beside the truth's of the same name where there is one."""
-    if true is None or not _has_blanks(true):
+def _check(cells: Cells, dull: str) -> None:
+    """A submission's column, beside what the sample submission has in it: what the truth has there is secret."""
+    if dull:
         cells.refuse_blank()
     numbers = _numbers(cells.array)
     if numbers is not None:
         places = np.flatnonzero(~np.isfinite(numbers))
-    elif true is not None and _numbers(true) is not None:
+        if len(large := np.flatnonzero(np.isfinite(numbers) & (np.abs(numbers) > LARGEST))):
+            cells.refuse("too_large_values", TOO_LARGE, large, {"bound": f"{LARGEST:g}"})
+    elif to_decimal(dull) is not None:
         coded = cells.coded()
         bad = [code for code, text in enumerate(coded.values) if text.lower() in _NO_NUMBERS]
         places = np.flatnonzero(np.isin(coded.codes, bad))
@@ -99,6 +112,34 @@ def _check(cells: Cells, true: Any) -> None:
         return
     if len(places):
         cells.refuse("not_finite", _NO_FINITE_NUMBER, places)
+
+
+def stand_in_cells(names: Sequence[str], roles: Collection[str], dull: Mapping[str, str]) -> list[list[str]]:
+    """Answers that tell nothing for the columns of a truth, each as cells to be repeated: they follow from the ``dull``
+    cells of the sample submission. Numbers take turns, because many metrics need two different answers."""
+    targets = [name for name in names if name not in roles]
+    found = []
+    for name in names:
+        if name in roles:
+            found.append(["1"])
+            continue
+        place = targets.index(name)
+        cell = dull.get(name, list(dull.values())[place % len(dull)])
+        number = to_decimal(cell)
+        if number is None:
+            found.append([cell])
+        elif number == int(number):
+            found.append([str(int(number)), str(int(number) + 1)])
+        else:  # probabilities: one answer of all in each row
+            found.append(["1" if turn == place else "0" for turn in range(max(2, len(targets)))])
+    return found
+
+
+def cycled(cells: Sequence[str], rows: int) -> Any:
+    """So many rows in which these cells take turns, as an Arrow array."""
+    import pyarrow as pa
+
+    return pick(pa.array(cells, pa.string()), np.arange(rows) % len(cells))
 
 
 def _numbers(array: Any) -> np.ndarray | None:
@@ -111,12 +152,6 @@ def _numbers(array: Any) -> np.ndarray | None:
     except pa.ArrowInvalid:
         return None
     return np.frombuffer(numbers.buffers()[1], np.float64)[numbers.offset : numbers.offset + len(numbers)]
-
-
-def _has_blanks(array: Any) -> bool:
-    import pyarrow.compute as pc
-
-    return bool(pc.any(pc.equal(array, "")).as_py())
 
 
 def _dull(array: Any, width: int) -> str:

@@ -16,11 +16,11 @@ import numpy as np
 from metrics._arrays import Answers
 from metrics._cells import Kind
 from metrics._contract import Example, Metric, Role
-from metrics._errors import MetricFailed, MetricTooSlow, Problem, SubmissionError, TooLarge
+from metrics._errors import MetricFailed, MetricTooSlow, Problem, SubmissionError
 from metrics._evaluate import OVERALL, Result
 from metrics._layout import USAGE
 from metrics._outside import OutsideFile, in_words, kept_file, outside_files
-from metrics._outside_columns import AnyColumns
+from metrics._outside_columns import AnyColumns, cycled, stand_in_cells
 from metrics._outside_elsewhere import run_outside
 from metrics._outside_run import Stopped, TooSlow, memory_mb
 from metrics._parameters import Parameter
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 GROUP = said("Added to this site")
 MOST_WORDS = 500
+STAND_IN = "stand_in"
+"""The part in which a metric judges a submission beside answers that tell nothing."""
+
+_SAMPLED = 100
 _UNTOLD = said("The metric refuses this file, and what it says about it cannot be shown here.")
 _NO_EXAMPLE = Example("", "", 0.0)
 
@@ -108,6 +112,7 @@ def metric_of(file: OutsideFile) -> OutsideMetric:
         perfect=_perfect_of(columns) if columns and facts["format"] == "kaggle" else None,
         confirm={name: dict(pairs) for name, pairs in facts.get("confirm", {}).items()},
         elsewhere=_score,
+        refuse_elsewhere=_refuse if facts["format"] == "kaggle" else None,
         file=file,
     )
 
@@ -176,26 +181,16 @@ def _score(truth: Truth, table: Table, places: np.ndarray) -> Result:
     metric = truth.metric
     assert isinstance(metric, OutsideMetric), "others are scored here"
     parts = {**truth.parts, OVERALL: np.arange(len(truth.scored))}
-    request = {
-        "id_column": truth.id_column,
-        "ids_are_text": not truth.ids.are_integers,
-        "params": truth.params,
-        "parts": list(parts),
-    }
 
     def write(folder: Path) -> None:
         _write_solution(truth, folder / "solution.csv")
         _write_submission(truth, table, places, folder / "submission.csv")
         for name, rows in parts.items():
             rows.astype(np.int64).tofile(folder / f"{name}.rows")
+        if not _is_ours(truth):
+            _write_stand_in(truth, table, folder)
 
-    job = "ours" if metric.file.facts["format"] == "ours" else "kaggle"
-    try:
-        answer = run_outside(job, metric, request, write)
-    except Stopped as stopped:
-        failed = MetricTooSlow if isinstance(stopped, TooSlow) else MetricFailed
-        raise failed(metric.key, str(stopped), stopped.output) from None
-    _complain(metric, answer, first=next(iter(parts)))
+    answer = _asked(truth, list(parts), write)
     values = {name: _value(metric, answer, name) for name in parts}
     return Result(
         metric=metric.key,
@@ -209,26 +204,51 @@ def _score(truth: Truth, table: Table, places: np.ndarray) -> Result:
     )
 
 
-def _complain(metric: OutsideMetric, answer: Mapping[str, Any], first: str) -> None:
-    """Sort an error by who may read it. What is said of the first part (the public one) may reach the participant;
-    what is said of others would tell about the private part."""
-    if "too_large_values" in answer.get("problems", ()):
-        raise TooLarge
+def _refuse(truth: Truth, table: Table) -> None:
+    """Ask the metric about a submission with answers that tell nothing. Raises as ``_score`` does."""
+    _asked(truth, [], lambda folder: _write_stand_in(truth, table, folder))
+
+
+def _asked(truth: Truth, parts: list[str], write: Callable[[Path], None]) -> dict[str, Any]:
+    """What the metric's own process answers about some parts."""
+    metric = truth.metric
+    assert isinstance(metric, OutsideMetric), "others are scored here"
+    request = {
+        "id_column": truth.id_column,
+        "ids_are_text": not truth.ids.are_integers,
+        "params": truth.params,
+        "parts": parts,
+    }
+    try:
+        answer = run_outside("ours" if _is_ours(truth) else "kaggle", metric, request, write)
+    except Stopped as stopped:
+        failed = MetricTooSlow if isinstance(stopped, TooSlow) else MetricFailed
+        raise failed(metric.key, str(stopped), stopped.output) from None
+    _complain(metric, answer)
+    return answer
+
+
+def _complain(metric: OutsideMetric, answer: Mapping[str, Any]) -> None:
+    """Sort an error by who may read it. The participant reads what the metric says beside answers that tell nothing;
+    what it says of the true ones could tell about them, so only the host reads it."""
     error = answer.get("error") or ({"kind": "host", "class": "", "words": ""} if answer.get("problems") else None)
     if error is None:
         return
     if error["kind"] == "participant":
-        words = " ".join(str(error["words"]).split())
-        if words and error.get("part") == first:
-            raise SubmissionError([Problem("metric", words[:MOST_WORDS])])
         part = error.get("part") or OVERALL
         where = "all rows together" if part == OVERALL else f"the {part} part"
-        raise SubmissionError([Problem("metric", _UNTOLD)], f"Of {where} the metric says: {words or 'nothing'}")
+        told = "" if part == STAND_IN else f"Of {where} the metric says: {_words(error) or 'nothing'}"
+        shown = _words(error if part == STAND_IN else answer.get("stand_in"))[:MOST_WORDS]
+        raise SubmissionError([Problem("metric", shown or _UNTOLD)], told)
     where = f" in line {error['line']}" if error.get("line") else ""
     raised = f"raised {error['class'] or 'an error'}{where}"
     said = {"unfit": "returned no finite number", "memory": f"needed more than {memory_mb()} MB of memory{where}"}
     reason = said.get(error["kind"], raised)
     raise MetricFailed(metric.key, reason, in_words(error))
+
+
+def _words(error: Mapping[str, Any] | None) -> str:
+    return " ".join(str(error["words"]).split()) if error else ""
 
 
 def _value(metric: OutsideMetric, answer: Mapping[str, Any], name: str) -> float:
@@ -259,6 +279,21 @@ def _write_submission(truth: Truth, table: Table, places: np.ndarray, path: Path
     sent = [name if name in table.names else table.names[-1] for name in wanted]
     arrays = [pick(table.column(name), places[there]) for name in sent]
     _write_csv(path, [truth.id_column, *wanted], [ids, *arrays])
+
+
+def _write_stand_in(truth: Truth, table: Table, folder: Path) -> None:
+    """All rows of the submission as they came, answers that follow from the sample submission alone, and the sample's
+    first rows: a metric that refuses these as well only dislikes the answers."""
+    wanted = truth.submission_columns[1:]
+    ids = table.column(truth.id_column)
+    arrays = [table.column(truth.name_in(table, name)) for name in wanted]
+    _write_csv(folder / "whole.csv", [truth.id_column, *wanted], [ids, *arrays])
+    few = ids[:_SAMPLED]
+    dull = [cycled([cell], len(few)) for cell in truth.dull_cells]
+    _write_csv(folder / "sample.csv", [truth.id_column, *wanted], [few, *dull])
+    names = [name for name in truth.table.names if name not in (truth.id_column, USAGE if truth.has_split else "")]
+    cells = stand_in_cells(names, set(truth.role_columns.values()), dict(zip(wanted, truth.dull_cells, strict=True)))
+    _write_csv(folder / f"{STAND_IN}.csv", [truth.id_column, *names], [ids, *(cycled(one, len(ids)) for one in cells)])
 
 
 def _is_ours(truth: Truth) -> bool:

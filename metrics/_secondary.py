@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metrics._cells import Cells
-from metrics._errors import MetricError, MetricFailed, ParameterError, Refused, SubmissionError, TooLarge, words_of
+from metrics._errors import MetricError, MetricFailed, NotFinite, ParameterError, Refused, SubmissionError, words_of
 from metrics._evaluate import Result, SecondaryValue, measure
 from metrics._layout import layout_of
 from metrics._parameters import chosen, complete
@@ -29,7 +29,6 @@ log = logging.getLogger(__name__)
 Asked = tuple[str, Mapping[str, Any]]
 """A metric's key and its parameters."""
 
-_TOO_LARGE = said("The values are too large: the score is not a finite number.")
 _OUR_FAULT = said("This metric could not be computed, through no fault of your file.")
 
 
@@ -135,7 +134,8 @@ class Beside:
         """The prediction in the order of the scored rows, the whole value of one from outside, or a problem."""
         if (truth := aside.truth) is None:
             return aside.nothing(_OUR_FAULT)  # the reason may quote the truth
-        if not truth.metric.may_miss_ids and (missing := int((places < 0).sum())):
+        # Of all rows, not of the scored ones: which these are is secret. A file that was accepted repeats no id.
+        if not truth.metric.may_miss_ids and (missing := readings.main.rows - readings.table.rows):
             return aside.nothing(
                 counted(
                     missing,
@@ -177,10 +177,8 @@ def value_of(aside: Aside, score: Any) -> SecondaryValue:
 
 def _failed(aside: Aside, error: Exception) -> SecondaryValue:
     """A metric that is shown beside the score must not cost anybody the score, whatever happens in it."""
-    if isinstance(error, TooLarge):
-        return aside.nothing(_TOO_LARGE)
     if isinstance(error, SubmissionError):
         return aside.nothing(words_of(error))
-    if not isinstance(error, MetricFailed):
+    if not isinstance(error, MetricFailed | NotFinite):
         log.error("the secondary metric %s stumbled: %s", aside.key, type(error).__name__)
     return aside.nothing(_OUR_FAULT)

@@ -21,7 +21,7 @@ from metrics import _pieces
 from metrics._arrays import Ranked, take
 from metrics._containers import container_of
 from metrics._contract import Contributions
-from metrics._errors import Refused, TooLarge
+from metrics._errors import Refused
 from metrics._evaluate import Result, SecondaryValue, measure, row_contributions
 from metrics._headers import header_of
 from metrics._inputs import Plain, RankedLabel
@@ -44,7 +44,8 @@ class _Odd(Exception):
 
 
 def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool, with_parts: bool = False) -> Result | None:
-    """The same result to the last digit as reading the file at once, or ``None`` where that has to be done."""
+    """The same result to the last digit as reading the file at once, or ``None`` where that has to be done. Raises
+    ``NotFinite``."""
     kept = _keeper(truth)
     if kept is None:
         return None
@@ -63,7 +64,7 @@ def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool, with_p
         result = measure(truth, prediction, contributions, uncertainty=uncertainty, with_parts=with_parts)
         del prediction, contributions
         return replace(result, secondary=_values(truth, source, beside)) if beside else result
-    except (_Odd, Refused, TooLarge):
+    except (_Odd, Refused, MemoryError):
         return None
 
 

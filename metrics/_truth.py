@@ -15,21 +15,16 @@ from metrics._arrays import Answers, take
 from metrics._cells import Cells, Kind
 from metrics._containers import LIMIT
 from metrics._contract import Metric, answer_columns
-from metrics._errors import (
-    Problem,
-    Refused,
-    SubmissionError,
-    TooLarge,
-    shown,
-)
+from metrics._errors import MetricFailed, NotFinite, Problem, Refused, SubmissionError
 from metrics._evaluate import Result, SecondaryValue, measure
 from metrics._headers import check_header
 from metrics._ids import Alignment, Ids
 from metrics._layout import SPLITS, USAGE, Layout
 from metrics._memory import release_memory
 from metrics._parameters import chosen
+from metrics._scan import LONGEST_LINE
 from metrics._secondary import Aside, Beside, Readings
-from metrics._sentences import EXAMPLES, forms, later, listed, said
+from metrics._sentences import forms, later, said
 from metrics._stream import measure_in_pieces
 from metrics._tables import Source, Table, pick, read_bytes, read_table
 from metrics._uncertainty import Buckets, buckets_of, hashes_of
@@ -51,8 +46,8 @@ _UNSCORABLE = {
     "private": later("The private part cannot be scored: {reason}"),
 }
 
-GROWTH = 20
-"""A submission may be longer than the truth by this factor: a class is one digit, a probability has twenty."""
+CELL = 100
+"""Bytes that a cell of a submission may have on average, where lines are short."""
 
 
 class Truth:
@@ -186,29 +181,45 @@ class Truth:
     @property
     def largest_submission(self) -> int:
         """Bytes that a submission may have, unpacked: reading takes ten times as much memory, so no more than can
-        make sense for this truth."""
-        return min(LIMIT, max(SMALL, GROWTH * self.table.size))
+        make sense for its rows and columns. The length of the answers plays no part, for it is secret."""
+        if self.metric.longest_line > LONGEST_LINE:
+            return LIMIT
+        return min(LIMIT, max(SMALL, CELL * self.rows * len(self.submission_columns)))
 
     def evaluate(self, submission: Source, *, uncertainty: bool = False, with_parts: bool = False) -> Result:
         """Score a submission: CSV bytes (plain, gzip, zip), a path or a frame.
 
         ``with_parts`` also asks a metric for named parts that its value does not need. Raises
-        ``SubmissionError`` with every problem of the file.
+        ``SubmissionError`` with every problem of the file, before anything is measured, and ``MetricFailed``.
         """
-        if (result := measure_in_pieces(self, submission, uncertainty=uncertainty, with_parts=with_parts)) is not None:
-            return result
-        prediction, table, places = self.read_submission(submission)
         try:
-            if self.metric.elsewhere is not None:
-                result = self.metric.elsewhere(self, table, places)
-                return replace(result, secondary=self._beside(table, places).values())
-            beside = self._beside(table, places)
-            # What was read is in the predictions; the ids alone are needed for a message.
-            table.keep_cells_of(self.id_column)
-            release_memory(table.size)
+            result = measure_in_pieces(self, submission, uncertainty=uncertainty, with_parts=with_parts)
+            if result is not None:
+                return result
+            return self._evaluate_at_once(submission, uncertainty, with_parts)
+        except NotFinite:
+            raise MetricFailed(self.metric.key, "gave no finite number") from None
+
+    def check(self, submission: Source) -> None:
+        """Read a submission without measuring it. Raises ``SubmissionError`` exactly where ``evaluate`` does."""
+        _, table, _ = self.read_submission(submission)
+        if self.metric.refuse_elsewhere is not None:
+            self.metric.refuse_elsewhere(self, table)
+
+    def _evaluate_at_once(self, submission: Source, uncertainty: bool, with_parts: bool) -> Result:
+        prediction, table, places = self.read_submission(submission)
+        if self.metric.elsewhere is not None:
+            result = self.metric.elsewhere(self, table, places)
+            return replace(result, secondary=self._beside(table, places).values())
+        beside = self._beside(table, places)
+        # What was read is in the predictions.
+        table.keep_cells_of(self.id_column)
+        release_memory(table.size)
+        try:
             result = measure(self, prediction, uncertainty=uncertainty, with_parts=with_parts)
-        except TooLarge as error:
-            raise SubmissionError([_too_large(table, self.id_column, places[error.rows])]) from None
+        except MemoryError:
+            # How much measuring takes follows from the truth as well, so the file is not refused for it.
+            raise MetricFailed(self.metric.key, "needed more memory than there is") from None
         return replace(result, secondary=beside.values()) if self.secondary else result
 
     def _beside(self, table: Table, places: np.ndarray) -> Beside:
@@ -236,7 +247,10 @@ class Truth:
         return (table, *self.ids.align(table, self.id_column, may_miss=self.metric.may_miss_ids))
 
     def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
-        """The prediction in the order of the scored rows, its table, and where each scored row is in it."""
+        """The prediction in the order of the scored rows, its table, and where each scored row is in it.
+
+        Raises ``SubmissionError``, which depends on no answer and on no split.
+        """
         table, alignment, problems = self._aligned(submission)
         names = [self.name_in(table, name) for name in self.submission_columns[1:]]
         columns = [Cells(table, name, self.id_column) for name in names]
@@ -265,8 +279,7 @@ class Truth:
     def sample_submission(self) -> bytes:
         """A valid submission with the same dull answer in each row, sorted by id so that it tells nothing."""
         cells = self.dull_cells
-        order = sorted(self.ids.texts, key=int if self.ids.are_integers else str)
-        return self._csv([name, *cells] for name in order)
+        return self._csv([name, *cells] for name in self.ids.in_order)
 
     @property
     def dull_cells(self) -> list[str]:
@@ -294,22 +307,6 @@ class Truth:
 
     def _csv(self, rows: Any) -> bytes:
         return csv_bytes(self.submission_columns, rows)
-
-
-def _too_large(table: Table, id_column: str, rows: np.ndarray) -> Problem:
-    code = "too_large_values"
-    if not len(rows):
-        return Problem(code, said("The values are too large: the score is not a finite number."))
-    names = table.column(id_column)
-    examples = [
-        said("line {line} (id {id})", line=int(table.lines[row]), id=shown(names[int(row)].as_py()))
-        for row in rows[:EXAMPLES]
-    ]
-    told = listed(examples, len(rows))
-    message = said("The values are too large: the score is not a finite number: {examples}.", examples=told)
-    column = next(name for name in table.names if name != id_column)
-    line, name = int(table.lines[rows[0]]), names[int(rows[0])].as_py()
-    return Problem(code, message, column, line, name, len(rows))
 
 
 def csv_bytes(header: Sequence[str], rows: Any) -> bytes:

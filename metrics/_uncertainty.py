@@ -26,7 +26,7 @@ import numpy as np
 
 from metrics._arrays import take
 from metrics._contract import Contributions, Metric
-from metrics._errors import TooLarge
+from metrics._errors import NotFinite
 from metrics._gather import picked
 from metrics._tables import raw_cells
 
@@ -203,7 +203,7 @@ def by_scoring_again(
 def _number(score: Callable[[np.ndarray], float | None], rows: np.ndarray) -> float:
     try:
         found = score(rows)
-    except TooLarge:
+    except NotFinite:
         return np.nan
     return np.nan if found is None else found
 

@@ -18,7 +18,7 @@ number stands one above the highest. Other labels are ordered by alphabet, and $
 the truth and the predictions.
 
 1 is perfect; one answer everywhere gives 0; answers that differ more than by chance are negative, to -1. A part of the
-truth with one label only cannot be scored.
+truth with one label only cannot be scored. With `linear` and `quadratic`, numbers beyond 1e100 are refused.
 
 Source: Cohen 1960 and 1968; *Hewlett Foundation: Automated Essay Scoring* 2012, *APTOS* and *PetFinder* 2019. Equals
 scikit-learn's `cohen_kappa_score` where there are no gaps.
@@ -26,13 +26,16 @@ scikit-learn's `cohen_kappa_score` where there are no gaps.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from metrics._arrays import Coded
+from metrics._cells import Cells
 from metrics._contract import Contributions, Example, Metric, ratio
 from metrics._crossing import confusion_matrix, cross, one_label
-from metrics._distances import Weights, by_chance, distances
-from metrics._inputs import Label
+from metrics._distances import Weights, by_chance, distances, too_large
+from metrics._inputs import LARGEST, TOO_LARGE, Label
 from metrics._sentences import said
 from metrics._sums import exact_sum
 
@@ -51,11 +54,9 @@ def total(sums: np.ndarray) -> float:
 
 
 def score(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> float:
-    """Kappa from sums that were not rounded row by row; infinite where distances are."""
+    """Kappa from sums that were not rounded row by row."""
     found = cross(truth, prediction)
     cost, chance = distances(found, weights) * found.counts, by_chance(found, found.predicted, weights) * found.truly
-    if not np.isfinite(chance).all() or not np.isfinite(cost).all():
-        return np.inf
     expected = exact_sum(chance)
     # Costs are rounded, and a file as wrong as can be would fall below the scale by the last digit.
     return max(-1.0, float((expected - exact_sum(cost) * found.rows) / expected)) if expected else 0.0
@@ -79,12 +80,17 @@ def unscorable(truth: Coded, *, weights: Weights = "none") -> str:
     """Labels must differ, and their distances be numbers that float64 knows."""
     if (same := one_label(truth)) or weights == "none":
         return same
-    found = cross(truth, truth)
-    with np.errstate(over="ignore", invalid="ignore"):
-        chance = (by_chance(found, found.truly, weights) * found.truly).sum()
-    if not np.isfinite(chance):
+    if len(too_large(truth)):
         return said("its ratings are so far apart that their distances are no finite numbers.")
+    found = cross(truth, truth)
+    chance = (by_chance(found, found.truly, weights) * found.truly).sum()
     return "" if chance else said("its ratings are so close together that their distances are 0.")
+
+
+def verify(columns: Sequence[Cells], prediction: Coded, *, weights: Weights = "none") -> None:
+    """The same of the predictions, whether or not the truth makes numbers of them."""
+    if weights != "none" and len(places := too_large(prediction)):
+        columns[0].refuse("too_large_values", TOO_LARGE, places, {"bound": f"{LARGEST:g}"})
 
 
 cohen_kappa = Metric(
@@ -103,6 +109,7 @@ cohen_kappa = Metric(
     worst=-1.0,
     influence=influence,
     figures=confusion_matrix,
+    verify=verify,
     unscorable=unscorable,
     example=Example(
         truth="id,rating\n1,1\n2,2\n3,3\n4,4\n5,4\n6,1\n",

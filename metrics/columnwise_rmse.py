@@ -4,7 +4,7 @@ $$\\mathrm{MCRMSE} = \\frac{1}{c} \\sum_{j=1}^{c} \\sqrt{\\frac{1}{n} \\sum_{i=1
 
 The truth has any number of target columns; the submission has the same. Every column weighs the same, so a column in
 large units decides everything: with RMSEs of 0.1 and 100 the score is 50.05. 0 is perfect. With one column it is the
-RMSE. Values so large that the square is no finite number are refused.
+RMSE. Numbers beyond 1e100 are refused, so that every square is a finite number.
 
 Equals the mean of scikit-learn's `root_mean_squared_error` with `multioutput="raw_values"`; "Africa Soil Property
 Prediction Challenge" and "OpenVaccine" on Kaggle.

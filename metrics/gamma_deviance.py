@@ -4,7 +4,8 @@ $$D = \\frac{2}{n} \\sum_{i=1}^{n} \\left(\\ln\\frac{\\hat y_i}{y_i} + \\frac{y_
 
 Numbers not above 0 are refused in the truth and in the submission. 0 is perfect. Only the ratio counts, so the unit of
 the answers does not matter. Predicting too little costs more: half of the answer costs 0.614, twice the answer 0.386.
-The best constant answer is the mean of the truth.
+The best constant answer is the mean of the truth. A prediction below 1e-100 counts as 1e-100; the truth has no such
+answers.
 
 Equals scikit-learn's `mean_gamma_deviance`.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from metrics._contract import Example, Metric, ratio
-from metrics._deviances import deviance
+from metrics._deviances import FLOOR, deviance
 from metrics._inputs import Number
 
 
@@ -33,7 +34,7 @@ gamma_deviance = Metric(
     group="Numbers",
     direction="minimize",
     best=0.0,
-    truth=Number(above=0),
+    truth=Number(above=0, smallest=FLOOR),
     submission=Number(above=0),
     rows=rows,
     total=total,

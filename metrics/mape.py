@@ -5,9 +5,9 @@ $$\\mathrm{MAPE} = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{|\\hat y_i - y_i|}{|y_i|}
 0 is perfect; 0.1 means that predictions are 10 % off on average. There is no upper end: 30 instead of 10 gives 2,
 while 0 instead of 10 gives only 1. So predicting too little is safer, and 0 everywhere scores 1.
 
-An answer of 0 is refused at publication, because no error can be a share of it: leave such rows out, mark them as
-Ignored, or choose `smape` or `mae`. (scikit-learn divides by 2.2e-16 instead; one such row then makes the score
-4,503,599,627,370,496 for an error of 1.) With `percent` the score is a hundred times as large.
+An answer of 0 (or nearer to it than 1e-50) is refused at publication, because no error can be a share of it: leave such
+rows out, mark them as Ignored, or choose `smape` or `mae`. (scikit-learn divides by 2.2e-16 instead; one such row then
+makes the score 4,503,599,627,370,496 for an error of 1.) With `percent` the score is a hundred times as large.
 
 Equals scikit-learn's `mean_absolute_percentage_error`.
 """

@@ -4,7 +4,7 @@ $$\\mathrm{MSE} = \\frac{1}{n} \\sum_{i=1}^{n} (\\hat y_i - y_i)^2$$
 
 In the squared unit of the answers; 0 is perfect. The best constant answer is the mean of the truth, and it scores the
 variance of the truth. Errors of 1, 1 and 10 give 34. The order of two files is the same as under the RMSE, its root.
-Values so large that the square is no finite number are refused.
+Numbers beyond 1e100 are refused, so that every square is a finite number.
 
 Equals scikit-learn's `mean_squared_error`.
 """

@@ -5,7 +5,7 @@ $$D = \\frac{2}{n} \\sum_{i=1}^{n} \\left(y_i \\ln\\frac{y_i}{\\hat y_i} - y_i +
 For counts and rates: numbers below 0 are refused in the truth and in the submission. 0 is perfect. The same difference
 costs less where much was expected: 12 instead of 10 costs 0.354, 102 instead of 100 costs 0.0395. The best constant
 answer is the mean of the truth. Where the answer is 0, a row costs twice its prediction. A prediction of 0 where
-something happened would be endlessly wrong; it counts as 1e-100, which costs 458.5 for an answer of 1.
+something happened would be endlessly wrong; below 1e-100 it counts as 1e-100, which costs 458.5 for an answer of 1.
 
 Equals scikit-learn's `mean_poisson_deviance`, which refuses predictions of 0.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from metrics._contract import Example, Metric, ratio
-from metrics._deviances import deviance
+from metrics._deviances import FLOOR, deviance
 from metrics._inputs import Number
 
 
@@ -34,7 +34,7 @@ poisson_deviance = Metric(
     group="Numbers",
     direction="minimize",
     best=0.0,
-    truth=Number(minimum=0),
+    truth=Number(minimum=0, smallest=FLOOR),
     submission=Number(minimum=0),
     rows=rows,
     total=total,

@@ -5,7 +5,7 @@ $$R^2 = 1 - \\frac{\\sum_i (\\hat y_i - y_i)^2}{\\sum_i (y_i - \\bar y)^2}$$
 1 is perfect. Predicting the mean of the truth everywhere scores 0, every other constant less, and there is no lower
 end: predicting 3, 2, 1 for 1, 2, 3 scores -3. Each split is measured with its own mean $\\bar y$, so the overall value
 is not a mean of the two. A part of the truth whose answers are all the same (one row, too) has no variance to explain
-and is refused at publication. Values so large that a square is no finite number are refused.
+and is refused at publication. Numbers beyond 1e100 are refused, so that every square is a finite number.
 
 Equals scikit-learn's `r2_score`.
 """

@@ -2,8 +2,8 @@
 
 $$\\mathrm{RMSE} = \\sqrt{\\frac{1}{n} \\sum_{i=1}^{n} (\\hat y_i - y_i)^2}$$
 
-In the unit of the answers; 0 is perfect. One error of 10 costs as much as a hundred errors of 1. Values so large that
-the square is no finite number are refused.
+In the unit of the answers; 0 is perfect. One error of 10 costs as much as a hundred errors of 1. Numbers beyond 1e100
+are refused, so that every square is a finite number.
 
 Equals scikit-learn's `root_mean_squared_error`.
 """

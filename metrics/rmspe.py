@@ -5,8 +5,8 @@ $$\\mathrm{RMSPE} = \\sqrt{\\frac{1}{n} \\sum_{i=1}^{n} \\left(\\frac{\\hat y_i 
 0 is perfect; 0.1 means that predictions are about 10 % off. There is no upper end: 30 instead of 10 gives 2, while 0
 instead of 10 gives only 1, so predicting too little is safer. One row that is 50 % off among 100 right ones gives 0.05.
 
-An answer of 0 is refused at publication, because no error can be a share of it: leave such rows out or mark them as
-Ignored, which is what the competition below did with days without sales.
+An answer of 0 (or nearer to it than 1e-50) is refused at publication, because no error can be a share of it: leave such
+rows out or mark them as Ignored, which is what the competition below did with days without sales.
 
 Source: Rossmann Store Sales 2015; Optiver Realized Volatility Prediction 2021.
 """

@@ -8,8 +8,8 @@ large amounts still less. At 1 and 2 the formula's limits hold. (0 would be `mse
 0 is perfect; the best constant answer is the mean of the truth.
 
 Numbers below 0 are refused. From $p = 2$ on, 0 is refused too, in the truth and in the submission. Below 2, a row
-whose answer is 0 costs $2\\hat y^{2-p}/(2-p)$, at 1.5 for a prediction of 4 this is 8. A prediction of 0 where the
-answer is above 0 counts as 1e-100 in the middle term: at 1.5 an answer of 1 then costs 4e50.
+whose answer is 0 costs $2\\hat y^{2-p}/(2-p)$, at 1.5 for a prediction of 4 this is 8. A prediction below 1e-100 where
+the answer is above 0 counts as 1e-100 in the middle term: at 1.5 an answer of 1 then costs 4e50.
 
 Equals scikit-learn's `mean_tweedie_deviance`, which refuses predictions of 0.
 """
@@ -23,7 +23,7 @@ import numpy as np
 
 from metrics._cells import Cells
 from metrics._contract import Example, Metric, ratio
-from metrics._deviances import deviance
+from metrics._deviances import FLOOR, deviance
 from metrics._fields import Amount
 from metrics._inputs import NOT_ABOVE, Number
 from metrics._parameters import Range
@@ -60,7 +60,7 @@ tweedie_deviance = Metric(
     group="Numbers",
     direction="minimize",
     best=0.0,
-    truth=Number(minimum=0),
+    truth=Number(minimum=0, smallest=FLOOR),
     submission=Amount(),
     rows=rows,
     total=total,

@@ -20,7 +20,10 @@ import metrics
 from . import _wire
 from ._ruler import Ruler
 
-_NAMES = frozenset({"solution.csv", "submission.csv", "public.rows", "private.rows", "overall.rows"})
+_NAMES = frozenset(
+    {"solution.csv", "submission.csv", "stand_in.csv", "whole.csv", "sample.csv"}
+    | {"public.rows", "private.rows", "overall.rows"}
+)
 _SECONDS, _USUAL = "METRICS_SECONDS", 45
 _ASKED = frozenset({"id_column", "ids_are_text", "params", "parts"})
 """What a child may say of a run. How it is confined is not among it."""

@@ -77,7 +77,7 @@ FILES: dict[str, dict[int, tuple[str, str]]] = {
         91: ("True for a number", REFUSED), 92: ("a label in another case", "a wrong answer"),
         93: ("a label nobody knows", "a wrong answer"), 94: ("no label", REFUSED), 95: ("0.5 for 0 or 1", REFUSED),
         96: ("a probability outside 0 to 1", REFUSED), 97: ("the same in each row", "a defined score"),
-        98: ("values too large for a score", REFUSED), 99: ("-0.0, the smallest numbers, .5 and 5.", ACCEPTED),
+        98: ("numbers beyond 1e100", REFUSED), 99: ("-0.0, the smallest numbers, .5 and 5.", ACCEPTED),
         100: ("formulas of spreadsheets", "data; escaped where exported"), 101: ("markup in an id", "shown as text"),
     },
 }  # fmt: skip

@@ -294,7 +294,7 @@ VALUES = [
         host="not_binary",
     ),
     case("97", b"id,y\n1,3\n2,3\n", truth=DICE, metric="roc_auc", host="not_binary"),
-    case("98", b"id,y\n2,1\n1,1e308\n3,1\n", "too_large_values", "too large", host="", line=3),
+    case("98", b"id,y\n2,1\n1,1e308\n3,1\n", "too_large_values", "too large", line=3),
     case("99", b"id,y\n1,-0.0\n2,5e-324\n3,-2\n"),
     case("99 points", b"id,y\n1,.5\n2,-5.\n3,+.5E+3\n"),
     case("100 ids", b"id,y\n=cmd|' /C calc'!A1,1\n+1,1\n@SUM(1),2\n", "unknown_ids missing_ids", "=cmd", host=""),
