@@ -174,7 +174,7 @@ def _hand_in(
         )
         for number in range(teams)
     ]
-    used: dict[tuple[int, date], int] = {}
+    used: list[tuple[int, date]] = []
     for one, file in zip(plan, stored, strict=True):
         submission = Submission.objects.create(
             competition=held,
@@ -187,13 +187,9 @@ def _hand_in(
             is_late=one.is_late,
             upload_key=f"rehearsal:{uuid.uuid4().hex}",
         )
-        key = (made[one.team].pk, one.received_at.astimezone(UTC).date())
-        used[key] = used.get(key, 0) + 1
+        used.append((made[one.team].pk, one.received_at.astimezone(UTC).date()))
         tasks.ring_after_commit(tasks.score_submission, submission.pk, held.ground_truth_id)
-    DailyAttempts.objects.bulk_create(
-        DailyAttempts(team_id=team, day=day, used=number, limit=max(number, held.daily_attempts))
-        for (team, day), number in used.items()
-    )
+    DailyAttempts.create_for(used, held.daily_attempts)
     held.touch_board()
     after = {"teams": teams, "submissions": len(plan)}
     AuditEntry.append(Deed.REHEARSED, user=user, competition=held, after=after)

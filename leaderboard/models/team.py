@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
+from collections.abc import Iterable
+from datetime import date
 from typing import ClassVar
 
 from django.db import models
@@ -154,6 +157,14 @@ class DailyAttempts(models.Model):
             return True
         cls.objects.get_or_create(team_id=team_id, day=day)
         return bool(_ONE_MORE(**attempt))
+
+    @staticmethod
+    def create_for(files: Iterable[tuple[int, date]], limit: int) -> None:
+        """Write the counts of made-up files, team and UTC day of each, for teams that have none yet."""
+        DailyAttempts.objects.bulk_create(
+            DailyAttempts(team_id=team, day=day, used=used, limit=max(used, limit))
+            for (team, day), used in Counter(files).items()
+        )
 
     @classmethod
     def give_back(cls, team_id: int, day: object, *, refused: bool) -> None:

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, ranking
+from leaderboard import hosting, invariants, ranking
 from leaderboard.management.demo import digits, plants
 from leaderboard.management.demo.people import TEAMS
 from leaderboard.models import Competition, DataFile, Membership, Score, Split, Submission, User
@@ -77,6 +77,9 @@ def test_the_demo_tells_its_three_stories() -> None:
     assert not files.exclude(status__in=["scored", "invalid"]).exists()
     assert all(finished.opens_at <= at < finished.closes_at for at in files.values_list("received_at", flat=True))
     assert all(2 <= files.filter(team=team).count() <= 8 for team in finished.teams.all())
+
+    # Nothing that an operator is told about every night.
+    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
 
     # The third opens in a week; its files are locked until then.
     later = Competition.objects.get(slug="bike-rides")

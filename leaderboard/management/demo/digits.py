@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
 from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import hosting
-from leaderboard.models import Competition, Membership, Submission, Team, User
+from leaderboard.models import Competition, DailyAttempts, Membership, Submission, Team, User
 from leaderboard.storage import store
 
 from .classroom import Digits, Try, answer_file, predict, tries
@@ -130,6 +130,7 @@ def _enrol(competition: Competition, teams: dict[str, tuple[str, ...]], opens_at
 def _receive(competition: Competition, handed_in: Iterable[Try]) -> None:
     """Store files as they were received in the past: `submitting` knows only the present."""
     teams = {team.name: team for team in competition.teams.prefetch_related("memberships")}
+    used: list[tuple[int, date]] = []
     for each in handed_in:
         team = teams[each.team]
         stored = store([each.data], f"submissions/{competition.pk}")
@@ -146,3 +147,6 @@ def _receive(competition: Competition, handed_in: Iterable[Try]) -> None:
             upload_key=f"demo:{team.pk}:{each.file_name}",
             is_selected=each.is_selected,
         )
+        used.append((team.pk, each.received_at.astimezone(UTC).date()))
+    # The worker gives the attempts of invalid files back, as it does for any file.
+    DailyAttempts.create_for(used, competition.daily_attempts)
