@@ -1,21 +1,20 @@
 """Names that people give: tidied, and compared as an eye compares them.
 
-Unicode has many letters that look alike. A name counts as taken when another one has the same skeleton: compatibility
-forms unified, letters of other scripts that look like a Latin one replaced by it, case ignored.
+Unicode has many letters that look alike. A name counts as taken when another one has the same skeleton, as in Unicode
+TR39: compatibility forms unified, each letter replaced by the one that stands for all of its looks, case ignored.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 
+from confusable_homoglyphs import confusables
 from django.utils.text import slugify
 
-# What fonts draw like the letter before the colon.
-_ALIKE = (
-    "a:аɑα A:АΑ B:ВΒ b:ЬƄ C:СϹ c:сϲ d:ԁ E:ЕΕ e:еҽ g:ɡ H:НΗ h:һհ i:іɩ j:јϳ J:Ј K:КΚ k:кκ l:I1|ІΙӀӏǀ M:МΜ N:Ν n:ոп "
-    "O:ОΟՕ o:оοօσ0 P:РΡ p:рρ q:ԛ S:Ѕ s:ѕ T:ТΤ u:սυ v:ѵν w:ԝѡ X:ХΧ x:хχ Y:ΥҮ y:уγү Z:Ζ"
-)
-_LATIN = {ord(other): group[0] for group in _ALIKE.split() for other in group[2:]}
+# Two letters that the table of Unicode leaves out.
+_MARK = "\u200e"
+_FURTHER = {"ⲁ": "a", "п": "n"}
 
 
 # Letters that are no others with an accent; `ß` is `ss` in small letters.
@@ -36,5 +35,47 @@ def tidy(text: str) -> str:
 
 def skeleton(name: str) -> str:
     """What an eye keeps of a name; two names with one skeleton look the same."""
-    bases = unicodedata.normalize("NFD", tidy(name)).translate(_LATIN)
-    return unicodedata.normalize("NFC", bases).casefold()
+    bases = unicodedata.normalize("NFD", tidy(name)).translate(_prototypes()).casefold()
+    return unicodedata.normalize("NFC", bases.translate(_prototypes()).casefold())
+
+
+@cache
+def _prototypes() -> dict[int, str]:
+    """Letter → the one that stands for all that look like it, an ASCII letter where there is one.
+
+    The package lists pairs of the confusables of Unicode TR39 in both directions, some wrapped in direction marks.
+    """
+    pairs = {
+        (one.strip(_MARK), other["c"].strip(_MARK))
+        for one, others in confusables.confusables_data.items()
+        for other in others
+    }
+    alike: dict[str, set[str]] = {}
+    for one, other in [*pairs, *_FURTHER.items()]:
+        larger, smaller = sorted((alike.get(text, {text}) for text in (one, other)), key=len, reverse=True)
+        if one in larger and other in larger:
+            continue
+        larger |= smaller
+        alike |= dict.fromkeys(smaller | {one, other}, larger)
+    groups = list({id(group): group for group in alike.values()}.values())
+    simple = {text: best for group in groups for best in [min(group, key=_order)] for text in group}
+    found = dict(simple)
+    for group in groups:
+        # Capitals count as small letters here, so a letter also looks like what its capital looks like.
+        found |= dict.fromkeys(group, _through_capital(group, simple) or min(group, key=_order))
+    return {
+        ord(letter): "".join(found.get(one, one) for one in text) for letter, text in found.items() if len(letter) == 1
+    }
+
+
+def _order(text: str) -> tuple[bool, int, bool, bool, str]:
+    """ASCII first; of that what is spelt with more letters, such as `rn` for `m`, then letters before digits."""
+    return (not text.isascii(), -len(text) if text.isascii() else 0, not text.isalpha(), text.isupper(), text)
+
+
+def _through_capital(group: set[str], simple: dict[str, str]) -> str:
+    """The ASCII letter that the capital of one of these looks like; empty where one of them is ASCII itself."""
+    if any(text.isascii() for text in group):
+        return ""
+    through = {simple.get(text.upper(), "") for text in group}
+    return min((text for text in through if text and text.isascii() and text.isalpha()), default="")

@@ -27,6 +27,17 @@ def test_other_names_in_any_script_are_free(pets: Competition, bo: User, cy: Use
     joining.rename(membership=enter(pets, cy), name=name)
 
 
+@pytest.mark.parametrize(
+    "name", ["Bᴏb Cay", "Bဝb Cay", "B೦b Cay", "Bob Cⲁy", "Bob Cᴀy", "Bob C⍺y", "Bob ᴄay", "Bob Caʏ"]
+)
+def test_no_letter_of_any_script_makes_a_look_alike_another_name(
+    pets: Competition, bo: User, cy: User, name: str
+) -> None:
+    joining.rename(membership=enter(pets, bo), name="Bob Cay")
+    with pytest.raises(joining.CannotJoin, match="so alike"):
+        joining.rename(membership=enter(pets, cy), name=name)
+
+
 def test_a_team_may_write_its_own_name_another_way(pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
     joining.rename(membership=membership, name="Red Pandas")
@@ -39,7 +50,13 @@ def test_a_newcomer_whose_name_looks_taken_gets_a_number(pets: Competition, bo: 
 
 
 def test_letters_that_look_alike_have_one_skeleton() -> None:
-    for one, other in (("Ada", "Аdа"), ("Bill", "BiIl"), ("l0l", "lol"), ("ad\u00e9le", "ade\u0301le")):
+    for one, other in (
+        ("Ada", "Аdа"),
+        ("Bill", "BiIl"),
+        ("l0l", "lol"),
+        ("ad\u00e9le", "ade\u0301le"),
+        ("Modern", "rnodern"),
+    ):
         assert skeleton(one) == skeleton(other)
     for one, other in (("ali", "ail"), ("Bo", "Boo"), ("rene", "rené"), ("x1", "x2")):
         assert skeleton(one) != skeleton(other)
