@@ -29,7 +29,8 @@ def prepare(
     *,
     secondary: Sequence[Asked] = (),
 ) -> Truth:
-    """Read and check a truth file (bytes, path or frame).
+    """Read and check a truth file: CSV bytes (plain, gzip, zip), a path, or a frame, which means the file that
+    ``frame.to_csv(index=False)`` writes; an index with a name is its first column.
 
     The id column is the first unless named; further columns except ``Usage`` are targets, unless they play a role in
     one of the ``secondary`` metrics (key, parameters), whose values come with every result. Raises ``UnknownMetric``,
@@ -59,7 +60,11 @@ def evaluate(
     params: Mapping[str, Any] | None = None,
     id_column: str | None = None,
 ) -> Result:
-    """Score one submission; see ``prepare`` and ``Truth.evaluate``."""
+    """Score one submission; see ``prepare`` and ``Truth.evaluate``.
+
+    Both may be frames: each means the file that ``frame.to_csv(index=False)`` writes (truth values are ``True`` and
+    ``False``), with ids in a column or in an index that has a name.
+    """
     return prepare(key, truth, params, id_column).evaluate(submission)
 
 

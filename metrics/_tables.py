@@ -16,6 +16,7 @@ import numpy as np
 
 from metrics._containers import LIMIT, unpack
 from metrics._errors import Problem, Refused
+from metrics._frames import bytes_of_frame
 from metrics._headers import TRIMMED, header_of
 from metrics._pieces import MARK, ends_of_pieces
 from metrics._scan import LONGEST_LINE, Text, no_rows, quotes_are_regular, scan
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     Source = bytes | str | os.PathLike[str] | pd.DataFrame
 else:
     Source = object
+"""A table that somebody hands in: the bytes of a CSV file (plain, gzip or zip), the path of one, or a pandas frame.
+
+A frame means the file that ``frame.to_csv(index=False)`` writes, cell by cell: truth values are ``True`` and ``False``,
+a ``float32`` has the few digits that it is written with, a missing value is an empty cell. An index that has a name is
+written too, as first column, so ids may be there. An index without a name is left out if it numbers the rows from 0,
+in any order; any other is refused, because it may hold the ids."""
 
 HeaderCheck = Callable[[Sequence[str], int], list[Problem]]
 
@@ -106,23 +113,21 @@ class Table:
 
 def read_bytes(source: Source, limit: int = LIMIT) -> bytes:
     """The CSV bytes behind a path, bytes (plain, gzip or zip) or a pandas frame. Raises ``Refused``."""
+    source = without_frame(source)
     if isinstance(source, bytes):
         return unpack(source, limit)
-    if isinstance(source, str | os.PathLike):
-        with Path(source).open("rb") as stream:
-            # Python makes room for all that is asked for, and what has no size (a pipe) may be of any.
-            size = os.fstat(stream.fileno()).st_size or limit
-            data = stream.read(min(size, limit) + 1)
-        return unpack(data, limit)
-    return _bytes_of_frame(source)
+    with Path(source).open("rb") as stream:
+        # Python makes room for all that is asked for, and what has no size (a pipe) may be of any.
+        size = os.fstat(stream.fileno()).st_size or limit
+        data = stream.read(min(size, limit) + 1)
+    return unpack(data, limit)
 
 
-def _bytes_of_frame(frame: Any) -> bytes:
-    truths = [name for name, kind in frame.dtypes.items() if str(kind) in ("bool", "boolean")]
-    if truths:
-        frame = frame.astype({name: "Int8" for name in truths})
-    text: str = frame.to_csv(index=False, lineterminator="\n")
-    return text.encode()
+def without_frame(source: Source) -> bytes | str | os.PathLike[str]:
+    """A path or bytes as they are, a frame as the bytes of its CSV file. Raises ``Refused``."""
+    if isinstance(source, bytes | str | os.PathLike):
+        return source
+    return bytes_of_frame(source)
 
 
 def read_table(

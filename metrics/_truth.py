@@ -26,7 +26,7 @@ from metrics._scan import LONGEST_LINE
 from metrics._secondary import Aside, Beside, Readings
 from metrics._sentences import forms, later, said
 from metrics._stream import measure_in_pieces
-from metrics._tables import Source, Table, pick, read_bytes, read_table
+from metrics._tables import Source, Table, pick, read_bytes, read_table, without_frame
 from metrics._uncertainty import Buckets, buckets_of, hashes_of
 
 SMALL = 110_000_000
@@ -189,9 +189,11 @@ class Truth:
     def evaluate(self, submission: Source, *, uncertainty: bool = False, with_parts: bool = False) -> Result:
         """Score a submission: CSV bytes (plain, gzip, zip), a path or a frame.
 
-        ``with_parts`` also asks a metric for named parts that its value does not need. Raises
-        ``SubmissionError`` with every problem of the file, before anything is measured, and ``MetricFailed``.
+        A frame is scored as the file that ``frame.to_csv(index=False)`` writes, with ids in a column or in an index
+        that has the id column's name. ``with_parts`` also asks a metric for named parts that its value does not need.
+        Raises ``SubmissionError`` with every problem of the file, before anything is measured, and ``MetricFailed``.
         """
+        submission = _without_frame(submission)
         try:
             result = measure_in_pieces(self, submission, uncertainty=uncertainty, with_parts=with_parts)
             if result is not None:
@@ -307,6 +309,13 @@ class Truth:
 
     def _csv(self, rows: Any) -> bytes:
         return csv_bytes(self.submission_columns, rows)
+
+
+def _without_frame(submission: Source) -> Source:
+    try:
+        return without_frame(submission)
+    except Refused as refused:
+        raise SubmissionError(refused.problems) from None
 
 
 def csv_bytes(header: Sequence[str], rows: Any) -> bytes:

@@ -161,8 +161,6 @@ def test_frames_and_paths_are_read_like_files(tmp_path: Path) -> None:
     frame = pd.DataFrame({"id": [1, 2, 3], "y": [0.5, 1.5, -2.0]})
     assert metrics.evaluate("rmse", path, frame).overall == 0.0
     assert metrics.evaluate("rmse", str(path), path).overall == 0.0
-    flags = pd.DataFrame({"id": [1, 2], "y": [True, False]})
-    assert metrics.evaluate("binary_f1", b"id,y\n1,1\n2,0\n", flags).overall == 1.0
     assert problems_of(frame.assign(y=np.nan).to_csv(index=False).encode())[0].code == "missing_value"
 
 
