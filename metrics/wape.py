@@ -1,0 +1,57 @@
+"""All absolute errors together by all answers together (weighted absolute percentage error).
+
+$$\\mathrm{WAPE} = \\frac{\\sum_i |\\hat y_i - y_i|}{\\sum_i |y_i|}$$
+
+A share of the answers: 0 is perfect, 0.1 is an error of a tenth of what there was, and predicting 0 everywhere gives 1.
+There is no upper end. Unlike the mean of each row's own percentage (`mape`) it allows answers of 0, and large answers
+count more: errors of 1 and 10 for answers of 10 and 100 give 0.1, errors of 10 and 1 as well.
+
+The unit does not matter, so errors of columns in different units can be added; `composite_error` does that. A part
+whose answers are all 0 is refused at publication.
+
+Source: Kolassa and Schütz 2007 (MAD/Mean ratio); the normalised absolute error of each column of "TReNDS Neuroimaging"
+on Kaggle, 2020, whose answers are all above 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._contract import Example, Metric, ratio
+from metrics._inputs import Number
+from metrics._sentences import said
+
+
+def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The absolute error of each row and the size of its answer."""
+    return np.column_stack([np.abs(prediction - truth), np.abs(truth)])
+
+
+def total(sums: np.ndarray) -> float:
+    """Errors by answers."""
+    return ratio(*sums)
+
+
+def unscorable(truth: np.ndarray) -> str:
+    """There is nothing to divide by."""
+    return "" if truth.any() else said("all its answers are 0.")
+
+
+wape = Metric(
+    title="WAPE",
+    group="Numbers",
+    direction="minimize",
+    best=0.0,
+    truth=Number(),
+    submission=Number(),
+    rows=rows,
+    total=total,
+    unscorable=unscorable,
+    parts=("error", "answers"),
+    last_line="{error} / {answers}",
+    example=Example(
+        truth="id,y\n1,10\n2,100\n3,0\n",
+        submission="id,y\n1,12\n2,91\n3,0\n",
+        score=0.1,
+    ),
+)
