@@ -109,6 +109,9 @@ class Metric:
     What it says of itself is sentences, which are shown in each reader's language: its title, group and summary, the
     kinds of column, the help of its parameters and what it wants ``confirm``ed.
 
+    ``adapted(**params)`` is the metric for parameters that change which columns it reads; the metric itself is that of
+    the defaults.
+
     ``elsewhere(truth, table, places)`` replaces all of these for a metric whose file runs in another process: it
     scores the rows ``places`` of a submission's ``table``, one for each scored row. Where nobody knows the best value
     of such a metric, ``best`` has no end. ``refuse_elsewhere(truth, table)`` raises what the metric itself says against
@@ -141,6 +144,7 @@ class Metric:
     unscorable: Callable[..., str] | None = None
     perfect: Callable[..., list[list[str]]] | None = None
     confirm: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    adapted: Callable[..., Metric] | None = None
     elsewhere: Callable[[Truth, Table, np.ndarray], Result] | None = None
     refuse_elsewhere: Callable[[Truth, Table], None] | None = None
 
@@ -222,6 +226,10 @@ class Metric:
     def version(self) -> str:
         """Twelve hexadecimal digits of the SHA-256 of the metric's file."""
         return hashlib.sha256(self.source_path.read_bytes()).hexdigest()[:12]
+
+    def adapt(self, params: Mapping[str, Any]) -> Metric:
+        """The metric that reads the columns which all these parameters ask for."""
+        return self if self.adapted is None else self.adapted(**chosen(self.adapted, params))
 
     def best_with(self, params: Mapping[str, Any]) -> float:
         """The best value under all these parameters."""

@@ -30,6 +30,13 @@ class Range:
 
 
 @dataclass(frozen=True)
+class Longest:
+    """The most characters that a text may have; from 101 on it is asked for in a field of several lines."""
+
+    characters: int
+
+
+@dataclass(frozen=True)
 class Parameter:
     """One parameter: enough to draw its form field, check its value and document it."""
 
@@ -46,6 +53,8 @@ class Parameter:
     """What a text must pass: raises ``ValueError`` with a sentence."""
     required: bool = False
     """It has no default; who chooses the metric must say it."""
+    longest: int = 100
+    """Characters that a text may have."""
 
     @property
     def when_empty(self) -> str:
@@ -104,8 +113,8 @@ class Parameter:
     def _clean_text(self, value: object) -> str:
         if not isinstance(value, str):
             raise ValueError(said("{value} is not a text.", value=shown(value)))
-        if len(value) > 100:
-            raise ValueError(said("At most 100 characters."))
+        if len(value) > self.longest:
+            raise ValueError(said("At most {most} characters.", most=self.longest))
         if self.check is not None:
             self.check(value)
         return value
@@ -145,6 +154,7 @@ def parameter_of(argument: inspect.Parameter, hint: Any) -> Parameter:
     domain = next((extra for extra in extras if isinstance(extra, Range)), Range())
     text = next((extra for extra in extras if isinstance(extra, str)), "")
     check = next((extra for extra in extras if callable(extra)), None)
+    longest = next((extra for extra in extras if isinstance(extra, Longest)), Longest(100))
     optional = False
     if typing.get_origin(base) in (types.UnionType, typing.Union):
         optional = type(None) in typing.get_args(base)
@@ -163,6 +173,7 @@ def parameter_of(argument: inspect.Parameter, hint: Any) -> Parameter:
         help=as_sentence(text),
         check=check,
         required=is_required and not optional,
+        longest=longest.characters,
     )
 
 

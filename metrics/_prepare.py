@@ -94,7 +94,7 @@ def judge_table(
 def _judged(
     metric: Metric, table: Table, params: dict[str, Any], id_column: str | None
 ) -> tuple[Truth | None, list[Problem]]:
-    problems = list(table.problems)
+    metric, problems = metric.adapt(params), list(table.problems)
     try:
         name = id_column_of(table, id_column)
         problems += blank_ids(table, name) + _repeated_ids(table, name)

@@ -33,6 +33,11 @@ def built_in() -> dict[str, Metric]:
     return {name: _load(name) for name in sorted(_names())}
 
 
+def built_in_metric(key: str) -> Metric | None:
+    """The metric of this library with that key; no other is loaded."""
+    return _load(key) if key in _names() else None
+
+
 @cache
 def _load(name: str) -> Metric:
     """One metric, for a worker needs no others."""

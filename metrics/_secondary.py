@@ -79,6 +79,7 @@ def aside_of(main: Truth, asked: Asked, table: Table) -> Aside:
     try:
         metric = get(key)
         full = complete(metric.parameters, params)
+        metric = metric.adapt(full)
         layout = layout_of(metric, table, main.id_column, full)
     except ParameterError as error:
         lines = [

@@ -63,11 +63,14 @@ def field_of(parameter: metrics.Parameter, initial: Any, columns: Sequence[str] 
             required=not parameter.optional,
             **options,
         )
-    widget: forms.widgets.Input = forms.TextInput(attrs={"autocomplete": "off"})
+    widget: forms.Widget = forms.TextInput(attrs={"autocomplete": "off"})
+    if parameter.kind == "text" and parameter.longest > 100:
+        widget = forms.Textarea(attrs={"autocomplete": "off", "rows": 4, "spellcheck": "false"})
     if parameter.kind in ("int", "float"):
         limits = {"min": parameter.minimum, "max": parameter.maximum, "step": 1 if parameter.kind == "int" else "any"}
         widget = forms.NumberInput(attrs={name: f"{v}" for name, v in limits.items() if v is not None})
-    return forms.CharField(required=not parameter.optional, strip=False, widget=widget, max_length=100, **options)
+    most = parameter.longest
+    return forms.CharField(required=not parameter.optional, strip=False, widget=widget, max_length=most, **options)
 
 
 def _hint(parameter: metrics.Parameter) -> str:

@@ -406,6 +406,53 @@ def coleridge(truth: list[Row], sent: list[Row]) -> float:
     return 1.25 * tp / (1.25 * tp + 0.25 * fn + fp)
 
 
+def amex(truth: list[Row], sent: list[Row]) -> float:
+    """Half a normalised Gini coefficient, half the share of the defaults found in the first 4 %; zeros weigh 20."""
+    answers = [int(row[0]) for row in truth]
+    scores = [float(row[0]) for row in sent]
+
+    def weight(answer: int) -> int:
+        return 1 if answer else 20
+
+    def gini_of(order: Sequence[int]) -> float:
+        total, ones = sum(map(weight, answers)), sum(answers)
+        found, gone, area = 0, 0, 0.0
+        for row in order:
+            found += answers[row]
+            gone += weight(answers[row])
+            area += (found / ones - gone / total) * weight(answers[row])
+        return area
+
+    by_score = sorted(range(len(answers)), key=lambda row: -scores[row])
+    best = sorted(range(len(answers)), key=lambda row: -answers[row])
+    limit, gone, captured = int(0.04 * sum(map(weight, answers))), 0, 0
+    for row in by_score:
+        gone += weight(answers[row])
+        captured += answers[row] if gone <= limit else 0
+    return 0.5 * (gini_of(by_score) / gini_of(best) + captured / sum(answers))
+
+
+def _cards(dice: random.Random) -> Files:
+    """A quarter of defaults and scores without ties."""
+    scores = dice.sample(range(1000), 80)
+    answers = [1] * 20 + [0] * 60
+    dice.shuffle(answers)
+    sent = [[repr((2 * score + 601 * answer) / 2700)] for score, answer in zip(scores, answers, strict=True)]
+    return ["y"], [[str(answer)] for answer in answers], ["y"], sent
+
+
+def bengali(truth: list[Row], sent: list[Row]) -> float:
+    columns = zip(zip(*truth, strict=True), zip(*sent, strict=True), strict=True)
+    recalls = [sk.recall_score(true, said, average="macro", zero_division=0.0) for true, said in columns]
+    return float(np.average(recalls, weights=[2, 1, 1]))
+
+
+def trends(truth: list[Row], sent: list[Row]) -> float:
+    true, said = floats(truth), floats(sent)
+    errors = np.sum(np.abs(true - said), axis=0) / np.sum(true, axis=0)
+    return float(np.sum(errors * [0.3, 0.175, 0.175, 0.175, 0.175]))
+
+
 def _boxes(dice: random.Random) -> Files:
     """Pictures with up to three true boxes, some of them found a little beside, and some false ones."""
     truth, sent = [], []
@@ -857,13 +904,34 @@ GRADERS = [
         mean_of_rows(box_precision((0.5, 0.55, 0.6, 0.65, 0.7, 0.75))),
         ("Global Wheat Detection",),
     ),
+    Grader(
+        "half a weighted Gini coefficient, half the share found in the first 4 %",
+        "composite_score",
+        _cards,
+        amex,
+        ("American Express Default Prediction",),
+        {"parts": "1 weighted_gini zero_weight=20; 1 capture_rate share=0.04 zero_weight=20"},
+    ),
+    Grader(
+        "weighted mean of the macro recalls of three columns",
+        "composite_score",
+        columns(each(rating, 3), each(rating, 3), ("root", "vowel", "consonant")),
+        bengali,
+        ("Bengali.AI Handwritten Graphemes",),
+        {"parts": "2 balanced_accuracy root; 1 balanced_accuracy vowel; 1 balanced_accuracy consonant"},
+    ),
+    Grader(
+        "weighted sum over columns of errors, each divided by the sum of its answers",
+        "composite_error",
+        columns(each(number(10, 90), 5), each(number(10, 90), 5), ("age", "a1", "a2", "b1", "b2")),
+        trends,
+        ("TReNDS Neuroimaging",),
+        {"parts": "0.3 wape age; 0.175 wape a1; 0.175 wape a2; 0.175 wape b1; 0.175 wape b2", "combine": "sum"},
+    ),
 ]
 
 NOT_COVERED = {
     "M5 Forecasting: Accuracy": "needs the sales of the past to scale each series, which are no part of a truth file",
-    "American Express Default Prediction": "half a weighted Gini coefficient, half the share found in the first 4 %",
     "UW-Madison GI Tract Segmentation": "a Hausdorff distance in three dimensions beside the Dice coefficient",
-    "Bengali.AI Handwritten Graphemes": "a weighted mean of the macro recalls of three columns of labels",
-    "TReNDS Neuroimaging": "a weighted sum over columns of errors, each divided by the sum of its answers",
     "Google ASL Fingerspelling": "one minus the pooled edit distance; `character_error_rate` gives its complement",
 }

@@ -64,7 +64,17 @@ def test_a_perfect_file_gets_the_best_value_on_both_splits(metric: metrics.Metri
         assert (seed, result.overall, result.public, result.private) == (seed, *(metric.best,) * 3)
 
 
-GROUPS = {"Numbers", "Labels", "Probabilities", "Rankings", "Text", "Masks and boxes", "Clusterings", "Survival"}
+GROUPS = {
+    "Numbers",
+    "Labels",
+    "Probabilities",
+    "Rankings",
+    "Text",
+    "Masks and boxes",
+    "Clusterings",
+    "Survival",
+    "Composite",
+}
 
 
 def beaten(metric: metrics.Metric, value: float) -> bool:

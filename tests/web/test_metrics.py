@@ -522,3 +522,13 @@ def test_a_file_that_went_away_leaves_its_page(
     monkeypatch.setattr(type(outside), "source_path", Path("/nowhere/rmse.py"))
     monkeypatch.setattr(type(outside), "version", "0" * 12)
     page(client, "/metrics/rmse/")
+
+
+def test_the_parts_of_a_composite_are_typed_line_by_line(client: Client) -> None:
+    text = page(client, "/metrics/composite_score/?param-parts=2+accuracy+root%0D%0A1+accuracy+vowel")
+    assert re.search(
+        r"<textarea[^>]*name=\"param-parts\"[^>]*>\s*2 accuracy root\r?\n1 accuracy vowel</textarea>", text
+    )
+    assert "accuracy vowel" in text.split("Each part")[1]
+    wrong = page(client, "/metrics/composite_score/?param-parts=2+acuracy+root")
+    assert "No built-in metric is called &quot;acuracy&quot;." in wrong

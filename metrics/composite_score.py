@@ -1,0 +1,103 @@
+"""Weighted mean or sum of built-in metrics over named columns; higher is better.
+
+Each part is written on a line of its own (or after a semicolon): its weight, a metric of this catalogue, the columns
+that it reads, and its parameters:
+
+    2 balanced_accuracy root
+    1 accuracy vowel
+
+With $v_i$ the value of part $i$ and $w_i$ its weight, `combine` = `mean` (default) gives
+
+$$C = \\frac{\\sum_i w_i\\,v_i}{\\sum_i |w_i|}$$
+
+and `combine` = `sum` the numerator alone. Each part is computed on the whole split, as if it were the only metric.
+
+- Without columns a part reads all target columns; `*` in their place stands for the mean over them, each read by
+  itself. Names with spaces are written in quotation marks.
+- A column that plays a role in a part, such as `weight=w`, is no target. Truth columns that no part reads are not
+  scored, and a submission does not have them.
+- A metric of which higher values are better has a weight above 0; one of which lower values are better, such as
+  `rmse`, a weight below 0.
+- Several parts may read one column. A submission has each of their columns once, in the order of the parts.
+- The best value is that of parts which all have their best.
+
+Source: weighted means of metrics on Kaggle: Bengali.AI Handwritten Graphemes 2020 (`balanced_accuracy` of three
+columns, weights 2, 1 and 1), American Express Default Prediction 2022 (`weighted_gini` and `capture_rate`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from metrics._composite import (
+    LONG,
+    Combine,
+    PartArrays,
+    best_of,
+    combined,
+    parts_of,
+    ready,
+    table_of_parts,
+    unscorable,
+    values_of,
+)
+from metrics._composite_kinds import SubmissionOfParts, TruthOfParts, perfect, submission_names
+from metrics._contract import Example, Metric
+from metrics._figures import Figure
+
+DIRECTION, DEFAULT = "maximize", "1 accuracy *"
+
+
+def check(text: str) -> None:
+    """Raise ``ValueError`` with a sentence where the parts cannot be read."""
+    parts_of(text, DIRECTION)
+
+
+Parts = Annotated[str, LONG, check, "One part per line: weight, metric, columns and parameters of the metric."]
+
+
+def score(truth: PartArrays, prediction: PartArrays, *, parts: Parts = DEFAULT, combine: Combine = "mean") -> float:
+    """The parts' own values, weighted; ``adapted`` has seen to ``parts``."""
+    return combined(truth.parts, values_of(truth, prediction), combine)
+
+
+def best_for(*, parts: Parts = DEFAULT, combine: Combine = "mean") -> float:
+    """The value of parts that all have their best."""
+    return best_of(parts_of(parts, DIRECTION), combine)
+
+
+def figures(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> list[Figure]:
+    """Weight and value of each part."""
+    return table_of_parts(truth, prediction, combine)
+
+
+def adapted(*, parts: Parts = DEFAULT) -> Metric:
+    """The metric that reads the columns of these parts."""
+    return Metric(
+        title="Composite score",
+        group="Composite",
+        direction="maximize",
+        best=best_for(),
+        best_for=best_for,
+        truth=TruthOfParts(parts_of(parts, DIRECTION)),
+        submission=SubmissionOfParts(),
+        submission_names=submission_names,
+        score=score,
+        whole=True,
+        ready=ready,
+        figures=figures,
+        unscorable=unscorable,
+        perfect=perfect,
+        adapted=adapted,
+        example=EXAMPLE,
+    )
+
+
+EXAMPLE = Example(
+    truth="id,root,vowel\n1,a,x\n2,a,y\n3,b,x\n4,b,y\n",
+    submission="id,root,vowel\n1,a,x\n2,b,y\n3,b,x\n4,b,x\n",
+    score=0.75,
+    params={"parts": "2 balanced_accuracy root\n1 accuracy vowel"},
+)
+
+composite_score = adapted()
