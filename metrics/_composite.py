@@ -19,7 +19,7 @@ import numpy as np
 
 from metrics._arrays import take
 from metrics._contract import Metric, sums_of
-from metrics._errors import ParameterError, TooLarge, shown
+from metrics._errors import NotFinite, ParameterError, shown
 from metrics._evaluate import row_contributions
 from metrics._figures import Figure, Grid
 from metrics._parameters import Longest, chosen, complete
@@ -213,7 +213,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def values_of(truth: PartArrays, prediction: PartArrays) -> list[float]:
-    """The value of each part. Raises ``TooLarge``."""
+    """The value of each part. Raises ``NotFinite``."""
     return [
         _value_of(part, answers, predicted)
         for part, answers, predicted in zip(truth.parts, truth.arrays, prediction.arrays, strict=True)
@@ -227,20 +227,20 @@ def _value_of(part: Part, answers: Any, prediction: Any) -> float:
         try:
             sums = [float(added) for added in sums_of(_finite_rows(part, answers, prediction), None)]
         except OverflowError:
-            raise TooLarge from None
+            raise NotFinite from None
         value = metric.total(np.array(sums), **chosen(metric.total, part.params))
     if value is None:
         assert metric.score is not None
         value = metric.score(answers, prediction, **chosen(metric.score, part.params))
     if not math.isfinite(value):
-        raise TooLarge
+        raise NotFinite
     return float(value)
 
 
 def _finite_rows(part: Part, answers: Any, prediction: Any) -> Any:
     found = row_contributions(part.metric, answers, prediction, part.params)
     if not np.isfinite(getattr(found, "table", found)).all():
-        raise TooLarge
+        raise NotFinite
     return found
 
 

@@ -182,7 +182,9 @@ def the_same_is_read(some: Sequence[metrics.Truth], file: bytes) -> None:
 def test_what_secondary_metrics_say_of_a_file_is_the_same_under_any_answers(main: str) -> None:
     dice = random.Random(main)
     metric = metrics.get(main)
-    beside: list[tuple[str, dict[str, Any]]] = [(one.key, {}) for one in NUMBERS if not one.roles and one.truth.columns == 1 and one.key != main]
+    beside: list[tuple[str, dict[str, Any]]] = [
+        (one.key, {}) for one in NUMBERS if not one.roles and one.truth.columns == 1 and one.key != main
+    ]
     answers = [["3", "1", "1e-40", "1e90", "2", "5", "0.5", "7"], ["8", "1e-49", "2e99", "6", "1", "4", "9e9", "2"]]
     usage = ["Public", "Private", "Ignored", "Public", "Private", "Public", "Private", "Ignored"]
     ids = [f"r{number}" for number in range(8)]
