@@ -24,6 +24,8 @@ env = environ.Env()
 
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
 VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+if VAR_DIR.stat().st_mode & 0o077:
+    os.umask(0o077)  # others can look into this volume: what is made in it is closed to them
 
 
 def _secret_key() -> str:

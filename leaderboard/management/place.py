@@ -29,7 +29,11 @@ _SIOCGIFADDR = 0x8915
 
 
 class Place:
-    """The folder `var` (or `VAR_DIR`) of one installation. Only its owner can look into it."""
+    """The folder `var` (or `VAR_DIR`) of one installation.
+
+    A folder of this user is closed to all others. A volume may belong to another user, if this one can write in it:
+    then the folders and files that the site makes in it are closed.
+    """
 
     def __init__(self, var: Path | None = None) -> None:
         self.var = (var or Path(os.environ.get("VAR_DIR") or BASE / "var")).absolute()
@@ -37,10 +41,37 @@ class Place:
         self._lock: IO[str] | None = None
 
     def make(self) -> None:
-        self.var.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for folder in (self.var, self.run, self.logs, self.broker_data):
+        """Make the folders. Raises `Trouble` that says which path is of no use to this user, and what to do."""
+        try:
+            self.var.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except PermissionError as error:
+            parent = next(folder for folder in self.var.parents if folder.exists())
+            raise Trouble(f"{self.var} cannot be made. {_advice(parent)}") from error
+        if self.var.stat().st_uid == os.geteuid():
+            with contextlib.suppress(PermissionError):  # some volumes let nobody change rights
+                self.var.chmod(0o700)
+        if not os.access(self.var, os.R_OK | os.W_OK | os.X_OK):
+            raise Trouble(f"{self.var} cannot be written. {_advice(self.var)}")
+        for folder in (self.run, self.logs, self.broker_data):
             folder.mkdir(mode=0o700, exist_ok=True)
-            folder.chmod(0o700)
+            try:
+                folder.chmod(0o700)
+            except PermissionError as error:
+                raise Trouble(f"{folder} cannot be closed to other users. {_advice(folder)}") from error
+        for name in ("files", "cache", "leaderboard.sqlite3", "secret_key"):
+            path = self.var / name
+            if path.exists() and not os.access(path, os.R_OK | os.W_OK):
+                raise Trouble(f"{path} cannot be used. {_advice(path)}")
+
+    def warning(self) -> str:
+        """Who else could put another database in the place of ours, or `""`."""
+        mode = self.var.stat().st_mode
+        if not mode & stat.S_IWOTH or mode & stat.S_ISVTX:
+            return ""
+        return (
+            f"All users of this machine may write to {self.var} and could replace what the site keeps there. In a "
+            f"container of its own that does no harm; elsewhere: chmod o-w {self.var}"
+        )
 
     def log_of(self, name: str) -> Path:
         return self.logs / f"{name}.log"
@@ -131,6 +162,19 @@ class Place:
                 "Set VAR_DIR to a folder with a short path, for example VAR_DIR=$HOME/leaderboard."
             )
         return path
+
+
+def _advice(path: Path) -> str:
+    """Whose a path is, who asks for it, and what can be done; for a person who may know containers by name alone."""
+    facts, user, groups = path.stat(), os.geteuid(), sorted({os.getegid(), *os.getgroups()})
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        return f"{path} lies on a file system that is mounted read-only. Set VAR_DIR to a folder that can be written."
+    return (
+        f"{path} belongs to user id {facts.st_uid} and group id {facts.st_gid} with mode "
+        f"{stat.S_IMODE(facts.st_mode):o}; this process has user id {user} and group ids "
+        f"{', '.join(map(str, groups))}. Give it to this user (chown -R {user} {path}), or set VAR_DIR to a folder "
+        "that this user or one of these groups can write."
+    )
 
 
 def broker_url(path: Path) -> str:

@@ -196,6 +196,8 @@ def up(options: argparse.Namespace) -> int:
     place = Place()
     try:
         place.make()
+        if warning := place.warning():
+            say(warning)
         if not place.take_lock():
             pid, url = place.read_address()
             say(f"Leaderboard runs already: {url} (process {pid})" if url else "Leaderboard is just starting.")
