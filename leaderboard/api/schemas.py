@@ -146,7 +146,7 @@ class BoardRow(Schema):
     ]
     movement: Annotated[int | None, Field(description="Ranks gained, negative when lost.")]
     submissions: int
-    received_at: datetime
+    received_at: Annotated[datetime, Field(description="To the minute where teams have pseudonyms.")]
 
 
 class Page(Schema):

@@ -21,6 +21,7 @@ from ..models import (
     own_deadline,
     plain,
 )
+from ..models.team_names import part_shared_names
 from ..storage import remove as remove_file
 from ._telling import tell_deadline
 
@@ -104,6 +105,8 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
             ranking.rebuild(held.ground_truth)
         if held.uses_pseudonyms:
             give_pseudonyms(held)
+        elif before.get("uses_pseudonyms"):
+            part_shared_names(held)
         held.touch_board()
         _note_changes(held, user, before)
     return held

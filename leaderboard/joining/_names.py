@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
-
-from ..models import Competition, Team, User
-from ..models.names import skeleton, tidy
+from ..models import Competition, User
+from ..models.names import tidy
+from ..models.team_names import name_with_number
 
 
 def clean_team_name(name: str) -> str:
@@ -14,15 +13,7 @@ def clean_team_name(name: str) -> str:
 
 
 def free_name(competition: Competition, user: User) -> str:
+    """What a new team of one is called: like its member, with a number where another team is. Under pseudonyms there
+    is no number, because it would tell that somebody has the name."""
     base = clean_team_name(user.get_username()) or "team"
-    name, number = base, 2
-    while alike(competition, name).exists():
-        name, number = f"{base[:54]} {number}", number + 1
-    return name
-
-
-def alike(competition: Competition, name: str) -> QuerySet[Team]:
-    """The competition's teams whose names look like this one. Reads all of their names."""
-    kept = skeleton(name)
-    found = [pk for pk, other in competition.teams.values_list("pk", "name") if skeleton(other) == kept]
-    return competition.teams.filter(pk__in=found)
+    return base if competition.uses_pseudonyms else name_with_number(competition, base)

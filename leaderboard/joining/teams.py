@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from ..models import Competition, Membership, Team, User, give_pseudonyms, note_origin
 from ..models.clock import database_now
 from ..models.team import new_invitation
+from ..models.team_names import next_copy, teams_called
 from . import _names
 from ._refusals import CannotJoin, refuse_after_the_deadline, refuse_where_teams_stay
 from ._telling import tell_of_leaving
@@ -19,16 +20,17 @@ def rename(*, membership: Membership, name: str) -> None:
     cleaned = _names.clean_team_name(name)
     if not cleaned:
         raise CannotJoin(_("A team needs a name."))
-    words = _("Another team is called “%(name)s” already, or so alike that nobody could tell them apart.")
-    taken = CannotJoin(words % {"name": cleaned})
-    if _names.alike(membership.competition, cleaned).exclude(pk=membership.team_id).exists():
-        raise taken
-    try:
-        with transaction.atomic():
-            Team.objects.filter(pk=membership.team_id).update(name=cleaned)
-            membership.competition.touch_board()
-    except IntegrityError as error:
-        raise taken from error
+    with transaction.atomic():
+        hold(membership.competition_id)
+        competition = Competition.objects.get(pk=membership.competition_id)
+        copy = 0
+        if competition.uses_pseudonyms:
+            copy = next_copy(competition, cleaned, besides=membership.team_id)
+        elif teams_called(competition, cleaned).exclude(pk=membership.team_id).exists():
+            words = _("Another team is called “%(name)s” already, or so alike that nobody could tell them apart.")
+            raise CannotJoin(words % {"name": cleaned})
+        Team.objects.filter(pk=membership.team_id).update(name=cleaned, name_copy=copy)
+        competition.touch_board()
 
 
 def renew_invitation(*, membership: Membership) -> None:
@@ -75,7 +77,10 @@ def hold(competition_id: int) -> None:
 
 
 def team_of_one(competition: Competition, user: User) -> Team:
-    team = Team.objects.create(competition=competition, name=_names.free_name(competition, user), captain=user)
+    competition.refresh_from_db(fields=["uses_pseudonyms"])
+    name = _names.free_name(competition, user)
+    copy = next_copy(competition, name) if competition.uses_pseudonyms else 0
+    team = Team.objects.create(competition=competition, name=name, name_copy=copy, captain=user)
     if competition.uses_pseudonyms:
         give_pseudonyms(competition)
         team.refresh_from_db(fields=["pseudonym"])

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import django.db.models.deletion
 from django.db import migrations, models
+from django.db.models.functions import Lower
 
 
 def competition(related_name: str) -> models.ForeignKey[models.Model, models.Model]:
@@ -30,6 +31,18 @@ class Migration(migrations.Migration):
             model_name="team",
             name="vacated_at",
             field=models.DateTimeField(editable=False, null=True),
+        ),
+        migrations.AddField(
+            model_name="team",
+            name="name_copy",
+            field=models.PositiveIntegerField(default=0, editable=False),
+        ),
+        migrations.RemoveConstraint(model_name="team", name="team_name_once_per_competition"),
+        migrations.AddConstraint(
+            model_name="team",
+            constraint=models.UniqueConstraint(
+                models.F("competition"), Lower("name"), models.F("name_copy"), name="team_name_once_per_competition"
+            ),
         ),
         migrations.CreateModel(
             name="FormerMember",

@@ -28,6 +28,9 @@ class Team(models.Model):
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="teams")
     name = models.CharField(max_length=60)
+    # Counts the teams that share a name. It is 0 but under pseudonyms: there a name that is refused as taken would tell
+    # that another team has it.
+    name_copy = models.PositiveIntegerField(default=0, editable=False)
     # What other teams read where the competition has pseudonyms; given once, kept for ever (see `pseudonyms.py`).
     pseudonym = models.CharField(max_length=60, blank=True, editable=False)
     captain = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -46,7 +49,7 @@ class Team(models.Model):
     class Meta:
         ordering: ClassVar = ["name"]
         constraints: ClassVar = [
-            models.UniqueConstraint("competition", Lower("name"), name="team_name_once_per_competition"),
+            models.UniqueConstraint("competition", Lower("name"), "name_copy", name="team_name_once_per_competition"),
             models.CheckConstraint(
                 name="a_disqualified_team_reads_why",
                 condition=Q(disqualified_at__isnull=True) | ~Q(disqualified_reason=""),

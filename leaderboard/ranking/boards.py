@@ -21,7 +21,7 @@ from ..models import (
 from .doubts import REACH, Doubt, doubts, with_doubts
 from .ladder import Ladder, ladder_of, ranked_files, sign_of
 from .page_facts import histories, members, with_facts
-from .rows import Board, Row
+from .rows import Board, Row, shown_moment
 from .secondary import asides_of, told
 from .standings import Best, stood
 
@@ -228,7 +228,7 @@ def ranked_rows(
         people = members(standings)
     rows = []
     for standing, rank in zip(standings, ranks, strict=True):
-        history = trends.get(standing.team_id, [])
+        history, last_at = trends.get(standing.team_id, []), getattr(standing, "last_at", None)
         name, real_name = names_of(standing.team, competition, sees_names=sees_names)
         rows.append(
             Row(
@@ -239,9 +239,9 @@ def ranked_rows(
                 value=None if hides else standing.value,
                 movement=moved.get(standing.team_id),
                 submission_id=str(standing.submission_id),
-                received_at=standing.received_at,
+                received_at=shown_moment(standing.received_at, competition, sees_names=sees_names),
                 attempts=len(history),
-                last_at=getattr(standing, "last_at", None),
+                last_at=last_at and shown_moment(last_at, competition, sees_names=sees_names),
                 trend=() if hides else tuple(history[-TREND_POINTS:]),
                 members=tuple(people.get(standing.team_id, [])),
                 is_picked_by_system=standing.is_picked_by_system,
@@ -333,7 +333,7 @@ def lines(
             value=None if hides else standing.value,
             movement=None,
             submission_id=str(standing.submission_id),
-            received_at=standing.received_at,
+            received_at=shown_moment(standing.received_at, competition, sees_names=sees_names),
             attempts=counts.get(standing.team_id, 0),
             is_picked_by_system=standing.is_picked_by_system,
             secondary=told(asides, getattr(standing, "stored", None) or (), ladder),

@@ -10,6 +10,7 @@ from datetime import datetime
 from ..models import GroundTruth, Split, Team
 from .boards import LEADERS, in_order, is_hidden
 from .ladder import Ladder, ladder_of, linked_answers, ranked_scores, sign_of, teams_with_moves
+from .rows import shown_moment
 
 MOST_STEPS = 20
 
@@ -35,7 +36,12 @@ def courses(ground_truth: GroundTruth, *, also: Team | None = None, leaders: Seq
     if also is not None and also not in leaders:
         leaders.append(also)
     found = _steps(ground_truth, leaders)
-    return [Course(team, found[team.pk]) for team in leaders if team.pk in found]
+    competition = ground_truth.competition
+    return [
+        Course(team, tuple((shown_moment(at, competition, sees_names=False), value) for at, value in found[team.pk]))
+        for team in leaders
+        if team.pk in found
+    ]
 
 
 def _steps(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tuple[tuple[datetime, float], ...]]:

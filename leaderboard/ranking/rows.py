@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..models import GroundTruth, Split, Team
+from ..models import Competition, GroundTruth, Split, Team
 from .doubts import Doubt
 from .ladder import Ladder
 from .secondary import Beside
+
+
+def shown_moment(moment: datetime, competition: Competition, *, sees_names: bool) -> datetime:
+    """When a file was received, as a board tells it: to the minute where names are hidden, because a student who saw
+    somebody upload at an exact moment would find the pseudonym by it."""
+    is_coarse = competition.uses_pseudonyms and not sees_names
+    return moment.replace(second=0, microsecond=0) if is_coarse else moment
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from leaderboard import hosting, merging
+from leaderboard import hosting, merging, ranking
 from leaderboard.models import Membership, MergeOffer, Notice, Team
 from leaderboard.models.pseudonyms import FIRST, SECOND, drawn
 from tests.conftest import close
@@ -147,3 +149,42 @@ def test_names_never_run_out() -> None:
     name = drawn(taken)
     assert name not in taken
     assert re.fullmatch(r"[A-Z][a-z]+ [A-Z][a-z]+ \d{3}", name)
+
+
+@pytest.mark.parametrize("name", [NAME, NAME.upper(), "Namесanary Nine"])
+def test_renaming_a_team_does_not_tell_who_takes_part(masked: Scene, name: str) -> None:
+    """Eve reads the same of a name that another team has and of one that nobody has."""
+    pages = []
+    for wanted in ("Nobody At All", name):
+        answer = ask(masked, "eve", "POST", "/c/secret/team/", {"action": "rename", "name": wanted})
+        is_called_so = Team.objects.get(memberships__user__username="eve").name == wanted
+        shown = text_of(ask(masked, "eve", "GET", "/c/secret/team/")).count(wanted)
+        pages.append((answer.status_code, is_called_so, shown))
+    assert pages[0] == pages[1]
+    assert pages[0][:2] == (303, True)
+
+
+def test_joining_under_the_name_of_a_team_does_not_tell_of_it_either(masked: Scene) -> None:
+    Team.objects.filter(name=NAME).update(name="dee")
+    masked.clients["dee"].post(f"/join/{masked.competition.join_code}/", {"accepted": "on"})
+    assert Membership.objects.select_related("team").get(user__username="dee").team.name == "dee"
+
+
+def test_teams_of_one_name_get_numbers_where_names_are_shown_again(masked: Scene) -> None:
+    ask(masked, "eve", "POST", "/c/secret/team/", {"action": "rename", "name": NAME})
+    assert list(Team.objects.filter(competition=masked.competition).values_list("name", flat=True)) == [NAME, NAME]
+    hosting.change(competition=masked.competition, uses_pseudonyms=False)
+    assert sorted(masked.competition.teams.values_list("name", flat=True)) == [NAME, f"{NAME} 2"]
+
+
+def test_others_read_moments_to_the_minute_alone(masked: Scene) -> None:
+    """Whoever saw somebody upload would otherwise find the pseudonym by the exact moment."""
+    at = timezone.now().replace(second=7, microsecond=654_321) - timedelta(minutes=67)
+    Team.objects.get(name=NAME).submissions.update(received_at=at)
+    assert masked.competition.ground_truth is not None
+    ranking.rebuild(masked.competition.ground_truth)
+    for path in ("/c/secret/leaderboard/", "/c/secret/leaderboard.csv", "/api/v1/competitions/secret/leaderboard"):
+        page = text_of(ask(masked, "eve", "GET", path))
+        assert f"{at:%Y-%m-%dT%H:%M}:00" in page, path
+        assert f"{at:%H:%M:%S}" not in page, path
+    assert at.isoformat() in text_of(ask(masked, "ivy", "GET", "/host/secret/board.csv"))

@@ -31,6 +31,7 @@ from leaderboard.models import (
     Standing,
     Submission,
     Team,
+    TeamOrigin,
     TruthDraft,
     User,
     Webhook,
@@ -148,6 +149,7 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "one_offer_between_two_teams": lambda: twice(
         MergeOffer, team=team(), other=Team.objects.create(**here(), name="others")
     ),
+    "a_team_comes_from_another_one": lambda: TeamOrigin.objects.create(**here(), team=1, former=1, at=timezone.now()),
     "an_offer_is_for_another_team": lambda: MergeOffer.objects.create(team=team(), other=team()),
     "a_grant_gives_something": lambda: Grant.objects.create(team=team(), reason="none"),
     "role_invitation_once": lambda: twice(RoleInvitation, **here(), email="a@b.org", role="host", made_by=bo()),
