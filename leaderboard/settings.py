@@ -242,7 +242,7 @@ FILE_UPLOAD_HANDLERS = [
     "leaderboard.web.whole_forms.WholeFormHandler",
     "leaderboard.storage.LimitedUploadHandler",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+    "leaderboard.web.whole_forms.DiskUploadHandler",
 ]
 DATA_UPLOAD_MAX_NUMBER_FILES = 20
 # Reading a table takes about ten times its size; a file that needs more than this is refused.

@@ -7,6 +7,8 @@ client's bytes or for a child process gives its place to another, and one that s
 Who sends hundreds of bodies drop by drop would have all threads. So some are left for pages, and one address gets a
 part of them; more than that is not begun to be read. A whole class may sit behind that address, so some are left for
 people who are signed in, a few for each.
+
+A large body fills the disk while it comes in, so a person sends two at once (`large_bodies.py`).
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import IO, Any
 
 from .client_addresses import client_address, customer_network
+from .large_bodies import LargeBodies, LargeBody
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +29,7 @@ log = logging.getLogger(__name__)
 MOST_SLOW, MOST_SLOW_OF_ONE = 448, 256
 FOR_PEOPLE, MOST_SLOW_OF_A_PERSON = 128, 8
 TOO_MANY = b"Too many uploads are on their way at this moment. Try again in half a minute.\n"
+TOO_MANY_LARGE = b"Two large files of yours are on their way. Send this one when one of them has arrived.\n"
 
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
@@ -134,6 +138,7 @@ class FewAtOnce:
         self.slow = slow or Slow(MOST_SLOW, MOST_SLOW_OF_ONE, FOR_PEOPLE)
         self.proxies = proxies
         self.person = person
+        self.large_bodies = LargeBodies()
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         body = environ["wsgi.input"] = Body(environ["wsgi.input"], self.slow, address_of(environ, self.proxies))
@@ -143,10 +148,23 @@ class FewAtOnce:
             # Asked by those who have a place, so that a crowd that comes at once is counted too.
             if environ.get("CONTENT_LENGTH", "0") not in ("", "0") and not self._may_begin(environ, body):
                 return _too_many(start_response)
+            if not self._may_be_large(environ, body):
+                return _too_many_large(start_response)
             return self.application(environ, start_response)
         finally:
+            if isinstance(body.source, LargeBody):
+                self.large_bodies.end(body.source)
             _here.places = None
             self.places.release()
+
+    def _may_be_large(self, environ: Environ, body: Body) -> bool:
+        # A stranger's file reaches no disk, and its thread is counted above.
+        if not self.large_bodies.is_large(environ) or not (person := self.person(environ)):
+            return True
+        if (large := self.large_bodies.begin(body.source, person)) is None:
+            return False
+        body.source = large
+        return True
 
     def _may_begin(self, environ: Environ, body: Body) -> bool:
         if not self.slow.are_too_many(body.sender):
@@ -164,11 +182,22 @@ def _too_many(start_response: Callable[..., Any]) -> Iterable[bytes]:
     return [TOO_MANY]
 
 
+def _too_many_large(start_response: Callable[..., Any]) -> Iterable[bytes]:
+    headers = [("Content-Type", "text/plain; charset=utf-8"), ("Retry-After", "60"), ("Cache-Control", "no-store")]
+    start_response("429 Too Many Requests", headers)
+    return [TOO_MANY_LARGE]
+
+
 class Body:
     """What a client sends; whoever waits for it needs no place."""
 
     def __init__(self, source: Any, slow: Slow, sender: str) -> None:
         self.source, self.slow, self.sender = source, slow, sender
+
+    def fills(self, file: IO[bytes]) -> None:
+        """The file on the disk that this body is written to."""
+        if isinstance(self.source, LargeBody):
+            self.source.fills(file)
 
     def read(self, *size: int) -> bytes:
         with self._waiting():

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.core.files.uploadhandler import FileUploadHandler, StopUpload
+from django.core.files.uploadhandler import FileUploadHandler, StopUpload, TemporaryFileUploadHandler
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
+
+from ..slow_clients import Body
 
 TAIL = 1024
 NO_LENGTH = "Send this file with its length (Content-Length); a body in chunks without one is not read."
@@ -73,6 +75,16 @@ class WholeFormHandler(FileUploadHandler):
             and self.last_boundary not in self.stream.end
         ):
             raise MultiPartParserError("The form ended before its last boundary.")
+
+
+class DiskUploadHandler(TemporaryFileUploadHandler):
+    """Lets the body empty the file on the disk, should it fall silent."""
+
+    def new_file(self, *arguments: Any, **options: Any) -> None:
+        super().new_file(*arguments, **options)
+        body = self.request.META.get("wsgi.input") if self.request else None
+        if isinstance(body, Body):
+            body.fills(self.file)
 
 
 class LengthMiddleware:

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import io
 import os
 import resource
+import signal
 import socket
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
+from django.conf import LazySettings
+from django.core.wsgi import get_wsgi_application
+from django.test import Client, RequestFactory
 
+from leaderboard.large_bodies import LARGE, LONGEST_SILENCE, LargeBody
 from leaderboard.management import children
+from leaderboard.models import Competition, Submission, User
+from leaderboard.slow_clients import FewAtOnce
+from leaderboard.web.senders import person_behind
+from tests.conftest import enter
 from tests.site import free_port, patience, until
 
 HELLO = """
-def application(environ, start_response):
+from leaderboard.slow_clients import FewAtOnce
+
+def hello(environ, start_response):
+    environ["wsgi.input"].read()
     start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "5")])
     return [b"hello"]
+
+application = FewAtOnce(hello, 4, person=lambda environ: environ.get("HTTP_X_PERSON", ""))
 """
+ROOT = Path(__file__).resolve().parent.parent.parent
 HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 HELD_BEFORE = 1024
 """At so many the web server stopped answering."""
@@ -33,13 +49,13 @@ def port(tmp_path: Path) -> Iterator[int]:
     (tmp_path / "hello.py").write_text(HELLO)
     port = free_port()
     *command, _application = children.web("127.0.0.1", port).command
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     server = children.spawn([*command, "hello:application"], tmp_path / "log", environment)
     try:
         until(lambda: is_open(port), what="the web server")
         yield port
     finally:
-        server.terminate()
+        os.killpg(server.pid, signal.SIGKILL)
         server.wait(20)
 
 
@@ -87,3 +103,101 @@ def test_a_connection_without_a_whole_header_ends(port: int) -> None:
         for connection in connections:
             connection.settimeout(3 * children.HEADER_MILLISECONDS / 1000)
             assert connection.recv(99) == b""
+
+
+# --- large bodies -------------------------------------------------------------------------------------------------
+
+
+def begin_large(port: int, person: str) -> socket.socket:
+    """A connection with the beginning of a large body, which then falls silent."""
+    connection = socket.create_connection(("127.0.0.1", port), timeout=20 * patience())
+    head = f"POST / HTTP/1.1\r\nHost: localhost\r\nX-Person: {person}\r\nContent-Length: {LARGE}\r\n\r\n"
+    connection.sendall(head.encode() + b"x" * 1000)
+    return connection
+
+
+def is_refused(connection: socket.socket) -> bool:
+    connection.settimeout(0.2)
+    try:
+        return connection.recv(999).split()[1] == b"429"
+    except TimeoutError:
+        return False
+
+
+@pytest.mark.slow
+def test_of_one_person_two_large_bodies_are_on_their_way(port: int) -> None:
+    with ExitStack() as held:
+        of_bo = [held.enter_context(begin_large(port, "bo")) for _ in range(3)]
+        of_cy = [held.enter_context(begin_large(port, "cy")) for _ in range(2)]
+        until(lambda: any(map(is_refused, of_bo)), what="the third of Bo to be refused")
+        assert not any(map(is_refused, of_cy))
+
+    def is_taken() -> bool:
+        with begin_large(port, "bo") as connection, suppress(BrokenPipeError, ConnectionResetError):
+            connection.sendall(b"x" * (LARGE - 1000))
+            connection.settimeout(20 * patience())
+            return connection.recv(999).split()[1] == b"200"
+        return False
+
+    until(is_taken, what="Bo's next file")
+
+
+def test_an_upload_that_falls_silent_leaves_the_disk(
+    client: Client, pets: Competition, bo: User, settings: LazySettings, tmp_path: Path
+) -> None:
+    """Bo's upload stops halfway; before and after the watcher looks, the folder for parts is measured."""
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path
+    enter(pets, bo)
+    client.force_login(bo)
+    found: list[tuple[str, int]] = []
+    site = FewAtOnce(get_wsgi_application(), 2, person=person_behind)
+
+    def held() -> int:
+        return sum(path.stat().st_size for path in tmp_path.iterdir() if path.is_file())
+
+    class Silent(io.BytesIO):
+        """After two megabytes a minute of silence, then the rest."""
+
+        is_silent = False
+
+        def read(self, size: int | None = -1) -> bytes:
+            if self.tell() > 2_000_000 and not self.is_silent:
+                self.is_silent = True
+                found.append(("comes in", held()))
+                site.large_bodies.look(time.monotonic() + LONGEST_SILENCE + 1)
+                found.append(("given up", held()))
+            return super().read(size)
+
+    boundary = "xxx"
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+    body = head.encode() + b"1,cat\n" * 500_000 + f"\r\n--{boundary}--\r\n".encode()
+    environ = RequestFactory().post("/c/pets/submit/").environ | {
+        "wsgi.input": Silent(body),
+        "CONTENT_LENGTH": str(len(body)),
+        "CONTENT_TYPE": f"multipart/form-data; boundary={boundary}",
+        "HTTP_COOKIE": f"sessionid={client.cookies['sessionid'].value}; csrftoken={'x' * 32}",
+        "HTTP_X_CSRFTOKEN": "x" * 32,
+    }
+    statuses: list[str] = []
+    b"".join(site(environ, lambda status, headers: statuses.append(status[:3])))
+    assert found[0][1] > 1_000_000
+    assert found[1] == ("given up", 0)
+    assert statuses == ["400"]
+    assert held() == 0
+    assert not Submission.objects.exists()
+
+
+@pytest.mark.parametrize("size", [100, 65536])
+def test_a_large_body_that_comes_in_time_is_read_whole(size: int) -> None:
+    data = os.urandom(300_000)
+    body = LargeBody(io.BytesIO(data))
+    assert b"".join(iter(lambda: body.read(size), b"")) == data
+    assert not body.takes_too_long(body.heard + LONGEST_SILENCE - 1)
+
+
+def test_a_body_that_crawls_takes_too_long_after_the_first_minute() -> None:
+    body = LargeBody(io.BytesIO(b"x" * 1_000_000))
+    body.received, body.heard = 300_000, body.begun + 70
+    assert not body.takes_too_long(body.begun + 70)
+    body.heard = body.begun + 80
+    assert body.takes_too_long(body.begun + 80)
