@@ -39,6 +39,7 @@ from metrics._outside import OutsideFile, add_outside_file, outside_file, outsid
 from metrics._outside import folder as outside_folder
 from metrics._outside_elsewhere import Runner as OutsideRunner
 from metrics._outside_elsewhere import run_outside, run_outside_by
+from metrics._outside_packages import outside_packages
 from metrics._outside_run import HELP as OUTSIDE_HELP
 from metrics._outside_run import Stopped as OutsideStopped
 from metrics._outside_run import are_trusted as outside_is_trusted
@@ -123,6 +124,7 @@ __all__ = [
     "outside_files",
     "outside_folder",
     "outside_is_trusted",
+    "outside_packages",
     "outside_settings",
     "prepare",
     "read_container",

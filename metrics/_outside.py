@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from metrics._outside_packages import how_to_install, is_module
 from metrics._outside_run import Stopped, Unsealed, run
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
@@ -62,8 +63,9 @@ class OutsideFile:
 
     @property
     def error(self) -> str:
-        """Why it is no metric, or ``""``."""
-        return str(self.facts.get("error", ""))
+        """Why it is no metric, and what to do about it, or ``""``."""
+        error, missing = str(self.facts.get("error", "")), self.facts.get("missing")
+        return f"{error} {how_to_install(missing)}" if is_module(missing) else error
 
     @property
     def version(self) -> str:
@@ -215,7 +217,7 @@ def _inspect(key: str, data: bytes) -> dict[str, Any]:
     except Stopped as stopped:
         answer = {"error": {"class": "", "words": f"Loading it {stopped}. {stopped.output}".strip()}}
     if "error" in answer:
-        answer = {"error": in_words(answer["error"])}
+        answer = {"error": in_words(answer["error"]), "missing": answer["error"].get("missing")}
     _remember(key, data, answer)
     return answer
 
@@ -231,6 +233,8 @@ def _unfit(key: str, data: bytes) -> str:
 def in_words(error: Mapping[str, Any]) -> str:
     """An error of the metric's process for the operator or the host."""
     where = f" (line {error['line']})" if error.get("line") else ""
+    if is_module(error.get("missing")):
+        return f"It needs the library {error['missing']}{where}, which is not installed for metrics from outside."
     if error.get("kind") == "unfit" or not error["class"]:
         return str(error["words"])
     return f"{error['class']}: {error['words']}{where}"

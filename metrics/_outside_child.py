@@ -53,8 +53,9 @@ def cage(request: dict[str, Any]) -> str:
     if request["seal"] == "no":
         return ""
     limit(Limits(**request["limits"]))
+    packages = [Path(request["packages"])] if request["packages"] else []
     try:
-        seal(read=[LIBRARY], write=[Path.cwd()])
+        seal(read=[LIBRARY, *packages], write=[Path.cwd()])
     except NoSandbox as error:
         return "" if request["seal"] == "may" else str(error)
     return ""
@@ -209,6 +210,7 @@ def told(error: BaseException, key: str) -> dict[str, Any]:
         "class": name[:100],
         "words": words[:MOST_WORDS],
         "line": line,
+        "missing": error.name if isinstance(error, ModuleNotFoundError) else None,
     }
 
 
@@ -238,6 +240,8 @@ def work() -> NoReturn:
     if reason := cage(request):
         answer: dict[str, Any] = {"no_sandbox": reason}
     else:
+        # Behind the libraries of the site: none of those can be replaced.
+        sys.path += [request["packages"]] if request["packages"] else []
         answer = _answer(request)
     text = json.dumps(answer, allow_nan=False, default=str)
     Path("answer.partial").write_text(text, encoding="utf-8")

@@ -23,6 +23,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metrics._outside_packages import outside_packages
+
 if TYPE_CHECKING:
     from metrics._cage_selftest import CageTest
 
@@ -109,7 +111,9 @@ def run(
     try:
         (folder / f"{key}.py").write_bytes(source)
         limits = {"seconds": seconds(), "memory_mb": memory_mb(), "file_mb": _FILE_MB}
-        full = {"seal": "may" if are_trusted() else "must", **request, "job": job, "key": key, "limits": limits}
+        packages = outside_packages()
+        more = {"packages": str(packages.resolve()) if packages else "", "job": job, "key": key, "limits": limits}
+        full = {"seal": "may" if are_trusted() else "must", **request, **more}
         (folder / "request.json").write_text(json.dumps(full), encoding="utf-8")
         if write is not None:
             write(folder)

@@ -16,6 +16,8 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+import metrics
+
 from .. import __version__
 from ..storage import Unreachable, reading
 from . import _databases
@@ -97,11 +99,14 @@ def _copy_new(named: Iterable[str], copied: dict[str, tuple[str, int]], folder: 
 
 
 def _copy_metrics(folder: Path) -> dict[str, tuple[str, int]]:
-    """The operator's metric files: without them scores could not be computed again."""
+    """The operator's metric files: without them scores could not be computed again. Their libraries can be installed
+    again, and are made for one machine."""
     copied = {}
+    libraries = metrics.outside_packages()
     for name, variable in METRICS.items():
         root = Path(os.environ.get(variable) or os.devnull)
-        for path in sorted(path for path in root.rglob("*") if path.is_file()):
+        found = (path for path in root.rglob("*") if path.is_file() and libraries not in path.parents)
+        for path in sorted(found):
             part = f"{name}/{path.relative_to(root).as_posix()}"
             copied[part] = copy_file(path, folder / part)
     return copied

@@ -565,7 +565,7 @@ def test_nothing_of_it_is_loaded_here(drop: Drop) -> None:
 
 
 BROKEN = {
-    "import nothing_of_this_name": "ModuleNotFoundError: No module named 'nothing_of_this_name' (line 1)",
+    "import nothing_of_this_name": "the library nothing_of_this_name (line 1)",
     "def score(:": "SyntaxError",
     "x = 1": "neither a function score(solution, submission, row_id_column_name)",
     "def score(y_true, y_pred): return 1": "must begin with the parameters solution, submission, row_id_column_name",
@@ -706,13 +706,6 @@ def test_submissions_may_have_more_columns_than_the_truth(drop: Drop) -> None:
     assert truth.perfect_submission().decode().splitlines()[:3] == ["id,low,high", "1,1,1", "2,2,2"]
     assert truth.sample_submission().decode().splitlines()[:2] == ["id,low,high", "1,0,0"]
     assert metrics.check_truth("inside", TRUTH.encode()).ok
-
-
-def test_a_library_that_was_installed_since_is_found(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = drop("late", "import nothing_of_this_name").path
-    monkeypatch.setattr(_outside, "run", lambda *_: {"format": "kaggle", "said": {}, "doc": "", "words": ""})
-    assert metrics.outside_file(path).error
-    assert not metrics.outside_file(path, again=True).error
 
 
 def test_a_perfect_file_is_scored_at_publication_where_nobody_knows_the_best_value(drop: Drop) -> None:

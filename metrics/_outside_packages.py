@@ -1,0 +1,52 @@
+"""Libraries for metric files from outside: a folder of their own, which no other process of the site reads.
+
+It is ``packages`` in ``METRICS_DIR``. The metric's process finds it behind the libraries of the site, so nothing in it
+can replace a library that the site has, such as pandas.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import TypeGuard
+
+NAME = "packages"
+_MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
+_DISTRIBUTIONS = {
+    "Bio": "biopython",
+    "PIL": "pillow",
+    "cv2": "opencv-python-headless",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+"""What pip calls a library, where that is not the name that a file imports."""
+
+
+def outside_packages() -> Path | None:
+    """The folder of libraries for metrics from outside, if there is one."""
+    path = Path(os.environ.get("METRICS_DIR") or os.devnull) / NAME
+    return path if path.is_dir() else None
+
+
+def is_module(name: object) -> TypeGuard[str]:
+    """Whether this is the name of a library and nothing else: a metric's file can say anything here."""
+    return isinstance(name, str) and _MODULE.fullmatch(name) is not None
+
+
+def how_to_install(module: str) -> str:
+    """What the operator does about a library that a metric's file misses."""
+    home = os.environ.get("METRICS_DIR")
+    target = (Path(home).absolute() if home else Path("METRICS_DIR")) / NAME
+    python = [sys.executable, "-m", "pip", "install"]
+    if importlib.util.find_spec("pip") is None:
+        python = ["uv", "pip", "install", "--python", sys.executable]
+    command = shlex.join([*python, "--target", str(target), _DISTRIBUTIONS.get(module, module)])
+    return (
+        f"Install it for these files alone: {command} – then run manage.py add_metric again. Without --target it would "
+        "be installed for the whole site and might change its pandas, and with it every score."
+    )
