@@ -453,6 +453,34 @@ def trends(truth: list[Row], sent: list[Row]) -> float:
     return float(np.sum(errors * [0.3, 0.175, 0.175, 0.175, 0.175]))
 
 
+def notebooks(truth: list[Row], sent: list[Row]) -> float:
+    """Inversions of all orders together, by those of reversed ones; bubble sort counts them."""
+    inversions = most = 0
+    for (true,), (said,) in zip(truth, sent, strict=True):
+        wanted = true.split()
+        ranks = [wanted.index(cell) for cell in said.split()]
+        inversions += sum(ranks[i] > ranks[j] for i in range(len(ranks)) for j in range(i + 1, len(ranks)))
+        most += len(wanted) * (len(wanted) - 1)
+    return 1 - 4 * inversions / most
+
+
+def _orders(dice: random.Random) -> Files:
+    truth, sent = [], []
+    for _ in range(ROWS):
+        cells = [f"c{cell}" for cell in dice.sample(range(99), dice.randint(1, 12))]
+        truth.append([" ".join(cells)])
+        sent.append([" ".join(sorted(cells, key=lambda cell, at=cells: at.index(cell) + dice.uniform(0, 6)))])
+    return ["order"], truth, ["order"], sent
+
+
+def phones(truth: list[Row], sent: list[Row]) -> float:
+    """The mean over phones of the mean of the median and the 95th percentile of the distance in metres."""
+    found: dict[str, list[float]] = {}
+    for (lat, lon, phone), (also, height) in zip(truth, sent, strict=True):
+        found.setdefault(phone, []).append(haversine([[lat, lon]], [[also, height]]) / 6371 * 6367000)
+    return float(np.mean([(np.percentile(one, 50) + np.percentile(one, 95)) / 2 for one in found.values()]))
+
+
 def _boxes(dice: random.Random) -> Files:
     """Pictures with up to three true boxes, some of them found a little beside, and some false ones."""
     truth, sent = [], []
@@ -903,6 +931,26 @@ GRADERS = [
         _boxes,
         mean_of_rows(box_precision((0.5, 0.55, 0.6, 0.65, 0.7, 0.75))),
         ("Global Wheat Detection",),
+    ),
+    Grader(
+        "Kendall's tau of all orders together",
+        "pooled_kendall_tau",
+        _orders,
+        notebooks,
+        ("Google AI4Code",),
+    ),
+    Grader(
+        "mean over phones of the median and the 95th percentile of the distance",
+        "distance_quantiles_by_group",
+        columns(
+            lambda dice: [number(37, 38, 6)(dice), number(-122, -121, 6)(dice), label(dice)],
+            each(number(-80, 80), 2),
+            ("latitude", "longitude", "group"),
+            ("latitude", "longitude"),
+        ),
+        phones,
+        ("Google Smartphone Decimeter Challenge",),
+        {"radius": 6367000},
     ),
     Grader(
         "half a weighted Gini coefficient, half the share found in the first 4 %",

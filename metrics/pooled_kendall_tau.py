@@ -1,0 +1,113 @@
+"""Kendall's tau of ordered lists, from the pairs of all lists together.
+
+A cell holds the items of one list in order, separated by white space: `c1 c4 c2`. With $n_i$ items in the true list $i$
+and $S_i$ pairs of them that the submission has in the other order,
+
+$$K = 1 - 4\\,\\frac{\\sum_i S_i}{\\sum_i n_i (n_i - 1)}$$
+
+From -1 (every list reversed) to 1 (every list right). Pairs are added over all rows before they are divided, so a list
+of 100 items counts as much as 110 lists of 10. True `a b c d` and predicted `b a c d` have 1 of 6 pairs reversed:
+0.667.
+
+- A pair of which the submission lacks an item counts as reversed: an empty cell is as bad as the reversed list.
+- Items that the true list does not have are passed over, and a repeated item counts at its first place.
+- Lists of fewer than two items count nowhere; a part of the truth with no others is refused at publication.
+
+Pairs are counted exactly, in O(n log n) for all lists together.
+
+Source: "Google AI4Code: Understand Code in Python Notebooks" on Kaggle, 2022.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics._arrays import Coded
+from metrics._concordance import smaller_before
+from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
+from metrics._inputs import LabelSet
+from metrics._lists import LabelList, Lists, ranked_labels
+from metrics._sentences import said
+from metrics._tokens import expand
+
+_EVERY = 1 << 62
+
+
+def rows(truth: Coded, prediction: Coded) -> Contributions:
+    """Reversed pairs of each list, and all its pairs."""
+    true, predicted = (column.once(ranked_labels, None, _EVERY) for column in (truth, prediction))
+    true_cells, predicted_cells, of_row = distinct_pairs(truth, prediction)
+    lengths = _lengths(true)[true_cells]
+    ranks, owner = _ranks(true, predicted, true_cells, predicted_cells)
+    found = np.bincount(owner, minlength=len(true_cells))
+    # Later lists have higher numbers, so a list's items are behind all items of earlier lists and in order with them.
+    before = np.arange(len(ranks)) - smaller_before(_numbers(owner, ranks))
+    pairs = lengths * (lengths - 1) // 2
+    wrong = np.bincount(owner, before, minlength=len(true_cells)) + pairs - found * (found - 1) // 2
+    return Contributions(np.column_stack([wrong, pairs]).astype(np.float64), of_row)
+
+
+def _lengths(lists: Lists) -> np.ndarray:
+    """The items of each cell, repeated ones once."""
+    cells = np.repeat(np.arange(len(lists.starts) - 1), np.diff(lists.starts))
+    found: np.ndarray = np.bincount(cells[lists.codes >= 0], minlength=len(lists.starts) - 1)
+    return found
+
+
+def _ranks(
+    true: Lists, predicted: Lists, true_cells: np.ndarray, predicted_cells: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The true place of each predicted item that its true list has, in predicted order, and the pair of cells."""
+    cells = np.repeat(np.arange(len(true.starts) - 1), np.diff(true.starts))
+    kept = np.flatnonzero(true.codes >= 0)
+    width = len(true.vocabulary) + 1
+    keys = cells[kept] * width + true.codes[kept]
+    order = np.argsort(keys)
+    known = {label: code for code, label in enumerate(true.vocabulary)}
+    codes = np.array([*(known.get(label, -1) for label in predicted.vocabulary), -1], np.int64)
+    places, owner = expand(predicted.starts, predicted_cells)
+    code = codes[predicted.codes[places]]
+    sought = true_cells[owner].astype(np.int64) * width + code
+    at = np.minimum(np.searchsorted(keys[order], sought), max(len(keys) - 1, 0))
+    is_there = (code >= 0) & (keys[order][at] == sought) if len(keys) else np.zeros(len(code), bool)
+    return kept[order][at[is_there]], owner[is_there]
+
+
+def _numbers(owner: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """0, 1, 2 …: list after list, and within a list by the true place."""
+    numbers = np.empty(len(ranks), np.int64)
+    numbers[np.lexsort((ranks, owner))] = np.arange(len(ranks))
+    return numbers
+
+
+def total(sums: np.ndarray) -> float:
+    """1 where no pair is reversed, -1 where all are."""
+    reversed_pairs, pairs = sums
+    return 1.0 - 2.0 * ratio(reversed_pairs, pairs)
+
+
+def unscorable(truth: Coded) -> str:
+    """Without a pair there is no order."""
+    lengths = _lengths(truth.once(ranked_labels, None, _EVERY))[truth.codes]
+    return "" if (lengths > 1).any() else said("no list has two items.")
+
+
+pooled_kendall_tau = Metric(
+    title="Kendall's tau of lists",
+    group="Rankings",
+    direction="maximize",
+    best=1.0,
+    truth=LabelSet(),
+    submission=LabelList(),
+    rows=rows,
+    total=total,
+    parts=("reversed", "pairs"),
+    last_line="1 − 2·{reversed} / {pairs}",
+    worst=-1.0,
+    unscorable=unscorable,
+    example=Example(
+        truth="id,order\nn1,a b c d\nn2,x y\nn3,p q r\n",
+        submission="id,order\nn1,b a c d\nn2,y x\nn3,p q r\n",
+        score=0.6,
+    ),
+)
