@@ -108,15 +108,11 @@ def add_split(
     id_column: str | None,
     target: str,
     group: str | None = None,
-    roles: list[str] | None = None,
+    roles: Sequence[str] = (),
     earlier: str | None = None,
     earlier_id_column: str | None = None,
 ) -> dict[str, Any]:
-    """Write the truth with a `Usage` column to `target`; rows of an `earlier` truth keep their part.
-
-    `secret` is in hexadecimal digits.
-    """
-    before = Path(earlier) if earlier else None
+    """Write the truth with a `Usage` column to `target`; the `secret` is in hexadecimal digits."""
     try:
         text = metrics.add_split(
             Path(truth),
@@ -126,13 +122,13 @@ def add_split(
             id_column or None,
             secret=bytes.fromhex(secret),
             group=group or None,
-            roles=roles or (),
-            earlier=before,
+            roles=roles,
+            earlier=Path(earlier) if earlier else None,
             earlier_id_column=earlier_id_column,
         )
+        Path(target).write_bytes(text)
     except metrics.GroundTruthError as error:
         return {"problems": [problem.as_kept() for problem in error.problems]}
-    Path(target).write_bytes(text)
     return {"problems": []}
 
 
@@ -192,8 +188,7 @@ def agreement(
     metric: str, truth: str, params: dict[str, Any], id_column: str | None, submissions: list[str]
 ) -> dict[str, Any]:
     """Which of some files are wrong in the same way beyond chance."""
-    files = [Path(name) for name in submissions]
-    return asdict(metrics.agreement(metric, Path(truth), files, params, id_column or None))
+    return asdict(metrics.agreement(metric, Path(truth), [*map(Path, submissions)], params, id_column or None))
 
 
 def correct_rows(
