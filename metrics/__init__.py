@@ -35,6 +35,7 @@ from metrics._explain import Explanation, explain
 from metrics._figures import Curve, Grid
 from metrics._findings import Finding
 from metrics._hardest import HardRow, HardRows, hardest_rows
+from metrics._import_folders import import_folders
 from metrics._outside import OutsideFile, add_outside_file, outside_file, outside_files, outside_settings
 from metrics._outside import folder as outside_folder
 from metrics._outside_elsewhere import Runner as OutsideRunner
@@ -117,6 +118,7 @@ __all__ = [
     "get_cage_ready",
     "hardest_rows",
     "header",
+    "import_folders",
     "indistinguishable",
     "kept",
     "limit",

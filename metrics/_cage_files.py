@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from metrics._cage_kernel import NoSandbox, no_new_privileges, syscall
+from metrics._import_folders import import_folders
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _REMOVE_DIR, _REMOVE_FILE = (1 << bit for bit in range(6))
 _MAKE_DIR, _MAKE_REG, _TRUNCATE = 1 << 7, 1 << 8, 1 << 14
@@ -108,6 +109,7 @@ def _libraries() -> Iterator[Path]:
     names = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     names += [f"{prefix}/{lib}" for prefix in (sys.prefix, sys.base_prefix) for lib in ("lib", "lib64")]
     names += [place for place in os.environ.get("LD_LIBRARY_PATH", "").split(":") if place]
+    names += import_folders()
     for name in dict.fromkeys([*names, f"{sys.prefix}/pyvenv.cfg", *_SYSTEM]):
         with suppress(OSError):
             yield Path(name).resolve(strict=True)

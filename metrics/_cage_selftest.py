@@ -25,9 +25,11 @@ from typing import Any
 
 from metrics._cage import available
 from metrics._cage_attempts import ATTEMPTS
+from metrics._import_folders import private_import_folders
 from metrics._outside_run import Stopped, close, run
 
 _PATIENCE = 20
+_MOST_SAID = 200
 _BAIT_VARIABLE = "LEADERBOARD_BAIT"
 STOPPED, ESCAPED = "stopped", "ESCAPED"
 
@@ -92,11 +94,24 @@ def _ask(name: str, bait: dict[str, Any], seal: str) -> str:
         with _variables(METRICS_SECONDS=str(within), METRICS_MEMORY_MB="512"):
             answer = run("attempt", "attempt", b"", {"attempt": name, "bait": bait, "seal": seal})
     except Stopped as stopped:
-        return f"run at all: it {stopped}" if name == "works" else ""
+        return f"run at all: it {stopped}{_cause(stopped)}" if name == "works" else ""
     error = answer.get("error")
     if error:
         return f"run at all: {error['class']}: {error['words']}" if name == "works" else ""
     return str(answer.get("escaped", ""))
+
+
+def _cause(stopped: Stopped) -> str:
+    """What Python said at its end, such as a package that it did not find, and which folders it may not look into."""
+    said = [line for line in stopped.output.splitlines() if line.strip()][-1:]
+    closed = private_import_folders()
+    found = [f": {line.strip()[:_MOST_SAID]}" for line in said]
+    if closed:
+        found.append(
+            f". PYTHONPATH names {', '.join(closed)}, which stays closed to metrics: the site, its state or the home "
+            "of its user lies there. Install the packages into a folder of their own, or into the site's environment"
+        )
+    return "".join(found)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from metrics._import_folders import import_folders
 from metrics._outside_packages import how_to_install, is_module
 from metrics._outside_run import Stopped, Unsealed, run
 
@@ -242,10 +243,10 @@ def in_words(error: Mapping[str, Any]) -> str:
 
 @cache
 def _stamp() -> str:
-    """What an inspection depends on beside the file: how we inspect, the kinds of column, and Python."""
+    """What an inspection depends on beside the file: how we inspect, the kinds of column, Python, and its packages."""
     names = ("_outside_child", "_outside_inspect", "_parameters", "_cells", "_inputs")
     sources = b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in names)
-    return _hash(sources + sys.version.encode())[:16]
+    return _hash(sources + sys.version.encode() + os.pathsep.join(import_folders()).encode())[:16]
 
 
 def _cache() -> Path | None:

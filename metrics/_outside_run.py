@@ -23,6 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metrics._import_folders import import_folders
 from metrics._outside_packages import outside_packages
 
 if TYPE_CHECKING:
@@ -220,7 +221,8 @@ def _environment(folder: Path) -> dict[str, str]:
     # Asked for processes of its own joblib would only find out, with a warning, that there are none. Arrow would set
     # aside a gigabyte that it does not need, and that counts as used.
     quiet = {"JOBLIB_MULTIPROCESSING": "0", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-    return {**kept, **threads, **home, **quiet, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
+    packages = {"PYTHONPATH": os.pathsep.join(folders)} if (folders := import_folders()) else {}
+    return {**kept, **threads, **home, **quiet, **packages, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
 
 
 def _end_in_words(status: int) -> str:

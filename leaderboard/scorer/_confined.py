@@ -21,10 +21,13 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW
 
 def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """No variable of the site but where metric files from outside lie and what they may use: no password, no address
-    of a database. One thread per library, so that nothing else runs when a process forks."""
+    of a database. One thread per library, so that nothing else runs when a process forks. Folders of packages in
+    `PYTHONPATH` go along, but for those around the site or its state, because sealed processes may read them."""
+    packages = os.pathsep.join(metrics.import_folders(environment))
     told = [name for name in environment if name.startswith("METRICS_") or name == "TRUST_METRICS"]
     return {
         **{name: environment[name] for name in (*_KEPT, *told) if name in environment},
+        **({"PYTHONPATH": packages} if packages else {}),
         **dict.fromkeys(_THREADS, "1"),
         "JE_ARROW_MALLOC_CONF": "background_thread:false",
         "MALLOC_ARENA_MAX": "1",
