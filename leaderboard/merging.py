@@ -27,6 +27,7 @@ from .models import (
     Team,
     User,
     account_in_trail,
+    mention,
     note_origin,
     plain,
     team_in_trail,
@@ -66,7 +67,7 @@ def offer(*, membership: Membership, invitation: str) -> MergeOffer:
         _refuse(competition, mine, other)
         made, is_new = MergeOffer.objects.get_or_create(team=mine, other=other, defaults={"by": membership.user})
         if is_new:
-            what = {"team": mine}
+            what = {"team": mention(mine)}
             _tell(
                 other,
                 competition,
@@ -89,7 +90,7 @@ def withdraw(*, membership: Membership, offer_id: int) -> None:
                     found.team,
                     competition,
                     lambda: _("Your offer to merge was declined"),
-                    lambda: _("“%(team)s” declined to become one team with yours.") % {"team": team},
+                    lambda: _("“%(team)s” declined to become one team with yours.") % {"team": mention(team)},
                     key=_key("declined", found.team, team),
                 )
 
@@ -106,12 +107,12 @@ def accept(*, membership: Membership, offer_id: int) -> Team:
         team = found.team
         balance = _refuse(competition, team, mine)
         before = {"teams": [team_in_trail(team), team_in_trail(mine)], "members": [_people(team), _people(mine)]}
+        what = {"other": mention(mine), "team": mention(team)}
         _unite(competition, team, mine)
         if competition.ground_truth is not None:
             competition.ground_truth.competition = competition
             ranking.rebuild(competition.ground_truth)
         competition.touch_board()
-        what = {"other": mine, "team": team}
         _tell(
             team,
             competition,

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from .. import telling
-from ..models import Competition, Grant, Kind, Submission, Team, User, terms_of
+from ..models import Competition, Grant, Kind, Submission, Team, User, mention, terms_of
 from ..models.clock import database_now
 from ..models.zones import day_in_words, in_words
 
@@ -97,7 +97,7 @@ def tell_readmitted(team: Team) -> None:
 
 def tell_hidden(submission: Submission, reason: str) -> None:
     text = gettext_lazy("“%(file)s” counts on no board and for no final pick. The host says why: %(reason)s")
-    what = {"file": submission.file_name, "reason": reason}
+    what = {"file": mention(submission), "reason": reason}
     _tell_of_file(submission, lambda: _("A file of your team is hidden"), lambda: text % what)
 
 
@@ -105,7 +105,7 @@ def tell_shown(submission: Submission) -> None:
     _tell_of_file(
         submission,
         lambda: _("A file of your team is no longer hidden"),
-        lambda: _("“%(file)s” counts again.") % {"file": submission.file_name},
+        lambda: _("“%(file)s” counts again.") % {"file": mention(submission)},
     )
 
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from .. import telling
-from ..models import AuditEntry, Competition, Deed, Kind, Role, RoleInvitation, User
+from ..models import AuditEntry, Competition, Deed, Kind, Role, RoleInvitation, User, mention
 from ..models.clock import database_now
 from .setting_up import CannotHost
 
@@ -127,7 +127,7 @@ def _tell_taken(person: User, role: Role, competition: Competition) -> None:
 
 
 def _tell_given_up(person: User, role: Role, competition: Competition) -> None:
-    what = {"name": person.username, "title": competition.title}
+    what = {"name": mention(person), "title": competition.title}
     title = (
         gettext_lazy("“%(name)s” no longer hosts “%(title)s”")
         if role is Role.HOST

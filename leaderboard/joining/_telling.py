@@ -1,5 +1,4 @@
-"""What members of a team are told of each other. Names stand in quotation marks: there those of a deleted account are
-found."""
+"""What members of a team are told of each other."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from .. import telling
-from ..models import Competition, Kind, Team, User
+from ..models import Competition, Kind, Team, User, mention
 
 
 def tell(people: Iterable[User], competition: Competition, title: telling.Words, words: telling.Words) -> None:
@@ -24,14 +23,14 @@ def tell_of_joining(team: Team, user: User) -> None:
         "“%(name)s” joined “%(team)s” by the invitation link, sees its files and shares its attempts. If that was not "
         "meant, the captain can remove members and make a new link."
     )
-    names = {"name": user.get_username(), "team": team.name}
+    names = {"name": mention(user), "team": mention(team)}
     tell(_others(team, user), team.competition, lambda: _("Somebody joined your team"), lambda: words % names)
 
 
 def tell_of_leaving(team: Team, user: User, *, heir: User | None) -> None:
     """The others of a team read who is gone, and one of them perhaps that they lead it now."""
     words = gettext_lazy("“%(name)s” is not in “%(team)s” any more. Files handed in so far stay with the team.")
-    names = {"name": user.get_username(), "team": team.name}
+    names = {"name": mention(user), "team": mention(team)}
     tell(_others(team, user), team.competition, lambda: _("Somebody left your team"), lambda: words % names)
     if heir is not None:
         tell_captain(heir, team)
@@ -39,7 +38,7 @@ def tell_of_leaving(team: Team, user: User, *, heir: User | None) -> None:
 
 def tell_captain(user: User, team: Team) -> None:
     words = gettext_lazy("You lead “%(team)s” now: you may remove members and decide about merging.")
-    tell([user], team.competition, lambda: _("You are the captain"), lambda: words % {"team": team.name})
+    tell([user], team.competition, lambda: _("You are the captain"), lambda: words % {"team": mention(team)})
 
 
 def _others(team: Team, user: User) -> list[User]:

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ..models import AuditEntry, Deed, Membership, Team, User, account_in_trail, team_in_trail
+from ..models import AuditEntry, Deed, Membership, Team, User, account_in_trail, mention, team_in_trail
 from ._refusals import CannotJoin, refuse_where_teams_stay
 from ._telling import tell, tell_captain
 from .teams import hold, leave
@@ -23,7 +23,9 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
         words = gettext_lazy(
             "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
         )
-        tell([found.user], team.competition, lambda: _("You are out of a team"), lambda: words % {"team": team.name})
+        tell(
+            [found.user], team.competition, lambda: _("You are out of a team"), lambda: words % {"team": mention(team)}
+        )
         _note(Deed.MEMBER_REMOVED, captain, found.user)
     return found
 

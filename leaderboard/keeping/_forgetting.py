@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .. import gradebooks
 from ..models import (
@@ -14,19 +13,22 @@ from ..models import (
     Deed,
     Gradebook,
     Kind,
+    Mention,
     Notice,
     RoleInvitation,
     RosterDraft,
     RosterEntry,
+    Team,
     User,
     WebhookMessage,
 )
 from ..models.audit import plain
+from ..models.mentions import with_names
 
 NAMELESS = "Former member"
 # Of all the languages that a reader may have.
 QUOTES = "“”„‟«»‹›‘’‚'\""
-# Of these the site writes the words, with names in them. Announcements are a host's own.
+# Of these the site writes the words and mentions people, teams and files. Announcements are a host's own.
 KINDS = (Kind.TEAM, Kind.DECISION, Kind.ROLE, Kind.FILE_FAILED)
 
 
@@ -34,6 +36,7 @@ KINDS = (Kind.TEAM, Kind.DECISION, Kind.ROLE, Kind.FILE_FAILED)
 class Traces:
     """What a person is known by, read before the account goes."""
 
+    number: int
     username: str
     competitions: frozenset[int]
     addresses: tuple[str, ...]
@@ -49,6 +52,7 @@ class Traces:
         left = [pk for pk in lost.values_list("competition", flat=True) if pk is not None]
         run = [*account.hosted_competitions.all(), *account.assisted_competitions.all()]
         return cls(
+            number=account.pk,
             username=account.get_username(),
             competitions=frozenset(
                 [*joined, *left, *(one.pk for one in run), *(entry.competition_id for entry in entries)]
@@ -58,9 +62,18 @@ class Traces:
         )
 
 
-def forget(traces: Traces, renamed: Mapping[str, str], user: User | None) -> None:
-    """Take a person's names out of what stays. `renamed`: names of teams and files, with those that stand there now;
-    `user` deletes the account."""
+@dataclass
+class Renamed:
+    """What a person's teams and files are called now that the account goes."""
+
+    teams: dict[int, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    team_names: set[str] = field(default_factory=set)
+    """What those teams were called."""
+
+
+def forget(traces: Traces, renamed: Renamed, user: User | None) -> None:
+    """Take a person's names out of what stays; `user` deletes the account."""
     _in_notices(traces, renamed)
     _in_chats(traces, renamed)
     _in_gradebooks(traces)
@@ -69,28 +82,47 @@ def forget(traces: Traces, renamed: Mapping[str, str], user: User | None) -> Non
     _in_roles(traces, user)
 
 
-def _quoted(traces: Traces, renamed: Mapping[str, str]) -> re.Pattern[str]:
-    """Names stand in quotation marks wherever the site writes them: also that of a first team, called like its only
-    member, with the number it got where another one was called so. Addresses stand alone."""
-    names = [rf"{re.escape(traces.username)}(?: \d+)?", *map(re.escape, renamed)]
-    quoted = f"(?<=[{QUOTES}])({'|'.join(names)})(?=[{QUOTES}])"
-    return re.compile("|".join([quoted, *map(re.escape, traces.addresses)]), re.IGNORECASE)
+def _in_notices(traces: Traces, renamed: Renamed) -> None:
+    """Names go where a notice mentions the person, a team of theirs or a file of theirs; what others call alike stays.
+    A confirmed address is nobody else's, so it goes wherever it stands."""
+    living = set(Team.objects.filter(competition__in=traces.competitions).values_list("pk", flat=True))
+    # A first team is called like its only member, with a number where another one was called so.
+    own_name = re.compile(rf"{re.escape(traces.username)}(?: \d+)?", re.IGNORECASE)
 
+    def name_of(named: Mention, old: str) -> str | None:
+        if named.kind == "address":
+            return NAMELESS
+        if named.kind == "user":
+            return NAMELESS if named.key == str(traces.number) else None
+        if named.kind == "file":
+            return renamed.files.get(named.key)
+        given_up = int(named.key) not in living and own_name.fullmatch(old)
+        return NAMELESS if given_up else renamed.teams.get(int(named.key))
 
-def _in_notices(traces: Traces, renamed: Mapping[str, str]) -> None:
-    pattern = _quoted(traces, renamed)
-
-    def nameless(text: str) -> str:
-        return pattern.sub(lambda found: renamed.get(found[1], NAMELESS), text)
-
+    addresses = re.compile("|".join(map(re.escape, traces.addresses)) or "(?!)", re.IGNORECASE)
     told = Notice.objects.filter(competition__in=traces.competitions, kind__in=KINDS)
-    for notice in told.only("title", "text").iterator(chunk_size=500):
-        title, text = nameless(notice.title), nameless(notice.text)
+    for notice in told.only("title", "text", "mentions").iterator(chunk_size=500):
+        mentions = [Mention(*one) for one in notice.mentions]
+        title, in_title = with_names("title", notice.title, _with(addresses, "title", notice.title, mentions), name_of)
+        text, in_text = with_names("text", notice.text, _with(addresses, "text", notice.text, mentions), name_of)
         if (title, text) != (notice.title, notice.text):
-            Notice.objects.filter(pk=notice.pk).update(title=title[:200], text=text)
+            Notice.objects.filter(pk=notice.pk).update(title=title[:200], text=text, mentions=[*in_title, *in_text])
 
 
-def _in_chats(traces: Traces, renamed: Mapping[str, str]) -> None:
+def _with(addresses: re.Pattern[str], where: str, text: str, mentions: list[Mention]) -> list[Mention]:
+    """The mentions and, as further ones, the addresses that stand between them."""
+    spans = [(one.start, one.end) for one in mentions if one.field == where]
+    found = [one.span() for one in addresses.finditer(text)]
+    free = [(start, end) for start, end in found if all(end <= first or start >= last for first, last in spans)]
+    return [*mentions, *(Mention(where, start, end, "address", "") for start, end in free)]
+
+
+def _quoted(traces: Traces, renamed: Renamed) -> re.Pattern[str]:
+    names = [rf"{re.escape(traces.username)}(?: \d+)?", *map(re.escape, renamed.team_names)]
+    return re.compile(f"(?<=[{QUOTES}])({'|'.join(names)})(?=[{QUOTES}])", re.IGNORECASE)
+
+
+def _in_chats(traces: Traces, renamed: Renamed) -> None:
     """What a chat was told stays there; our copy of it goes. Invisible characters keep names from calling people."""
     pattern = _quoted(traces, renamed)
     told = WebhookMessage.objects.filter(webhook__competition__in=traces.competitions, event=ChatEvent.FIRST)

@@ -31,7 +31,7 @@ from ..models import (
 from ..models.clock import database_now
 from ..models.team import new_invitation
 from ..storage import reading
-from ._forgetting import NAMELESS, Traces, forget
+from ._forgetting import NAMELESS, Renamed, Traces, forget
 
 RIGHTS = ("is_active", "can_host", "is_staff", "is_superuser")
 ROSTER = ("name", "email", "student_id", "sis_user_id", "login", "section", "invited_at", "joined_at", "left_at")
@@ -212,11 +212,11 @@ def delete_account(*, account: User, user: User | None) -> None:
         # Nothing is handed in, scored or merged meanwhile.
         list(Competition.objects.select_for_update().filter(pk__in=joined).order_by("pk").values_list("pk"))
         mine = Submission.objects.filter(user=held, baseline=None)
-        renamed = dict.fromkeys(mine.values_list("file_name", flat=True), NAMELESS_FILE)
+        renamed = Renamed(files={str(pk): NAMELESS_FILE for pk in mine.values_list("pk", flat=True)})
         files = mine.update(note="", file_name=NAMELESS_FILE)
         memberships = list(Membership.objects.filter(user=held).select_related("team", "competition"))
         for membership in memberships:
-            renamed |= _leave_nameless(membership)
+            _leave_nameless(membership, renamed)
         forget(traces, renamed, user)
         before = {**rights_of(held), "memberships": len(memberships), "files": files}
         # The list of the course has them again when it is read again; until then nothing here tells who they were.
@@ -226,10 +226,10 @@ def delete_account(*, account: User, user: User | None) -> None:
         AuditEntry.append(Deed.ACCOUNT_DELETED, user=user, account=gone, before=before)
 
 
-def _leave_nameless(membership: Membership) -> dict[str, str]:
-    """Leave a team; gives its name and the one it has now, where it is another."""
+def _leave_nameless(membership: Membership, renamed: Renamed) -> None:
+    """Leave a team, and note what it is called from now on."""
     team, name, before = membership.team, membership.user.get_username(), membership.team.name
-    now = database_now()
+    number, now = team.pk, database_now()
     if membership.competition.state(now) in ("upcoming", "live"):
         FormerMember.remember(membership.user, team, now)
     membership.delete()
@@ -251,8 +251,8 @@ def _leave_nameless(membership: Membership) -> dict[str, str]:
         team.save(update_fields=["name", "invitation", "captain", "vacated_at"])
     membership.competition.touch_board()
     if heir is None or team.name != before:
-        return {before: team.name if team.name != before else NAMELESS}
-    return {}
+        renamed.teams[number] = team.name if team.name != before else NAMELESS
+        renamed.team_names.add(before)
 
 
 def _nameless(competition: Competition) -> str:

@@ -37,6 +37,11 @@ class Migration(migrations.Migration):
             name="name_copy",
             field=models.PositiveIntegerField(default=0, editable=False),
         ),
+        migrations.AddField(
+            model_name="notice",
+            name="mentions",
+            field=models.JSONField(default=list, editable=False),
+        ),
         migrations.RemoveConstraint(model_name="team", name="team_name_once_per_competition"),
         migrations.AddConstraint(
             model_name="team",

@@ -11,6 +11,7 @@ from .data_file import DataFile
 from .grade import Grade, Gradebook, GradeRelease, GradeRules
 from .grant import Grant, Terms, extended_to, last_deadline, own_deadline, terms_of, terms_of_teams
 from .instrument import Instrument
+from .mentions import Mention, mention
 from .notice import Delivery, Kind, Notice, NoticeChoice
 from .numbers import number_of
 from .origin import FormerMember, TeamOrigin, note_origin, note_return, recount_attempts
@@ -61,6 +62,7 @@ __all__ = [
     "Instrument",
     "Kind",
     "Membership",
+    "Mention",
     "MergeOffer",
     "Notice",
     "NoticeChoice",
@@ -95,6 +97,7 @@ __all__ = [
     "extended_to",
     "give_pseudonyms",
     "last_deadline",
+    "mention",
     "name_on_roster",
     "note_origin",
     "note_return",

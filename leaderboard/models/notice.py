@@ -90,6 +90,8 @@ class Notice(models.Model):
     kind = models.CharField(max_length=40)
     title = models.CharField(max_length=200)
     text = models.TextField(blank=True)
+    # Where title and text name whom: rows of a `Mention`.
+    mentions = models.JSONField(default=list, editable=False)
     link = models.CharField(max_length=300, blank=True)
     key = models.CharField(max_length=100, blank=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

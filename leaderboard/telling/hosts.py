@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from ..models import Kind, Submission
+from ..models import Kind, Submission, mention
 from ..models.zones import in_words
 from .notices import tell
 
@@ -45,7 +45,7 @@ def _words(submission: Submission) -> str:
         "“%(file)s”, received %(when)s, could not be scored through no fault of the student.\n\n%(why)s\n\n"
         "The page tells why, and whether there are others. Nothing more is sent within the next hour."
     ) % {
-        "file": submission.file_name,
+        "file": mention(submission),
         "when": in_words(submission.received_at, submission.competition.zone),
         "why": submission.failure_words,
     }

@@ -14,6 +14,7 @@ from django.utils import timezone, translation
 
 from ..models import Competition, Delivery, Kind, Notice, NoticeChoice, User, number_of
 from ..models.clock import database_now
+from ..models.mentions import parted
 from ..models.notice import mail_moment
 from ..models.prepared import Given, Prepared
 
@@ -41,7 +42,7 @@ def tell(
     Part of the caller's transaction, and never raises: what went wrong is in the log, and the caller's work stands.
     `kind` is a value of `Kind`, `link` a path of this site, `text` plain text (Markdown in announcements) without
     anything that its readers may not see; words to call are asked for in the language of each reader. With a `key`
-    each person is told once, however often this is called.
+    each person is told once, however often this is called. Names of people, teams and files are written by `mention`.
     """
     try:
         with transaction.atomic():
@@ -67,13 +68,16 @@ def _write(
         delivery = chosen.get(pk, known.usual)
         if delivery == Delivery.NONE and known.may_be_silent:
             continue
+        shown_title, in_title = parted("title", " ".join(titles[user.own_language].split()), LONGEST_TITLE)
+        shown_text, in_text = parted("text", texts[user.own_language].replace("\0", "").strip(), LONGEST_TEXT)
         notices.append(
             Notice(
                 user=user,
                 competition=competition,
                 kind=known,
-                title=" ".join(titles[user.own_language].split())[:LONGEST_TITLE],
-                text=texts[user.own_language].replace("\0", "").strip()[:LONGEST_TEXT],
+                title=shown_title,
+                text=shown_text,
+                mentions=[*in_title, *in_text],
                 link=_own_path(link),
                 key=key,
                 created_at=now,

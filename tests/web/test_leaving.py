@@ -32,7 +32,7 @@ from leaderboard.models import (
     Webhook,
     WebhookMessage,
 )
-from tests.conftest import answers, close, enter, hand_in, person
+from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.leaderboard.test_grades import set_rules
 from tests.web.test_join import signed_in
 
@@ -249,6 +249,31 @@ def test_hosts_read_no_name_of_a_deleted_account_that_had_given_up_a_role(
     told = Notice.objects.get(user=ada)
     assert told.title.startswith("“Former member” no longer assists")
     assert "“bo”" not in told.text
+
+
+def test_what_others_call_alike_stays_as_it_was(ada: User, bo: User, cy: User, dee: User, olga: User) -> None:
+    """An account, Cy's team and the competition have one name: notices to others keep it when the account goes."""
+    pets = make_competition(ada, title="Rockets", team_size=3)
+    rockets = person("rockets")
+    enter(pets, rockets)
+    joining.by_invitation(user=rockets, invitation=enter(pets, dee).team.invitation)
+    mine = enter(pets, cy)
+    joining.rename(membership=mine, name="Rockets")
+    joining.by_invitation(user=bo, invitation=mine.team.invitation)
+    hosting.give_role(competition=pets, name="olga", role=hosting.Role.ASSISTANT, user=ada)
+    hosting.take_role(competition=pets, name="olga", role=hosting.Role.ASSISTANT, user=olga)
+    read = {user: list(Notice.objects.filter(user=user).values_list("title", "text")) for user in (ada, cy)}
+    assert "“bo” joined “Rockets”" in read[cy][0][1]
+    assert "in “Rockets”" in read[ada][0][0]
+    assert "“rockets” joined “dee”" in Notice.objects.get(user=dee).text
+    delete_account(account=rockets, user=rockets)
+    assert {user: list(Notice.objects.filter(user=user).values_list("title", "text")) for user in (ada, cy)} == read
+    assert "“Former member” joined “dee”" in Notice.objects.get(user=dee).text
+    # The places of names are known after a change, too.
+    delete_account(account=bo, user=bo)
+    assert "“Former member” joined “Rockets”" in Notice.objects.get(user=cy).text
+    delete_account(account=dee, user=dee)
+    assert not Notice.objects.filter(text__contains="dee").exists()
 
 
 def test_what_is_about_others_stays_as_it_was(traces: None, bo: User, cy: User, dee: User) -> None:
