@@ -41,29 +41,36 @@ def _used(counts: np.ndarray, share: Share) -> tuple[np.ndarray, np.ndarray, np.
     return used, (counts @ share.over)[used] / under[used], under[used]
 
 
-def mean_of(counts: np.ndarray, share: Share, average: str) -> float:
+def mean_of(counts: np.ndarray, share: Share, average: str, others: int | None = None) -> float:
     """``macro``: the plain mean over labels; ``weighted``: by their true rows; ``micro``: of the pooled counts.
 
-    Labels that nobody has or predicts do not count; without any label the mean is 1.0.
+    Labels that nobody has or predicts do not count; without any label the mean is 1.0. With ``others`` the last row
+    holds so many labels together, which are predicted and never true: each has a ratio of 0.
     """
     if average == "micro":
-        counts = counts.sum(axis=0, keepdims=True)
+        counts, others = counts.sum(axis=0, keepdims=True), None
+    if others is not None:
+        counts = counts[:-1]
     used, values, _ = _used(np.asarray(counts, np.float64), share)
-    if not len(values):
+    labels = len(values) + (others or 0)
+    if not labels:
         return 1.0
     if average == "weighted":
         true = (counts @ _IS_TRUE)[used]
         return ratio(float(exact_sum(values * true)), float(true.sum()))
-    return float(exact_sum(values) / len(values))
+    return float(exact_sum(values) / labels)
 
 
-def effects(counts: np.ndarray, share: Share, average: str) -> np.ndarray:
-    """What one more tp, fp and fn of each label would change: the derivatives of the mean, shape (labels, 3)."""
+def effects(counts: np.ndarray, share: Share, average: str, others: int | None = None) -> np.ndarray:
+    """What one more tp, fp and fn of each label would change: the derivatives of the mean, shape (labels, 3); with
+    ``others`` as in ``mean_of`` the last row says it of each of these."""
     counts = np.asarray(counts, np.float64)
     if average == "micro":
         pooled = effects(counts.sum(axis=0, keepdims=True), share, "macro")
         return np.repeat(pooled, len(counts), axis=0)
     used, values, under = _used(counts, share)
+    # A label that is only predicted has the ratio 0 however often: all of them in one row change nothing either.
+    labels = len(values) + (others - bool(counts[-1].any()) if others is not None else 0)
     found = np.zeros(counts.shape)
     slopes = (np.array(share.over) - values[:, None] * np.array(share.under)) / under[:, None]
     if average == "weighted":
@@ -72,7 +79,7 @@ def effects(counts: np.ndarray, share: Share, average: str) -> np.ndarray:
         gap = values - ratio(float(exact_sum(values * true)), float(true.sum()))
         found[used] = (slopes * true[:, None] + gap[:, None] * np.array(_IS_TRUE)) / rows
     else:
-        found[used] = slopes / max(len(values), 1)
+        found[used] = slopes / max(labels, 1)
     return found
 
 

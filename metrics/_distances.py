@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context
 from typing import Annotated, Literal
 
 import numpy as np
@@ -30,11 +30,11 @@ def too_large(column: Coded) -> np.ndarray:
 
 def positions(found: Crossing) -> np.ndarray:
     """Where each label stands, from 0 on, ascending: by its number, where truths are numbers, else by its place."""
-    labels = [label for label in found.labels if isinstance(label, Decimal)]
+    labels = found.numbers
     if not labels:
-        return np.arange(len(found.labels), dtype=np.float64)
+        return np.arange(found.size, dtype=np.float64)
     numbers = [float(_EXACT.subtract(label, labels[0])) for label in labels]
-    return np.array(numbers + [numbers[-1] + 1] * (len(found.labels) - len(numbers)))
+    return np.array(numbers + [numbers[-1] + 1] * (found.size - len(numbers)))
 
 
 def distances(found: Crossing, weights: Weights) -> np.ndarray:

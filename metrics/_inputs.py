@@ -226,12 +226,12 @@ class Label(Kind):
         cells.refuse_blank()
         cells.refuse_line_breaks()
         coded = cells.coded()
+        if truth is not None and not any(isinstance(value, Decimal) for value in truth.values):
+            return coded
         numbers = [to_decimal(text) for text in coded.values]
-        if truth is None:
-            is_numeric = all(n is not None and _is_plain(t) for n, t in zip(numbers, coded.values, strict=True))
-        else:
-            is_numeric = any(isinstance(value, Decimal) for value in truth.values)
-        if not is_numeric:
+        if truth is None and not all(
+            n is not None and _is_plain(t) for n, t in zip(numbers, coded.values, strict=True)
+        ):
             return coded
         return Coded(coded.codes, [t if n is None else n for n, t in zip(numbers, coded.values, strict=True)])
 

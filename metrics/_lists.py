@@ -21,12 +21,10 @@ from metrics._fscore import words_of
 from metrics._inputs import LabelSet
 from metrics._parameters import Range
 from metrics._sentences import said
-from metrics._tokens import Tokens, expand, one_by_one, split, tokens
+from metrics._tokens import Tokens, arrow_texts, codes_among, expand, labels_in, one_by_one, tokens
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
 Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
-_CELLS = 50_000
-"""Cells cut together."""
 
 
 class LabelList(LabelSet):
@@ -43,12 +41,12 @@ class LabelList(LabelSet):
 class Lists:
     """Cell c ranks ``vocabulary[code] for code in codes[starts[c]:starts[c + 1]]``, best first, and was cut.
 
-    Code -1 stands where the label was there before.
+    Code -1 stands where the label was there before. ``vocabulary`` is an Arrow array.
     """
 
     starts: np.ndarray
     codes: np.ndarray
-    vocabulary: list[str]
+    vocabulary: Any
 
 
 @dataclass(frozen=True)
@@ -82,20 +80,10 @@ def relevant_labels(column: Coded, separator: str | None) -> Tokens:
 
 def ranked_labels(column: Coded, separator: str | None, k: int) -> Lists:
     """The first k labels of each distinct cell."""
-    place: dict[str, int] = {}
-    counts, codes = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
-    for start in range(0, column.size, _CELLS):
-        owner, raw, texts = split(column.array.slice(start, _CELLS), separator)
-        meanings = [_labels(text, separator) for text in texts]
-        flat = np.array([place.setdefault(label, len(place)) for labels in meanings for label in labels], np.int32)
-        many = starts_of(np.array([len(labels) for labels in meanings], np.int64))
-        at, which = expand(many, raw)
-        owner, said = owner[which], flat[at]
-        rank = _rank_within(owner)
-        counts.append(np.bincount(owner[rank < k], minlength=min(_CELLS, column.size - start)))
-        codes.append(said[rank < k])
-    starts = starts_of(np.concatenate(counts))
-    return Lists(starts, _without_repeats(starts, np.concatenate(codes)), list(place))
+    owner, codes, vocabulary = labels_in(column.array, separator)
+    is_counted = _rank_within(owner) < k
+    starts = starts_of(np.bincount(owner[is_counted], minlength=column.size))
+    return Lists(starts, _without_repeats(starts, codes[is_counted]), vocabulary)
 
 
 def _labels(piece: str, separator: str | None) -> tuple[str, ...]:
@@ -133,8 +121,8 @@ def _without_repeats(starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 def found_in(true: Tokens, said: Lists, true_cells: np.ndarray, said_cells: np.ndarray) -> Iterator[Hits]:
     """The hits of all pairs of cells, in blocks of pairs."""
-    known = {label: code for code, label in enumerate(true.vocabulary)}
-    translated = np.array([*(known.get(label, -1) for label in said.vocabulary), -1], np.int64)
+    known = codes_among(said.vocabulary, arrow_texts(true.vocabulary))
+    translated = np.concatenate([known, [-1]]).astype(np.int64)  # the last for a label that a list repeats
     bits = len(true.vocabulary).bit_length()
     sought = (np.repeat(np.arange(len(true.counts)), true.counts) << bits) + true.codes
     for some in blocks(np.diff(said.starts)[said_cells]):

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from metrics._arrays import Coded
-from metrics._averages import JACCARD, mean_of
+from metrics._averages import JACCARD
 from metrics._contract import Contributions, Example, Metric, ratio
 from metrics._figures import Figure
 from metrics._fscore import Average
@@ -51,7 +51,7 @@ def total(sums: np.ndarray, *, average: Average = "samples") -> float | None:
 
 def score(truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples") -> float:
     """Averages over labels."""
-    return mean_of(Comparison(truth, prediction, separator).by_label(), JACCARD, average)
+    return Comparison(truth, prediction, separator).mean(JACCARD, average)
 
 
 def influence(

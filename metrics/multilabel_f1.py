@@ -28,7 +28,7 @@ from __future__ import annotations
 import numpy as np
 
 from metrics._arrays import Coded
-from metrics._averages import f_share, mean_of
+from metrics._averages import f_share
 from metrics._contract import Contributions, Example, Metric
 from metrics._figures import Figure
 from metrics._fscore import Average, Beta, f_beta_of_rows, mean_over_rows
@@ -54,7 +54,7 @@ def score(
     truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples", beta: Beta = 1.0
 ) -> float:
     """Averages over labels."""
-    return mean_of(Comparison(truth, prediction, separator).by_label(), f_share(beta), average)
+    return Comparison(truth, prediction, separator).mean(f_share(beta), average)
 
 
 def influence(
