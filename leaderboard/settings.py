@@ -244,6 +244,8 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "leaderboard.web.whole_forms.DiskUploadHandler",
 ]
+# What the stored files of one team may take together.
+TEAM_BYTES = env.int("TEAM_BYTES", default=5 * 1024**3)
 DATA_UPLOAD_MAX_NUMBER_FILES = 20
 # Reading a table takes about ten times its size; a file that needs more than this is refused.
 SCORING_MEMORY_MB = env.int("SCORING_MEMORY_MB", default=3072)

@@ -22,8 +22,9 @@ WITHOUT_SCORE = (Submission.Status.FAILED, Submission.Status.INVALID)
 
 
 def without_score(files: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Those of teams that ended without a score, in order of receipt."""
-    return files.filter(team__isnull=False, status__in=WITHOUT_SCORE).order_by("received_at", "pk")
+    """Those of teams that ended without a score and are still stored, in order of receipt."""
+    stored = files.filter(file_removed_at=None)
+    return stored.filter(team__isnull=False, status__in=WITHOUT_SCORE).order_by("received_at", "pk")
 
 
 def score_again(*, competition: Competition, user: User | None, files: QuerySet[Submission]) -> int:
@@ -39,7 +40,7 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
         if not chosen or found.ground_truth_id is None:
             raise CannotHost(_("None of these files is without a score."))
         keys = [file.pk for file in chosen]
-        Submission.objects.filter(pk__in=keys).update(
+        Submission.objects.with_bytes().filter(pk__in=keys).update(
             status=Submission.Status.PENDING,
             problems=[],
             failure="",

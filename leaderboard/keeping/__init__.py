@@ -5,11 +5,13 @@ from __future__ import annotations
 from ._manifest import CannotKeep, Manifest
 from .accounts import CannotDelete, delete_account, export, note_rights, obstacle_to_deleting, rights_of
 from .backups import backup
+from .invalid_files import INVALID_FILES_STAY, remove_invalid_files
 from .orphans import sweep_files
 from .receipts import receipt
 from .restoring import restore
 
 __all__ = [
+    "INVALID_FILES_STAY",
     "CannotDelete",
     "CannotKeep",
     "Manifest",
@@ -19,6 +21,7 @@ __all__ = [
     "note_rights",
     "obstacle_to_deleting",
     "receipt",
+    "remove_invalid_files",
     "restore",
     "rights_of",
     "sweep_files",

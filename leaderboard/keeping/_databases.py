@@ -113,13 +113,14 @@ def _drops() -> Iterator[str]:
 
 
 def named_files(read: Read) -> dict[str, str]:
-    """Every file that a row speaks of: key → SHA-256, empty where the row tells none."""
+    """Every stored file that a row speaks of: key → SHA-256, empty where the row tells none."""
     found: dict[str, str] = {}
     for model in apps.get_app_config("leaderboard").get_models():
         fields = {field.name for field in model._meta.get_fields()}
         if "file_key" in fields:
             sha256 = "sha256" if "sha256" in fields else "''"
-            found.update(read(f"SELECT file_key, {sha256} FROM {model._meta.db_table}"))  # noqa: S608 - our own names
+            stored = "WHERE file_removed_at IS NULL" if "file_removed_at" in fields else ""
+            found.update(read(f"SELECT file_key, {sha256} FROM {model._meta.db_table} {stored}"))  # noqa: S608 - our own names
     return found
 
 

@@ -56,6 +56,10 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
             | Q(competition__in=user.assisted_competitions.values("pk"))
         )
 
+    def with_bytes(self) -> SubmissionQuerySet:
+        """Those whose file is still stored."""
+        return self.filter(file_removed_at=None)
+
     def of_bytes(self, team_id: int | None, sha256: str) -> SubmissionQuerySet:
         """A team's files with these bytes, the first one first."""
         return self.filter(team=team_id, team__isnull=False, sha256=sha256).order_by("received_at")
@@ -94,6 +98,8 @@ class Submission(models.Model):
     received_at = models.DateTimeField(editable=False)
     is_late = models.BooleanField(default=False)
     upload_key = models.CharField(max_length=64, editable=False)
+    # When the bytes of an invalid file were removed; its receipt and hash stay.
+    file_removed_at = models.DateTimeField(null=True, editable=False)
     is_selected = models.BooleanField(_("final pick"), default=False)
     # A hidden file stands on no board and is no final; its team reads the reason.
     hidden_at = models.DateTimeField(null=True, editable=False)

@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from .. import claims, counting, tasks
 from ..models import Competition, DailyAttempts, Membership, Submission, User, terms_of
 from ..models.clock import database_now
-from ..storage import StoredFile, clean_name, remove, store
+from ..storage import StoredFile, clean_name, in_units, remove, store
 from . import _now
 from ._checking import check_beginning, check_only
 from ._conditions import (
@@ -47,6 +49,7 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 REFUSED_FILES_PER_DAY = 20
+LARGE = 1_048_576
 
 
 def submit(
@@ -80,6 +83,7 @@ def submit(
         assert membership is not None, "who is no member is refused"
         stored = store(chunks, f"submissions/{competition.pk}", limit=competition.max_bytes)
         try:
+            _refuse_beyond_quota(membership, stored)
             if not may_repeat:
                 _refuse_repeats(membership, stored)
             submission = _receive(membership, stored, key, clean_name(file_name), note.strip()[:300])
@@ -97,6 +101,20 @@ def _refuse_repeats(membership: Membership, stored: StoredFile) -> None:
     earlier = counts.of_bytes(membership.team_id, stored.sha256).first()
     if earlier is not None:
         raise SameBytes(earlier)
+
+
+def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
+    """Small files are bounded by the attempts of a day, so only large ones cost the question."""
+    if stored.size < LARGE:
+        return
+    files = Submission.objects.with_bytes().filter(team=membership.team_id)
+    taken = files.aggregate(bytes=Sum("size", default=0))["bytes"]
+    if taken + stored.size > settings.TEAM_BYTES:
+        words = _(
+            "The files of your team would take more than %(most)s together, which is too much for one team here. "
+            "Files that cannot be read are removed after two weeks. Compress this file (.gz), or ask a host."
+        )
+        raise Refused("team_bytes", words % {"most": in_units(settings.TEAM_BYTES)})
 
 
 @contextmanager

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 from django.conf import LazySettings
 from django.core.management import CommandError, call_command
+from django.test import Client
 from django.utils import timezone
 
 from leaderboard import hosting, keeping, storage, submitting
-from leaderboard.models import Competition, DailyAttempts, User
+from leaderboard.invariants._verdict import Findings
+from leaderboard.invariants.files import every_upload_is_whole
+from leaderboard.models import Competition, DailyAttempts, Submission, User
 from tests.conftest import answers, enter, hand_in
 
 DAY = timedelta(hours=24)
@@ -82,3 +85,61 @@ def test_olga_runs_it_by_hand(pets: Competition, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(keeping, "sweep_files", refuse)
     with pytest.raises(CommandError, match=r"Nothing was removed\.\nGive --force\."):
         call_command("sweep_files")
+
+
+# --- files of invalid submissions ---------------------------------------------------------------------------------
+
+
+def test_the_bytes_of_an_invalid_file_go_after_two_weeks_and_its_receipt_stays(
+    pets: Competition, bo: User, client: Client
+) -> None:
+    enter(pets, bo)
+    scored, invalid = hand_in(pets, bo, answers()), hand_in(pets, bo, b"id,label\n1,cat\n")
+    now, stay = timezone.now(), keeping.INVALID_FILES_STAY
+    assert keeping.remove_invalid_files(at=now + stay - timedelta(minutes=1)) == 0
+    assert keeping.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 1
+    assert keeping.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 0
+    assert stored() == {scored.file_key, pets.ground_truths.get().file_key}
+    client.force_login(bo)
+    page = client.get(f"/c/pets/submissions/{invalid.pk}/").content.decode()
+    assert invalid.sha256 in page
+    assert f"/c/pets/submissions/{invalid.pk}/file/" not in page
+    assert client.get(f"/c/pets/submissions/{invalid.pk}/file/").status_code == 404
+    assert invalid.sha256 in client.get(f"/c/pets/submissions/{invalid.pk}/receipt.json").content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_promises_and_a_backup_know_of_removed_files(pets: Competition, bo: User, tmp_path: Path) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, b"id,label\n1,cat\n")
+    keeping.remove_invalid_files(at=timezone.now() + 2 * keeping.INVALID_FILES_STAY)
+    assert list(every_upload_is_whole(Findings())) == []
+    keeping.backup(tmp_path / "backup")
+    # A file that counts and is gone is found, whatever its row says.
+    scored = hand_in(pets, bo, answers())
+    Submission.objects.filter(pk=scored.pk).update(file_removed_at=timezone.now())
+    assert len(list(every_upload_is_whole(Findings()))) == 1
+
+
+def test_what_was_removed_is_not_scored_again(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, b"id,label\n1,cat\n")
+    keeping.remove_invalid_files(at=timezone.now() + 2 * keeping.INVALID_FILES_STAY)
+    with pytest.raises(hosting.CannotHost):
+        hosting.score_again(competition=pets, user=ada, files=Submission.objects.all())
+
+
+def test_a_team_that_fills_the_disk_is_refused_in_words_and_small_files_still_pass(
+    pets: Competition, bo: User, cy: User, settings: LazySettings
+) -> None:
+    settings.TEAM_BYTES = 3_000_000
+    large = answers() + b"\n" * 1_500_000
+    for user in (bo, cy):
+        enter(pets, user)
+    submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[large])
+    with pytest.raises(submitting.Refused, match=r"more than 2\.8 MB together") as refused:
+        submitting.submit(competition=pets, user=bo, file_name="b.csv", chunks=[large])
+    assert refused.value.code == "team_bytes"
+    assert len(stored()) == 2
+    assert submitting.submit(competition=pets, user=bo, file_name="c.csv", chunks=[answers()]).size < 1000
+    assert submitting.submit(competition=pets, user=cy, file_name="a.csv", chunks=[large]).size > 1_000_000
