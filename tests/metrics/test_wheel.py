@@ -94,6 +94,22 @@ def test_all_examples_and_vectors_have_the_servers_digits_and_complaints(home: P
     assert there == here
 
 
+def test_what_is_no_table_is_refused_in_words_without_pandas_too(home: Path) -> None:
+    code = """
+for files in ((b"id,y\\n1,a\\n", [1]), ([1], b"id,y\\n1,a\\n")):
+    try:
+        metrics.evaluate("accuracy", *files)
+    except (metrics.SubmissionError, metrics.GroundTruthError) as error:
+        found.append([type(error).__name__, [problem.code for problem in error.problems]])
+print(json.dumps([*found, "pandas" in sys.modules]))
+"""
+    assert ask(home, f"found = []\n{code}") == [
+        ["SubmissionError", ["no_table"]],
+        ["GroundTruthError", ["no_table"]],
+        False,
+    ]
+
+
 def test_it_runs_from_the_command_line(home: Path) -> None:
     example = metrics.get("accuracy").example
     (home / "truth.csv").write_text(example.truth)
