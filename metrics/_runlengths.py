@@ -21,6 +21,9 @@ from metrics._sentences import counted, forms, said
 from metrics._tables import pick, plain
 from metrics._tokens import expand
 
+NO_MASK = "-"
+"""What some files write in the place of an empty cell."""
+
 LARGEST = 10**12
 """The last pixel that may be named; places of many pictures side by side then fit into 63 bits."""
 
@@ -38,9 +41,9 @@ _PICTURE = (6, 5)
 FAULTS = {
     "not_run_lengths": forms(
         '{count} value of {column} is not "start length start length …" in whole numbers from 1 on '
-        "(no mask is an empty cell): {examples}.",
+        "(no mask is an empty cell or -): {examples}.",
         '{count} values of {column} are not "start length start length …" in whole numbers from 1 on '
-        "(no mask is an empty cell): {examples}.",
+        "(no mask is an empty cell or -): {examples}.",
     ),
     "not_in_order": forms(
         "{count} value of {column} is made of runs that overlap or do not ascend: {examples}.",
@@ -62,8 +65,8 @@ _OUTSIDE = forms(
 
 
 class RunLengths(Kind):
-    """A mask as run lengths; empty means no mask. ``several``: any number of masks, separated by ``|``, that share
-    no pixel."""
+    """A mask as run lengths; an empty cell and ``-`` mean no mask. ``several``: any number of masks, separated by
+    ``|``, that share no pixel."""
 
     longest_line = LONGEST_MASK_LINE
 
@@ -183,7 +186,10 @@ def _numbers(column: Coded, several: bool) -> tuple[np.ndarray, np.ndarray, np.n
             lists = pc.split_pattern(pieces, "|")
             owner = np.repeat(owner, plain(pc.list_value_length(lists), np.int32))
             pieces = pc.utf8_trim_whitespace(lists.flatten())
-        filled = np.flatnonzero(plain(pc.binary_length(pieces), np.int32))
+        lengths = plain(pc.binary_length(pieces), np.int32)
+        short = np.flatnonzero(lengths == 1)
+        none = [text == NO_MASK for text in pick(pieces, short).to_pylist()]
+        filled = np.setdiff1d(np.flatnonzero(lengths), short[none])
         of, values = _whole_numbers(pick(pieces, filled))
         cell_of_object.append(owner[filled])
         object_of_number.append(known + of)

@@ -9,8 +9,9 @@ $$D(a, b) = \\frac{2\\,|a \\cap b|}{|a| + |b|}$$
 - `pooling` = `rows` (default): this value for each row, then the mean over rows;
 - `pooling` = `pooled`: the pixels are added over all rows, then one value.
 
-Two empty masks are worth 1, one empty mask is worth 0: with many empty truths, an empty file scores high by rows and 0
-pooled. Truth `1 3 10 1` and prediction `2 3` share 2 pixels of 4 and 3: $4 / 7 = 0.571$.
+An empty cell or `-` is an empty mask. Two empty masks are worth 1, one empty mask is worth 0: with many empty truths,
+an empty file scores high by rows and 0 pooled. Truth `1 3 10 1` and prediction `2 3` share 2 pixels of 4 and 3:
+$4 / 7 = 0.571$.
 
 `beta` other than 1 weighs recall, the share of $a$ that was found: $(1 + \\beta^2)\\,|a \\cap b|$ by
 $\\beta^2 |a| + |b|$. With `pixels`, a mask beyond the picture is an error; otherwise such pixels are wrong.
