@@ -12,8 +12,8 @@ default 0.5 and 0.95; equal ones give one quantile.
 of 15 and a 0.95-quantile of 79.5. A group of one row counts as much as one of thousands, and of a group only the rows
 around the two quantiles matter. Groups are those of the split.
 
-Source: "Google Smartphone Decimeter Challenge" on Kaggle, 2021 and 2022 (a phone on one drive is a group; its sphere
-has a `radius` of 6,367,000 m). Equals numpy's `quantile` of scikit-learn's `haversine_distances`.
+Source: "Google Smartphone Decimeter Challenge" on Kaggle, 2021 and 2022, with a phone on one drive as a group.
+Equals numpy's `quantile` of scikit-learn's `haversine_distances`.
 """
 
 from __future__ import annotations

@@ -469,7 +469,8 @@ def _orders(dice: random.Random) -> Files:
     for _ in range(ROWS):
         cells = [f"c{cell}" for cell in dice.sample(range(99), dice.randint(1, 12))]
         truth.append([" ".join(cells)])
-        sent.append([" ".join(sorted(cells, key=lambda cell, at=cells: at.index(cell) + dice.uniform(0, 6)))])
+        drawn = sorted((place + dice.uniform(0, 6), cell) for place, cell in enumerate(cells))
+        sent.append([" ".join(cell for _, cell in drawn)])
     return ["order"], truth, ["order"], sent
 
 
@@ -477,8 +478,61 @@ def phones(truth: list[Row], sent: list[Row]) -> float:
     """The mean over phones of the mean of the median and the 95th percentile of the distance in metres."""
     found: dict[str, list[float]] = {}
     for (lat, lon, phone), (also, height) in zip(truth, sent, strict=True):
-        found.setdefault(phone, []).append(haversine([[lat, lon]], [[also, height]]) / 6371 * 6367000)
+        found.setdefault(phone, []).append(haversine([[lat, lon]], [[also, height]]) * 1000)
     return float(np.mean([(np.percentile(one, 50) + np.percentile(one, 95)) / 2 for one in found.values()]))
+
+
+def kuzushiji(truth: list[Row], sent: list[Row]) -> float:
+    """Each true box takes the first unused point inside it that has its label; counts of all pages together."""
+    tp = fp = fn = 0
+    for (true,), (said,) in zip(truth, sent, strict=True):
+        words, guesses = true.split(), said.split()
+        points = [(guesses[i], float(guesses[i + 1]), float(guesses[i + 2])) for i in range(0, len(guesses), 3)]
+        unused = [True] * len(points)
+        for i in range(0, len(words), 5):
+            left, top, width, height = map(float, words[i + 1 : i + 5])
+            for place, (name, x, y) in enumerate(points):
+                is_inside = left < x < left + width and top < y < top + height
+                if unused[place] and name == words[i] and is_inside:
+                    unused[place] = False
+                    tp += 1
+                    break
+            else:
+                fn += 1
+        fp += sum(unused)
+    precision, recall = tp / (tp + fp), tp / (tp + fn)
+    return 2 * precision * recall / (precision + recall)
+
+
+def _pages(dice: random.Random) -> Files:
+    """Boxes that overlap, and points of which some lie on a border."""
+    truth, sent = [], []
+    for _ in range(ROWS):
+        names = [dice.choice(("U+3042", "U+306E")) for _ in range(dice.randint(0, 6))]
+        boxes = [(dice.randint(0, 9), dice.randint(0, 9), dice.randint(1, 9), dice.randint(1, 9)) for _ in names]
+        points = [
+            (name, left + dice.randint(0, 4) / 2, float(top + dice.randint(0, 4)))
+            for name, (left, top, *_) in zip(names, boxes, strict=True)
+        ]
+        points += [("U+306E", 3.0, 3.0)] * dice.randint(0, 1)
+        lines = (f"{name} {' '.join(map(str, box))}" for name, box in zip(names, boxes, strict=True))
+        truth.append([" ".join(lines)])
+        sent.append([" ".join(f"{name} {x} {y}" for name, x, y in points)])
+    return ["labels"], truth, ["labels"], sent
+
+
+def first_label_is_wrong(truth: list[Row], sent: list[Row]) -> float:
+    return 1 - float(sk.accuracy_score([row[0] for row in truth], [row[0].split()[0] for row in sent]))
+
+
+def dashed_runs(dice: random.Random) -> str:
+    return runs(dice) or "-"
+
+
+def pooled_dice(truth: list[Row], sent: list[Row]) -> float:
+    """The pixels of all pictures together; ``-`` is no mask."""
+    pairs = [(pixels(t.replace("-", "")), pixels(s.replace("-", ""))) for (t,), (s,) in zip(truth, sent, strict=True)]
+    return 2 * sum(len(t & s) for t, s in pairs) / sum(len(t) + len(s) for t, s in pairs)
 
 
 def _boxes(dice: random.Random) -> Files:
@@ -950,7 +1004,28 @@ GRADERS = [
         ),
         phones,
         ("Google Smartphone Decimeter Challenge",),
-        {"radius": 6367000},
+    ),
+    Grader(
+        "share of rows whose first label is wrong",
+        "error_rate_at_k",
+        columns(each(ordered(1, 4)), each(ordered(4, 4))),
+        first_label_is_wrong,
+        ("iNaturalist 2019",),
+    ),
+    Grader(
+        "Dice coefficient of all pictures together, `-` for no mask",
+        "dice",
+        columns(each(dashed_runs), each(dashed_runs)),
+        pooled_dice,
+        ("Google Research: Identify Contrails",),
+        {"pooling": "pooled"},
+    ),
+    Grader(
+        "F1 of labelled points inside boxes",
+        "labelled_points_f1",
+        _pages,
+        kuzushiji,
+        ("Kuzushiji Recognition",),
     ),
     Grader(
         "half a weighted Gini coefficient, half the share found in the first 4 %",

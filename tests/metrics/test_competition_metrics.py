@@ -51,3 +51,34 @@ def test_long_lists_are_counted_fast_and_exactly() -> None:
         "pooled_kendall_tau", orders([" ".join(items)] * 2), orders([" ".join(turned), " ".join(shuffled)])
     )
     assert result.parts["overall"] == {"reversed": 1500 * 1500 + wrong, "pairs": 3000 * 2999}
+
+
+@pytest.mark.parametrize("key", ["dice", "iou", "mean_precision_at_iou"])
+def test_a_dash_is_an_empty_mask(key: str) -> None:
+    def file(*cells: str) -> bytes:
+        return "".join(["id,mask\n", *(f"{number},{cell}\n" for number, cell in enumerate(cells))]).encode()
+
+    dashes = file("-", "1 3", "-", "4 2"), file("-", "1 2", "3 1", "-")
+    blanks = file("", "1 3", "", "4 2"), file("", "1 2", "3 1", "")
+    assert metrics.evaluate(key, *dashes) == metrics.evaluate(key, *blanks)
+    with pytest.raises(metrics.SubmissionError, match='is "--"'):
+        metrics.evaluate(key, dashes[0], file("--", "1 2", "3 1", "-"))
+
+
+def test_of_several_labels_in_a_cell_the_first_k_count() -> None:
+    truth = b"id,y\n1,a\n2,b\n3,c\n4,d\n"
+    sent = b"id,y\n1,a\n2,x b\n3,x y c\n4,\n"
+    wrong = {k: metrics.evaluate("error_rate_at_k", truth, sent, {"k": k}).overall for k in (1, 2, 3)}
+    assert wrong == {1: 0.75, 2: 0.5, 3: 0.25}
+
+
+def test_too_many_points_and_other_cells_are_told_by_the_file_alone() -> None:
+    truth = b"id,labels\n1,a 0 0 4 4\n2,\n"
+    prepared = metrics.prepare("labelled_points_f1", truth, {"most": 2})
+    with pytest.raises(metrics.SubmissionError, match='"labels" has more than 2 points'):
+        prepared.evaluate(b"id,labels\n1,a 1 1 a 2 2 a 3 3\n2,\n")
+    with pytest.raises(metrics.SubmissionError, match='is not "label x y …" in plain numbers'):
+        prepared.evaluate(b"id,labels\n1,a 1 1e999\n2,\n")
+    with pytest.raises(metrics.GroundTruthError, match="sides above 0"):
+        metrics.prepare("labelled_points_f1", b"id,labels\n1,a 0 0 4 0\n2,\n")
+    assert prepared.evaluate(b"id,labels\n1,a 0 1\n2,\n").overall == 0.0
