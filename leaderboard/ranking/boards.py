@@ -19,11 +19,12 @@ from ..models import (
     Team,
 )
 from .doubts import REACH, Doubt, doubts, with_doubts
+from .earlier import stood
 from .ladder import Ladder, ladder_of, ranked_files, sign_of
 from .page_facts import histories, members, with_facts
 from .rows import Board, Row, shown_moment
 from .secondary import asides_of, told
-from .standings import Best, stood
+from .standings import Best
 
 PAGE_SIZE = 100
 LEADERS = 10

@@ -154,10 +154,10 @@ def tops(ground_truth: GroundTruth, ladder: Ladder) -> Iterator[Top]:
             assert team_id is not None, "baselines climb no ladder"
             yield Top(team_id, submission_id, received_at, ends[pk])
     if linked:
-        yield from linked_tops(ground_truth, ladder, linked)
+        yield from linked_improvements(ground_truth, ladder, linked)
 
 
-def linked_tops(
+def linked_improvements(
     ground_truth: GroundTruth, ladder: Ladder, teams: Iterable[int], *, before: datetime | None = None
 ) -> Iterator[Top]:
     """The same for teams between which people have moved; teams that no file has brought onto the board are left out.

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import BigIntegerField, F, Max, Min, Q, QuerySet, UUIDField, Value, Window
+from django.db.models import BigIntegerField, F, Max, Min, Q, QuerySet, UUIDField, Window
 from django.db.models.functions import RowNumber
 
 from ..models import GroundTruth, Score, Split, Standing, Submission, Team
@@ -20,7 +20,7 @@ from .ladder import (
     Top,
     answers_to,
     ladder_of,
-    linked_tops,
+    linked_improvements,
     origins_of,
     ranked_scores,
     sign_of,
@@ -29,7 +29,6 @@ from .ladder import (
 )
 from .transfers import linked_teams
 
-_HELD_FACTS = ("team_id", "submission_id", "value", "received_at")
 FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
 
 
@@ -52,7 +51,7 @@ class Best:
 def bests(ground_truth: GroundTruth, split: Split) -> Iterator[Best]:
     """Each team's best submission on a split, from the scores alone."""
     sign, scores = sign_of(ground_truth), ranked_scores(ground_truth, split)
-    return (_best(sign, *facts) for facts in _firsts(scores, ground_truth).values_list(*FACTS))
+    return (make_candidate(sign, *facts) for facts in firsts(scores, ground_truth).values_list(*FACTS))
 
 
 def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
@@ -90,56 +89,11 @@ def shown_bests(ground_truth: GroundTruth) -> Iterator[Best]:
     ladder = ladder_of(ground_truth)
     if ladder is None:
         return bests(ground_truth, Split.PUBLIC)
-    return (_best_of_top(ladder, top) for top in tops(ground_truth, ladder))
+    return (candidate_of(ladder, top) for top in tops(ground_truth, ladder))
 
 
-def stood(ground_truth: GroundTruth, before: datetime) -> Iterator[Best]:
-    """What the public board of the current ruler showed at a moment before the reveal; one query.
-
-    What stands there now and was received before then stood there then: a later file changes nothing about which of the
-    earlier ones is the best, or the last clear improvement. So only files of teams that came further since are read.
-    """
-    here = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).order_by()
-    still = here.filter(received_at__lt=before).values_list(*_HELD_FACTS, Value(value=True))
-    moved = ranked_scores(ground_truth, Split.PUBLIC, teams=here.filter(received_at__gte=before).values("team"))
-    moved = moved.filter(submission__received_at__lt=before).order_by()
-    ladder = ladder_of(ground_truth)
-    then = moved if ladder else _firsts(moved, ground_truth)
-    files: dict[int, list[tuple[datetime, UUID, float]]] = defaultdict(list)
-    sign = sign_of(ground_truth)
-    for team_id, submission_id, value, received_at, stands_there in still.union(
-        then.values_list(*FACTS, Value(value=False)), all=True
-    ):
-        if stands_there or ladder is None:
-            yield _best(sign, team_id, submission_id, value, received_at)
-        else:
-            files[team_id].append((received_at, submission_id, value))
-    if ladder and files:
-        yield from _climbed(ground_truth, ladder, files, before)
-
-
-def _climbed(
-    ground_truth: GroundTruth,
-    ladder: Ladder,
-    files_of: Mapping[int, list[tuple[datetime, UUID, float]]],
-    before: datetime,
-) -> Iterator[Best]:
-    """Team by team the last clear improvement among files with their exact scores."""
-    linked = teams_with_moves(ground_truth) & files_of.keys()
-    for team_id, files in files_of.items():
-        if team_id in linked:
-            continue
-        files.sort()
-        told = zip(files, ladder.climb(value for *_, value in files), strict=True)
-        (received_at, submission_id, _), shown = [(file, shown) for file, (shown, is_new) in told if is_new][-1]
-        yield _best(ladder.sign, team_id, submission_id, shown, received_at)
-    if linked:
-        tops_then = linked_tops(ground_truth, ladder, linked, before=before)
-        yield from (_best_of_top(ladder, top) for top in tops_then if top.team_id in linked)
-
-
-def _best_of_top(ladder: Ladder, top: Top) -> Best:
-    return _best(ladder.sign, top.team_id, top.submission_id, top.shown, top.received_at)
+def candidate_of(ladder: Ladder, top: Top) -> Best:
+    return make_candidate(ladder.sign, top.team_id, top.submission_id, top.shown, top.received_at)
 
 
 def _held(held: Standing) -> Best:
@@ -159,7 +113,7 @@ def finals(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, 
     left: dict[int, list[Best]] = defaultdict(list)
     sign = sign_of(ground_truth)
     for *facts, is_selected in chosen.order_by("place").values_list(*FACTS, "submission__is_selected"):
-        best = replace(_best(sign, *facts), is_picked_by_system=not is_selected)
+        best = replace(make_candidate(sign, *facts), is_picked_by_system=not is_selected)
         (picked if is_selected else left)[best.team_id].append(best)
     return {**left, **picked}
 
@@ -175,12 +129,12 @@ def _place(ground_truth: GroundTruth, *apart: str) -> Window:
     )
 
 
-def _firsts(scores: QuerySet[Score], ground_truth: GroundTruth) -> QuerySet[Score]:
+def firsts(scores: QuerySet[Score], ground_truth: GroundTruth) -> QuerySet[Score]:
     """Of each team the best of these scores."""
     return scores.annotate(place=_place(ground_truth)).filter(place=1).order_by()
 
 
-def _best(sign: float, team_id: int | None, submission_id: UUID, value: float, received_at: datetime) -> Best:
+def make_candidate(sign: float, team_id: int | None, submission_id: UUID, value: float, received_at: datetime) -> Best:
     assert team_id is not None, "baselines are not ranked"
     return Best(team_id, submission_id, value, sign * value, received_at)
 
@@ -333,7 +287,7 @@ def _climb_again(team_id: int, ground_truth: GroundTruth, ladder: Ladder, public
         _climb_again_linked(team_id, ground_truth, ladder)
         return
     last = next(answer for answer in reversed(answers_to(team_id, ground_truth, ladder)) if answer.is_new)
-    top = _best(ladder.sign, team_id, last.submission_id, last.shown or 0.0, last.received_at)
+    top = make_candidate(ladder.sign, team_id, last.submission_id, last.shown or 0.0, last.received_at)
     rows = Standing.objects.filter(ground_truth=ground_truth, team_id=team_id, split=Split.PUBLIC)
     pk, best = rows.values_list("pk", "best").first() or (None, None)
     if best is None:
@@ -351,8 +305,8 @@ def _climb_again_linked(team_id: int, ground_truth: GroundTruth, ladder: Ladder)
     best_of = computed_best_values(ground_truth, teams=sorted(linked))
     vacated = _vacated(ground_truth)
     made = [
-        _standing(ground_truth, Split.PUBLIC, _best_of_top(ladder, top), best_of)
-        for top in linked_tops(ground_truth, ladder, linked)
+        _standing(ground_truth, Split.PUBLIC, candidate_of(ladder, top), best_of)
+        for top in linked_improvements(ground_truth, ladder, linked)
         if top.team_id not in vacated
     ]
     Standing.objects.filter(ground_truth=ground_truth, team__in=linked, split=Split.PUBLIC).delete()

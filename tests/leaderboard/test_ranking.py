@@ -14,7 +14,8 @@ from leaderboard import hosting, ranking, submitting
 from leaderboard.models import Competition, GroundTruth, Score, Split, Standing, Submission, Team, Uncertainty, User
 from leaderboard.ranking import boards
 from leaderboard.ranking.boards import merge, shared_ranks
-from leaderboard.ranking.standings import computed_best_values, final_standings, shown_bests, stood
+from leaderboard.ranking.earlier import stood
+from leaderboard.ranking.standings import computed_best_values, final_standings, shown_bests
 from tests.conftest import answers, close, enter, hand_in
 
 
