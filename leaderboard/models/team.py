@@ -152,10 +152,10 @@ class DailyAttempts(models.Model):
         return f"{self.team} {self.day}: {self.used}"
 
     @classmethod
-    def take(cls, team_id: int, day: object, limit: int, most_refused: int) -> bool:
-        """Use one attempt; False when none is left, or when `most_refused` files were refused already. Inside a
-        transaction, where the first one of a day costs no commit of its own."""
-        attempt = {"team": team_id, "day": day, "limit": limit, "most_refused": most_refused}
+    def take(cls, team_id: int, day: object, limit: int) -> bool:
+        """Use one attempt; False when none is left. Inside a transaction, where the first one of a day costs no commit
+        of its own."""
+        attempt = {"team": team_id, "day": day, "limit": limit}
         if _ONE_MORE(**attempt):
             return True
         cls.objects.get_or_create(team_id=team_id, day=day)
@@ -193,7 +193,6 @@ _ONE_MORE = PreparedUpdate(
         team=Given("team", models.BigIntegerField()),
         day=Given("day", models.DateField()),
         used__lt=_LIMIT,
-        refused__lt=Given("most_refused", models.PositiveIntegerField()),
     ),
     used=F("used") + 1,
     limit=_LIMIT,

@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -29,6 +29,7 @@ from ._conditions import (
     allowances,
     out_of_attempts,
     reason_not_to,
+    refused_today,
 )
 
 __all__ = [
@@ -157,7 +158,7 @@ def _receive(membership: Membership, stored: StoredFile, key: str, file_name: st
                 raise refusal
             terms = terms_of(membership.team_id, held, day)
             submission.is_late = _now.is_late(held, terms, received_at)
-            _take_attempt(membership.team_id, day, terms.daily_attempts, is_refused=bool(problems))
+            _take_attempt(membership, received_at, terms.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
             if not problems and not claims.do_enough_wait():
                 tasks.ring_after_commit(tasks.score_submission, submission.pk, ruler and ruler.pk)
@@ -206,18 +207,19 @@ def annotate(*, submission: Submission, note: str) -> None:
     Submission.objects.filter(pk=submission.pk).update(note=note.strip()[:300])
 
 
-def _take_attempt(team_id: int, day: date, limit: int, *, is_refused: bool) -> None:
-    if DailyAttempts.take(team_id, day, limit, REFUSED_FILES_PER_DAY):
-        if is_refused:
-            DailyAttempts.give_back(team_id, day, refused=True)
-        return
-    if DailyAttempts.objects.filter(team_id=team_id, day=day, refused__gte=REFUSED_FILES_PER_DAY).exists():
+def _take_attempt(membership: Membership, received_at: datetime, limit: int, *, is_refused: bool) -> None:
+    """Inside the transaction that holds the competition, so that files of the same moment are counted one by one."""
+    if refused_today(membership, received_at) >= REFUSED_FILES_PER_DAY:
         raise Refused(
             "refused_files",
             _(
-                "%(number)s files of your team could not be read today. Use “check only” first, "
-                "and try again after 00:00 UTC."
+                "%(number)s files of yours could not be read today. Use “check only” first, "
+                "and try again after 00:00 UTC. The other members of your team can hand in meanwhile."
             )
             % {"number": REFUSED_FILES_PER_DAY},
         )
-    raise out_of_attempts(limit)
+    day = received_at.astimezone(UTC).date()
+    if not DailyAttempts.take(membership.team_id, day, limit):
+        raise out_of_attempts(limit)
+    if is_refused:
+        DailyAttempts.give_back(membership.team_id, day, refused=True)

@@ -151,10 +151,37 @@ _FAILED = Prepared(
 )
 
 
+_REFUSED = Prepared(
+    lambda: (
+        Submission.objects.filter(
+            user=Given("user", BigIntegerField()),
+            competition=Given("competition", BigIntegerField()),
+            status=Submission.Status.INVALID,
+            received_at__gte=Given("begin", DateTimeField()),
+            received_at__lt=Given("end", DateTimeField()),
+        )
+        .order_by()
+        .values_list("pk")
+    )
+)
+
+
+def refused_today(membership: Membership, at: datetime) -> int:
+    """Files of this person that could not be read today, in whichever team. They use no attempt and each may have cost
+    a scorer its time; but one careless member must not close the team. A host can have the count begin again."""
+    begin, end = _counted_day(membership, at)
+    whose = {"competition": membership.competition_id, "user": membership.user_id}
+    return len(_REFUSED.all(**whose, begin=begin, end=end))
+
+
+def _counted_day(membership: Membership, at: datetime) -> tuple[datetime, datetime]:
+    midnight = datetime.combine(at.astimezone(UTC).date(), datetime.min.time(), UTC)
+    return max(midnight, membership.team.forgiven_at or midnight), midnight + timedelta(days=1)
+
+
 def _failed_today(membership: Membership, at: datetime) -> int:
     """Files that used no attempt although each may have cost a scorer all its time. Whoever leaves a team takes the own
     ones along. A host can have the count begin again."""
-    midnight = datetime.combine(at.astimezone(UTC).date(), datetime.min.time(), UTC)
-    begin = max(midnight, membership.team.forgiven_at or midnight)
+    begin, end = _counted_day(membership, at)
     whose = {"competition": membership.competition_id, "team": membership.team_id, "user": membership.user_id}
-    return len(_FAILED.all(**whose, begin=begin, end=midnight + timedelta(days=1)))
+    return len(_FAILED.all(**whose, begin=begin, end=end))

@@ -213,6 +213,21 @@ def test_twenty_unreadable_files_a_day_are_enough(pets: Competition, bo: User) -
     assert refusal(pets, bo) == "refused_files"
 
 
+def test_twenty_unreadable_files_of_one_member_leave_the_team_open(pets: Competition, bo: User, cy: User) -> None:
+    team = enter(pets, bo).team
+    joining.by_invitation(user=cy, invitation=team.invitation)
+    joining.accept_rules(membership=Membership.objects.get(user=cy))
+    for _ in range(20):
+        upload(pets, bo, b"%PDF-1.7")
+    assert refusal(pets, bo) == "refused_files"
+    assert upload(pets, cy).status == Submission.Status.PENDING
+    # Another team does not help; a host's word does.
+    joining.leave(membership=Membership.objects.select_related("competition", "team", "user").get(user=bo))
+    assert refusal(pets, bo) == "refused_files"
+    hosting.forgive_files(team=Membership.objects.select_related("team").get(user=bo).team, user=None)
+    assert upload(pets, bo).status == Submission.Status.PENDING
+
+
 def test_twenty_files_a_day_that_nobody_could_score_are_enough(
     pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
