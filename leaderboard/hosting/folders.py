@@ -251,7 +251,10 @@ def _read_spec(folder: Path) -> dict[str, Any]:
         spec = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CannotHost(_("%(name)s cannot be read: %(why)s.") % {"name": path.name, "why": error.strerror}) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        words = _("%(name)s cannot be read: its brackets are nested too deeply.")
+        raise CannotHost(words % {"name": path.name}) from None
+    except ValueError as error:  # a number of thousands of digits is none of TOML's own errors
         raise CannotHost(_("%(name)s is not TOML: %(error)s") % {"name": path.name, "error": error}) from error
     known = {*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY, "metric", "secondary", "split", "data", "baselines"}
     if unknown := sorted(spec.keys() - known):

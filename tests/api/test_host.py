@@ -222,6 +222,8 @@ def test_grades_come_as_a_file_once_there_are_rules(adas: Program, pets: Competi
         (zipped(**{"data/a.csv": "x", "data/A.csv": "y"}), "the same name"),
         (zipped(**{f"data/{number}": "x" for number in range(1001)}), "more than 1000 files"),
         (zipped(**{"competition.toml": "title ="}), "competition.toml is not TOML"),
+        (zipped(**{"competition.toml": "title = " + "[" * 100_000}), "nested too deeply"),
+        (zipped(**{"competition.toml": "title = " + "1" * 5_000}), "competition.toml is not TOML"),
         (zipped(**{"competition.toml": 'slug = "x"'}), "opens_at"),
         (zipped(**{"truth.csv": TRUTH}), "[metric] table"),
     ],
