@@ -315,6 +315,17 @@ def test_an_address_asks_for_few_computations(client: Client, monkeypatch: pytes
     page(client, "/metrics/accuracy/")
 
 
+def test_strangers_of_all_addresses_together_take_a_part_of_the_processor_and_people_have_their_own(
+    client: Client, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measures, "CHANGES_OF_STRANGERS", 2)
+    addresses = ["/metrics/accuracy/" + typed(f"id,label\n1,c{i}", "id,label\n1,c1") for i in range(4)]
+    for number, status in enumerate((200, 200, 429)):
+        assert client.get(addresses[number], REMOTE_ADDR=f"10.0.0.{number}").status_code == status
+    client.force_login(bo)
+    assert client.get(addresses[3], REMOTE_ADDR="10.0.0.1").status_code == 200
+
+
 def test_behind_a_proxy_nobody_uses_up_the_computations_of_others(
     client: Client, monkeypatch: pytest.MonkeyPatch, settings: LazySettings
 ) -> None:
