@@ -161,6 +161,10 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "competitions"
 ACCOUNT_ADAPTER = "leaderboard.web.accounts.AccountAdapter"
+ACCOUNT_FORMS = {
+    "change_password": "leaderboard.web.password_forms.ChangeForm",
+    "reset_password_from_key": "leaderboard.web.password_forms.ResetForm",
+}
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 ACCOUNT_UNIQUE_EMAIL = True

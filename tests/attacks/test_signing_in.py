@@ -17,7 +17,7 @@ from django.core import mail, signing
 from django.test import Client
 
 from leaderboard import settings as own
-from leaderboard.models import Competition, User
+from leaderboard.models import ApiToken, Competition, User
 from leaderboard.slow_clients import FewAtOnce
 from leaderboard.wsgi import AT_ONCE, application
 from tests.conftest import enter
@@ -222,6 +222,32 @@ def test_a_reset_link_works_once_and_ends_sessions(bo: User, settings: LazySetti
     assert configured.PASSWORD_RESET_TIMEOUT == 3600
 
 
+@pytest.mark.parametrize("is_wanted", [False, True])
+@pytest.mark.parametrize("is_reset", [False, True], ids=["change", "reset"])
+def test_a_new_password_ends_tokens_where_bo_wants_it(bo: User, is_reset: bool, is_wanted: bool) -> None:
+    secret = ApiToken.issue(bo, "laptop")[1]
+    given = {"password1": "battery staple", "password2": "battery staple"} | ({"end_tokens": "on"} if is_wanted else {})
+    client = Client() if is_reset else signed_in(bo)
+    if is_reset:
+        address = reset_form(client)
+        assert "End my API tokens too" in client.get(address).content.decode()
+    else:
+        address, given = "/accounts/password/change/", {**given, "oldpassword": "correct horse"}
+    assert client.post(address, given).status_code == 302
+    bo.refresh_from_db()
+    assert bo.check_password("battery staple")
+    answer = Client().get("/api/v1/competitions", headers={"Authorization": f"Bearer {secret}"})
+    assert answer.status_code == (401 if is_wanted else 200)
+
+
+def reset_form(client: Client) -> str:
+    """Where the link of a letter to Bo leads."""
+    client.post("/accounts/password/reset/", {"email": "bo@example.org"})
+    link = re.search(r"http://[^/]+(/accounts/password/reset/key/\S+)", str(mail.outbox[-1].body))
+    assert link
+    return str(client.get(link[1], follow=True).redirect_chain[-1][0])
+
+
 # --- second factors -----------------------------------------------------------------------------------------------
 
 
@@ -251,6 +277,16 @@ def test_a_password_alone_does_not_sign_in_who_has_a_second_factor(ada: User) ->
     second = Client()
     second.post("/accounts/login/", {"login": "ada", "password": "correct horse"})
     assert second.post("/accounts/2fa/authenticate/", {"code": code}).status_code == 200, "a code worked twice"
+
+
+def test_a_reset_takes_no_second_factor_away(bo: User) -> None:
+    with_app(bo)
+    client = Client()
+    client.post(reset_form(client), {"password1": "battery staple", "password2": "battery staple"})
+    assert client.get("/account/").status_code == 302
+    step = client.post("/accounts/login/", {"login": "bo", "password": "battery staple"})
+    assert step["Location"] == "/accounts/2fa/authenticate/"
+    assert client.get("/account/").status_code == 302
 
 
 def test_a_recovery_code_works_once(ada: User) -> None:
