@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metrics._contract import ratio
+from metrics._contract import ratio, root
 from metrics._figures import Figure, Grid
 
 
@@ -18,12 +18,12 @@ def squares_of(squares: np.ndarray) -> np.ndarray:
 def mean_root(sums: np.ndarray) -> float:
     """The mean over columns of the root of the mean over rows, from sums of ``squares_of``."""
     count, _, *squares = sums
-    return ratio(sum(roots_of(squares, count)), len(squares))
+    return sum(roots_of(squares, count)) / len(squares)
 
 
 def roots_of(squares: Sequence[float], count: float) -> list[float]:
     """The root of the mean over rows of each column."""
-    return [float(np.sqrt(ratio(square, count))) for square in squares]
+    return [root(ratio(square, count)) for square in squares]
 
 
 def by_column(title: str, values: Sequence[float]) -> list[Figure]:
