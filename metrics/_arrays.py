@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from metrics._gather import picked
+
+T = TypeVar("T")
 
 
 class Coded:
@@ -22,6 +24,7 @@ class Coded:
         self.array = array
         self.size = len(array) if array is not None else len(values or ())
         self._made: dict[Hashable, Any] = {} if values is None else {"values": values}
+        self._compared: tuple[Coded, Any, Any] | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -50,6 +53,13 @@ class Coded:
         if key not in self._made:
             self._made[key] = function(self, *args)
         return self._made[key]
+
+    def with_truth(self, truth: Coded, function: Callable[[Coded, Coded], T]) -> T:
+        """``function(truth, self)``; the last answer is kept, because a score and its uncertainty ask for the same."""
+        if self._compared is None or self._compared[:2] != (truth, function):
+            self._compared = (truth, function, function(truth, self))
+        found: T = self._compared[2]
+        return found
 
 
 def _mapped(coded: Coded, function: Callable[..., Any], *args: Hashable) -> list[Any]:

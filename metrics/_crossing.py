@@ -111,7 +111,11 @@ class Crossing:
 
 
 def cross(truth: Coded, prediction: Coded) -> Crossing:
-    """Count the pairs; labels that are equal as values are one label."""
+    """Count the pairs; labels that are equal as values are one label. Counted once for one prediction and truth."""
+    return prediction.with_truth(truth, _cross)
+
+
+def _cross(truth: Coded, prediction: Coded) -> Crossing:
     true, said, of_row = distinct_pairs(truth, prediction)
     numbering = prediction.once(_numbered, truth.once(_values))
     ours, theirs = numbering.of_truth[true], numbering.of_prediction[said]
