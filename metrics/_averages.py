@@ -83,6 +83,21 @@ def effects(counts: np.ndarray, share: Share, average: str, others: int | None =
     return found
 
 
+def size_of(counts: np.ndarray, share: Share, average: str) -> float | None:
+    """How many rows a plain share would need to be as uncertain as the mean over labels that are all equally well
+    predicted: the harmonic mean of the labels' own sizes, times their number. ``None`` for pooled counts."""
+    if average == "micro":
+        return None
+    counts = np.asarray(counts, np.float64)
+    used, _, under = _used(counts, share)
+    if not len(under):
+        return None
+    weights = (counts @ _IS_TRUE)[used] if average == "weighted" else np.ones(len(under))
+    # A ratio of a x to a x + y has the variance of a share of x to x + y in so many rows (delta method).
+    sizes = under**2 / (share.under[0] * (counts[used] @ np.sign(share.under)))
+    return float(weights.sum() ** 2 / np.sum(weights**2 / sizes))
+
+
 def worth(counts: np.ndarray, share: Share, average: str) -> np.ndarray:
     """What each right row adds to the mean, by its label: with these the rows add up to it. Shape (labels,)."""
     counts = np.asarray(counts, np.float64)

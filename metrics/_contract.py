@@ -106,6 +106,10 @@ class Metric:
     ``influence(truth, prediction, **params)`` is the first-order effect of each row of one split on its score, shape
     (n,), scaled so that the root of the sum of squares is the standard error.
 
+    ``effective_size(truth, prediction, **params)`` is for metrics with an ``influence`` that give rare classes the
+    weight of frequent ones: how many rows a plain share would need to say as much as this split, or ``None`` where
+    these parameters weigh rows alike.
+
     What it says of itself is sentences, which are shown in each reader's language: its title, group and summary, the
     kinds of column, the help of its parameters and what it wants ``confirm``ed.
 
@@ -133,6 +137,7 @@ class Metric:
     last_line: str | Callable[..., str] = ""
     figures: Callable[..., list[Figure]] | None = None
     influence: Callable[..., np.ndarray] | None = None
+    effective_size: Callable[..., float | None] | None = None
     ready: Callable[[Any], Any] | None = None
     worst: float | None = None
     best_for: Callable[..., float] | None = None

@@ -211,7 +211,9 @@ def _doubt(truth: Truth, name: str, part: Part, contributions: Any, value: float
             return found
     if metric.influence is not None:
         effects = metric.influence(part.answers, part.prediction, **chosen(metric.influence, params))
-        return from_influence(metric, buckets, effects, value)
+        size = metric.effective_size
+        enough = None if size is None else size(part.answers, part.prediction, **chosen(size, params))
+        return from_influence(metric, buckets, effects, value, enough)
     return by_scoring_again(metric, buckets, value, lambda rows: value_of(truth, part.cut(rows)))
 
 

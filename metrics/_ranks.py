@@ -141,6 +141,13 @@ def roc_influence(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarr
     return classes.of_rows(of_down, of_up)
 
 
+def roc_effective_size(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float | None:
+    """Little where one class is rare: both count alike."""
+    classes = _classes_of(truth, prediction)
+    ups, downs = int(classes.up.sum()), int(classes.down.sum())
+    return 4 * ups * downs / (ups + downs)
+
+
 def _without_one(count: int) -> float:
     return float(np.sqrt(max(count, 1) * max(count - 1, 1)))
 

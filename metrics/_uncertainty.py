@@ -1,15 +1,18 @@
 """How far a score may be from that on other rows of the same kind, and whether one submission is better than another.
 
-The rows of a split are dealt into at most 1,000 **buckets** by a hash of their ids, the same ones for every
-submission. A resample draws as many buckets as there are, with repetition; 200 fixed resamples are shared by all
+**Resamples.** The rows of a split are dealt into at most 1,000 **buckets** by a hash of their ids, the same ones for
+every submission. A resample draws as many buckets as there are, with repetition; 200 fixed resamples are shared by all
 submissions, so that two of them can be compared resample by resample. With up to 1,000 rows every row is a bucket of
 its own, and this is the plain bootstrap.
 
-- A sum over rows is added up once per bucket; a resample is then a row of one matrix product.
+- A sum over rows is added up once per bucket; a resample is then a row of one matrix product. The standard error is
+  the jackknife's: what leaving out each bucket changes.
 - Where a metric knows the influence of each row, the standard error is the root of its sum of squares (for the area
   under the ROC curve this is DeLong's), and a resample adds the influences it drew.
 - Every other metric is scored again on resamples of at most 2,000 rows, and the spread is scaled to all rows. This
   costs 200 scorings of 2,000 rows per split.
+
+The ends of the interval follow from the value and its standard error (``_intervals``).
 
 Everything follows from the ids and the values alone: the same digits for any order of the rows, in every process.
 """
@@ -28,6 +31,7 @@ from metrics._arrays import take
 from metrics._contract import Contributions, Metric
 from metrics._errors import NotFinite
 from metrics._gather import picked
+from metrics._intervals import NORMAL, degrees_of_freedom, interval, widened
 from metrics._tables import raw_cells
 
 if TYPE_CHECKING:
@@ -38,7 +42,8 @@ RESAMPLES = 200
 MOST_ROWS = 2000
 _SEED = 20
 _BYTES = 200_000
-_NORMAL = 1.959963984540054
+_ROUNDING = 1e-13
+"""Share of the value below which a change is the rounding of its sums."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +164,18 @@ def from_sums(
     replicates = _totals(total, buckets.draws @ sums)
     if replicates is None:
         return None
-    return _spread(metric, len(buckets.order), value, replicates)
+    count = len(sums)
+    left_out = _totals(total, sums.sum(axis=0) - sums) if count > 1 else None
+    changes = np.zeros(count) if left_out is None else (left_out - left_out.mean()) * np.sqrt((count - 1) / count)
+    changes[np.abs(changes) <= _ROUNDING * abs(value)] = 0.0
+    error = _root_of_squares(changes)
+    wide = widened(metric, value, error, degrees_of_freedom(changes))
+    return _uncertainty(metric, value, len(buckets.order), error, wide, replicates)
+
+
+def _root_of_squares(changes: np.ndarray) -> float:
+    """The standard error. One row says nothing about others."""
+    return float(np.sqrt(np.square(changes).sum())) if len(changes) > 1 else np.nan
 
 
 def _totals(total: Callable[[np.ndarray], float | None], drawn: np.ndarray) -> np.ndarray | None:
@@ -175,14 +191,16 @@ def _totals(total: Callable[[np.ndarray], float | None], drawn: np.ndarray) -> n
     return None if None in found else np.array(found, np.float64)
 
 
-def from_influence(metric: Metric, buckets: Buckets, effects: np.ndarray, value: float) -> Uncertainty:
-    """Of a metric that knows what each row does to the score."""
+def from_influence(
+    metric: Metric, buckets: Buckets, effects: np.ndarray, value: float, effective_size: float | None = None
+) -> Uncertainty:
+    """Of a metric that knows what each row does to the score. Its resamples spread as far as the interval says."""
     ordered = picked(effects, buckets.order)
     sums = np.add.reduceat(ordered, buckets.starts)
-    replicates = value + (buckets.draws - 1) @ sums
-    replicates = np.where(np.isfinite(replicates), replicates, value)
-    error = float(np.sqrt(np.square(ordered).sum()))
-    return _bounded(metric, len(ordered), error, value, (value - _NORMAL * error, value + _NORMAL * error), replicates)
+    error = _root_of_squares(ordered)
+    wide = widened(metric, value, error, degrees_of_freedom(sums), effective_size)
+    replicates = value + (wide / (error or 1.0)) * ((buckets.draws - 1) @ sums)
+    return _uncertainty(metric, value, effective_size or len(ordered), error, wide, replicates)
 
 
 def by_scoring_again(
@@ -197,7 +215,8 @@ def by_scoring_again(
     known = found[np.isfinite(found)]
     centre = float(known.mean()) if len(known) else value
     moved = value + (np.where(np.isfinite(found), found, centre) - centre) * np.sqrt(size / count)
-    return _spread(metric, count, value, moved)
+    error = float(np.where(np.isfinite(moved), moved, value).std(ddof=1)) if count > 1 else np.nan
+    return _uncertainty(metric, value, count, error, widened(metric, value, error, count - 1), moved)
 
 
 def _number(score: Callable[[np.ndarray], float | None], rows: np.ndarray) -> float:
@@ -208,23 +227,18 @@ def _number(score: Callable[[np.ndarray], float | None], rows: np.ndarray) -> fl
     return np.nan if found is None else found
 
 
-def _spread(metric: Metric, rows: int, value: float, replicates: np.ndarray) -> Uncertainty:
-    replicates = np.where(np.isfinite(replicates), replicates, value)
-    low, high = np.quantile(replicates, (0.025, 0.975))
-    error = float(replicates.std(ddof=1))
-    return _bounded(metric, rows, error, value, (min(float(low), value), max(float(high), value)), replicates)
-
-
-def _bounded(
-    metric: Metric, rows: int, error: float, value: float, ends: tuple[float, float], replicates: np.ndarray
+def _uncertainty(
+    metric: Metric, value: float, rows: float, error: float, wide: float, replicates: np.ndarray
 ) -> Uncertainty:
     """The interval, cut to the scale; it holds the value also where parameters let a file beat the best one."""
+    replicates = np.where(np.isfinite(replicates), replicates, value)
     endless = np.inf if metric.direction == "minimize" else -np.inf
     least, most = sorted((metric.best, endless if metric.worst is None else metric.worst))
     least, most = min(least, value), max(most, value)
-    if rows < 2 or not np.isfinite(error):
+    if not np.isfinite(error):
         return Uncertainty(None, least, most, replicates)
-    return Uncertainty(error, max(ends[0], least) + 0.0, min(ends[1], most) + 0.0, replicates)
+    low, high = interval(metric, value, wide, rows)
+    return Uncertainty(error, min(max(low, least), value) + 0.0, max(min(high, most), value) + 0.0, replicates)
 
 
 @dataclass(frozen=True)
@@ -272,5 +286,5 @@ def indistinguishable(values: np.ndarray, replicates: np.ndarray) -> np.ndarray:
         shared = moved @ moved.T / (replicates.shape[1] - 1)
         alone = np.diagonal(shared)
         spread = unit * np.sqrt(np.maximum(alone[:, None] + alone[None, :] - 2 * shared, 0.0))
-        near: np.ndarray = np.abs(values[:, None] - values[None, :]) <= _NORMAL * spread
+        near: np.ndarray = np.abs(values[:, None] - values[None, :]) <= NORMAL * spread
     return near

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from metrics._arrays import Coded
-from metrics._averages import RECALL, effects, mean_of, worth
+from metrics._averages import RECALL, effects, mean_of, size_of, worth
 from metrics._contract import Contributions, Example, Metric
 from metrics._crossing import confusion_matrix, cross
 from metrics._inputs import Label
@@ -50,6 +50,11 @@ def influence(truth: Coded, prediction: Coded) -> np.ndarray:
     return changes
 
 
+def effective_size(truth: Coded, prediction: Coded) -> float | None:
+    """Little where a label is rare."""
+    return size_of(cross(truth, prediction).outcomes, RECALL, "macro")
+
+
 balanced_accuracy = Metric(
     title="Balanced accuracy",
     group="Labels",
@@ -65,6 +70,7 @@ balanced_accuracy = Metric(
     last_line="{share}",
     worst=0.0,
     influence=influence,
+    effective_size=effective_size,
     figures=confusion_matrix,
     example=Example(
         truth="id,label\n1,a\n2,a\n3,a\n4,a\n5,b\n6,b\n",

@@ -20,7 +20,7 @@ import numpy as np
 
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Binary, Score
-from metrics._ranks import Ranks, one_class, ranks_of, roc_area, roc_curve, roc_influence, wins
+from metrics._ranks import Ranks, one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
@@ -53,6 +53,7 @@ concordance_index = Metric(
     last_line="{ordered} / {pairs}",
     worst=0.0,
     influence=roc_influence,
+    effective_size=roc_effective_size,
     ready=ranks_of,
     figures=roc_curve,
     aliases=("risk",),

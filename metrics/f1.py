@@ -24,7 +24,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metrics._arrays import Coded
-from metrics._averages import F1, effects, mean_of, worth
+from metrics._averages import F1, effects, mean_of, size_of, worth
 from metrics._contract import Contributions, Example, Metric
 from metrics._crossing import confusion_matrix, cross
 from metrics._inputs import Label
@@ -60,6 +60,11 @@ def influence(truth: Coded, prediction: Coded, *, average: Average = "macro") ->
     return changes
 
 
+def effective_size(truth: Coded, prediction: Coded, *, average: Average = "macro") -> float | None:
+    """Little where a label is rare."""
+    return size_of(cross(truth, prediction).outcomes, F1, average)
+
+
 f1 = Metric(
     title="F1",
     group="Labels",
@@ -75,6 +80,7 @@ f1 = Metric(
     last_line="{share}",
     worst=0.0,
     influence=influence,
+    effective_size=effective_size,
     figures=confusion_matrix,
     example=Example(
         truth="id,label\n1,cat\n2,cat\n3,dog\n4,dog\n5,bird\n6,bird\n",
