@@ -66,7 +66,7 @@ class Baselines:
 
 def baselines_of(truth: Truth) -> Baselines:
     """Measure the files. In seconds, whatever the size of the truth."""
-    width = len(truth.submission_columns) - 1
+    width = len(truth.scored_columns)
     small = _fewer(truth, min(MOST_ROWS, max(1000, MOST_CELLS // max(width, 1))))
     if small.metric.is_outside:
         small = small.some(small.scored)
@@ -87,7 +87,7 @@ def baselines_of(truth: Truth) -> Baselines:
 
 def apart_of(truth: Truth) -> dict[str, float]:
     """How far two good files must be apart, per split, without measuring files that know nothing."""
-    width = len(truth.submission_columns) - 1
+    width = len(truth.scored_columns)
     small = _fewer(truth, min(MOST_ROWS, max(1000, MOST_CELLS // max(width, 1))))
     if truth.metric.is_outside or small.problems or unscorable_parts(small):
         return {}
@@ -123,9 +123,11 @@ def _draw(size: int, stream: int) -> np.ndarray:
 
 def reading_of(truth: Truth, rows: Sequence[Sequence[str]]) -> tuple[Any, list[Problem]]:
     """What the metric makes of such rows of a submission, ids apart, and its complaints."""
-    text = csv_bytes(truth.submission_columns, ([str(place), *cells] for place, cells in enumerate(rows)))
+    text = csv_bytes(
+        (truth.id_column, *truth.scored_columns), ([str(place), *cells] for place, cells in enumerate(rows))
+    )
     table = read_table(text, lambda names, line: [], longest_line=truth.metric.longest_line)
-    columns = [Cells(table, name, truth.id_column) for name in truth.submission_columns[1:]]
+    columns = [Cells(table, name, truth.id_column) for name in truth.scored_columns]
     prediction = truth.metric.submission.read(columns, truth.target)
     if truth.metric.verify is not None:
         truth.metric.verify(columns, prediction, **chosen(truth.metric.verify, truth.params))

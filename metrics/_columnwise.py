@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from metrics._contract import ratio, root
 from metrics._figures import Figure, Grid
+from metrics._parameters import Longest
+
+Unscored = Annotated[
+    str | None,
+    Longest(1000),
+    "Columns that a submission must have and that are not scored, separated by commas; empty means none.",
+]
 
 
 def squares_of(squares: np.ndarray) -> np.ndarray:

@@ -163,7 +163,7 @@ def _said(truth: Truth, submission: Source, rows: np.ndarray) -> list[tuple[str,
     """The cells of a file on some scored rows."""
     _, table, places = truth.read_submission(submission)
     columns = []
-    for name in truth.submission_columns[1:]:
+    for name in truth.scored_columns:
         # An id that a file may leave out has no place in it.
         cells = pick(table.column(truth.name_in(table, name)), np.maximum(places[rows], 0)).to_pylist()
         columns.append([cell if at >= 0 else "" for cell, at in zip(cells, places[rows], strict=True)])
@@ -199,7 +199,7 @@ def _counted(theirs: list[tuple[str, ...]]) -> list[tuple[str, int]]:
 
 def _other(truth: Truth, answer: tuple[str, ...], theirs: list[tuple[str, ...]]) -> tuple[str, int]:
     """What the files would rather have in the truth's place, and how many of them."""
-    if len(answer) != 1 or len(truth.submission_columns) != 2:
+    if len(answer) != 1 or len(truth.scored_columns) != 1:
         return "", 0
     if isinstance(truth.metric.submission, (Number, Probability, Score)):
         return _median_of([float(cell) for (cell,) in theirs], float(answer[0]))

@@ -13,6 +13,8 @@ from metrics._sentences import counted, joined, listed, said
 from metrics._tables import Table
 
 USAGE = "Usage"
+UNSCORED = "unscored"
+"""The parameter that lists columns which a submission has and which are not scored."""
 SPLITS = ("public", "private", "ignored")
 
 
@@ -24,6 +26,8 @@ class Layout:
     targets: tuple[str, ...]
     has_split: bool
     roles: Mapping[str, str] = field(default_factory=dict)
+    unscored: tuple[str, ...] = ()
+    """Columns that a submission has and that are not scored."""
 
 
 def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
@@ -46,7 +50,8 @@ def layout_of(
     name = id_column_of(table, id_column)
     _refuse_other_usage(table)
     roles = _roles_of(metric, table, name, params or {}) if metric is not None else {}
-    targets = tuple(column for column in table.names if column not in (name, USAGE, *roles.values()))
+    unscored = _unscored_of(metric, params or {}, (name, USAGE, *roles.values()))
+    targets = tuple(column for column in table.names if column not in (name, USAGE, *roles.values(), *unscored))
     if not targets:
         raise Refused(Problem("no_target", said("The file has no target column beside the ids.")))
     if metric is not None and not metric.truth.many and len(targets) != metric.truth.columns:
@@ -62,7 +67,23 @@ def layout_of(
         if index := next((column for column in table.names if is_index(column)), ""):
             message = joined([message, looks_like_index(index)])
         raise Refused(Problem("target_columns", message, column=targets[0], count=len(targets)))
-    return Layout(name, targets, USAGE in table.names and name != USAGE, roles)
+    return Layout(name, targets, USAGE in table.names and name != USAGE, roles, unscored)
+
+
+def _unscored_of(metric: Metric | None, params: Mapping[str, Any], taken: Sequence[str]) -> tuple[str, ...]:
+    """The columns that the parameter of that name lists."""
+    if metric is None or metric.is_outside:
+        return ()
+    names = tuple(dict.fromkeys(filter(None, map(str.strip, (params.get(UNSCORED) or "").split(",")))))
+    for column in names:
+        if column in taken:
+            message = said(
+                "The column {column} plays another part, so it cannot be listed in the parameter {parameter}.",
+                column=shown(column),
+                parameter=shown(UNSCORED),
+            )
+            raise Refused(Problem("unscored", message, column=column))
+    return names
 
 
 def id_column_of(table: Table, id_column: str | None) -> str:

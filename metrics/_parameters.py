@@ -31,7 +31,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Longest:
-    """The most characters that a text may have; from 101 on it is asked for in a field of several lines."""
+    """The most characters that a text may have; from 1001 on it is asked for in a field of several lines."""
 
     characters: int
 

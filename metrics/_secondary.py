@@ -110,7 +110,7 @@ class Readings:
     def of(self, truth: Truth) -> tuple[Sequence[Cells], Any]:
         """The columns with all complaints about them, and the prediction in the order of the file."""
         if truth.reading not in self._kept:
-            names = [self.main.name_in(self.table, name) for name in truth.submission_columns[1:]]
+            names = [self.main.name_in(self.table, name) for name in truth.scored_columns]
             columns = [Cells(self.table, name, truth.id_column) for name in names]
             prediction = truth.metric.submission.read(columns, truth.target)
             if truth.metric.verify is not None:

@@ -62,6 +62,7 @@ class Truth:
         self.id_column = layout.id_column
         self.target_columns = layout.targets
         self.role_columns = layout.roles
+        self.unscored_columns = layout.unscored
         self.has_split = layout.has_split
         self.table = table
         self.ids = Ids(table.column(layout.id_column))
@@ -161,9 +162,14 @@ class Truth:
         return self.rows - len(self.scored)
 
     @cached_property
+    def scored_columns(self) -> tuple[str, ...]:
+        """The columns of a submission that the metric reads."""
+        return answer_columns(self.metric, self.target, self.target_columns)
+
+    @cached_property
     def submission_columns(self) -> tuple[str, ...]:
-        """The exact header of a submission, id first."""
-        return (self.id_column, *answer_columns(self.metric, self.target, self.target_columns))
+        """The exact header of a submission, id first; columns that are not scored come last."""
+        return (self.id_column, *self.scored_columns, *self.unscored_columns)
 
     @cached_property
     def part_answers(self) -> dict[str, Any]:
@@ -254,7 +260,7 @@ class Truth:
         Raises ``SubmissionError``, which depends on no answer and on no split.
         """
         table, alignment, problems = self._aligned(submission)
-        names = [self.name_in(table, name) for name in self.submission_columns[1:]]
+        names = [self.name_in(table, name) for name in self.scored_columns]
         columns = [Cells(table, name, self.id_column) for name in names]
         prediction = self.metric.submission.read(columns, self.target)
         if self.metric.verify is not None:
@@ -280,23 +286,27 @@ class Truth:
 
     def sample_submission(self) -> bytes:
         """A valid submission with the same dull answer in each row, sorted by id so that it tells nothing."""
-        cells = self.dull_cells
+        cells = [*self.dull_cells, *self._unscored_cells]
         return self._csv([name, *cells] for name in self.ids.in_order)
 
     @property
     def dull_cells(self) -> list[str]:
-        """The cells beside the id in each row of the sample."""
+        """The scored cells in each row of the sample."""
         cell = self.metric.submission.sample(self.target)
-        return [cell] * (len(self.submission_columns) - 1) if isinstance(cell, str) else cell
+        return [cell] * len(self.scored_columns) if isinstance(cell, str) else cell
+
+    @property
+    def _unscored_cells(self) -> list[str]:
+        return self.dull_cells[-1:] * len(self.unscored_columns)
 
     def perfect_submission(self) -> bytes:
         """A submission made of the answers themselves; ignored rows get the sample's answer."""
-        dull = self.dull_cells
+        dull, further = self.dull_cells, self._unscored_cells
         cells = {int(row): values for row, *values in zip(self.scored, *self.perfect_columns(), strict=True)}
-        return self._csv([name, *cells.get(row, dull)] for row, name in enumerate(self.ids.texts))
+        return self._csv([name, *cells.get(row, dull), *further] for row, name in enumerate(self.ids.texts))
 
     def perfect_columns(self) -> list[list[str]]:
-        """The answers as a submission has them: its columns beside the id, of the scored rows."""
+        """The answers as a submission has them: its scored columns, of the scored rows."""
         if self.metric.perfect is not None:
             return self.metric.perfect(self.answers, **chosen(self.metric.perfect, self.params))
         return [pick(self.table.column(name), self.scored).to_pylist() for name in self.target_columns]
@@ -304,7 +314,7 @@ class Truth:
     def some(self, rows: np.ndarray) -> Truth:
         """The truth of some rows of the file, in the order given."""
         table = self.table.some(rows)
-        layout = Layout(self.id_column, self.target_columns, self.has_split, self.role_columns)
+        layout = Layout(self.id_column, self.target_columns, self.has_split, self.role_columns, self.unscored_columns)
         return Truth(self.metric, self.params, table, layout)
 
     def _csv(self, rows: Any) -> bytes:

@@ -24,6 +24,7 @@ from typing import Annotated
 import numpy as np
 
 from metrics._columns import Skip, added_over, counted_columns, mean_of_columns, missing_class, table_of_columns
+from metrics._columnwise import Unscored
 from metrics._contract import Example, Metric
 from metrics._figures import Figure
 from metrics._inputs import Binary, Score
@@ -43,7 +44,7 @@ def rows(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> np
     return added_over(truth, prediction, counted_columns(truth, skip), share)[:, None]
 
 
-def total(sums: np.ndarray, *, padding: Padding = 0) -> float | None:
+def total(sums: np.ndarray, *, padding: Padding = 0, unscored: Unscored = None) -> float | None:
     """The parts are all of the mean, but for what added rows give."""
     return None if padding else float(sums[0])
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from metrics._columnwise import Unscored
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Binary, Probability
 from metrics._surprise import Clip, surprise
@@ -26,7 +27,7 @@ def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np
     return np.column_stack([surprise(truth, prediction, clip).sum(axis=1), np.full(len(truth), truth.shape[1])])
 
 
-def total(sums: np.ndarray) -> float:
+def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
     """The mean over all cells."""
     return ratio(*sums)
 

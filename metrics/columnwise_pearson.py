@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._columnwise import by_column
+from metrics._columnwise import Unscored, by_column
 from metrics._contract import Example, Metric, ratio
 from metrics._figures import Figure
 from metrics._inputs import Number
@@ -27,7 +27,7 @@ def of_columns(truth: np.ndarray, prediction: np.ndarray) -> list[float]:
     return [correlation(true, said) for true, said in zip(truth.T, prediction.T, strict=True)]
 
 
-def score(truth: np.ndarray, prediction: np.ndarray) -> float:
+def score(truth: np.ndarray, prediction: np.ndarray, *, unscored: Unscored = None) -> float:
     """The mean over columns."""
     found = of_columns(truth, prediction)
     return ratio(sum(found), len(found))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._columnwise import by_column, mean_root, roots_of, squares_of
+from metrics._columnwise import Unscored, by_column, mean_root, roots_of, squares_of
 from metrics._contract import Example, Metric
 from metrics._figures import Figure
 from metrics._inputs import Number
@@ -25,7 +25,7 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     return squares_of((prediction - truth) ** 2)
 
 
-def total(sums: np.ndarray) -> float:
+def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
     """The mean of the roots."""
     return mean_root(sums)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._columnwise import by_column, mean_root, roots_of, squares_of
+from metrics._columnwise import Unscored, by_column, mean_root, roots_of, squares_of
 from metrics._contract import Example, Metric
 from metrics._fields import Amount
 from metrics._figures import Figure
@@ -30,7 +30,7 @@ def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> 
     return squares_of(squared_log_error(truth, prediction, offset))
 
 
-def total(sums: np.ndarray) -> float:
+def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
     """The mean of the roots."""
     return mean_root(sums)
 

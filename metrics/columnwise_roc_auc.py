@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from metrics._columns import Skip, added_over, counted_columns, mean_of_columns, missing_class, table_of_columns
+from metrics._columnwise import Unscored
 from metrics._contract import Example, Metric
 from metrics._figures import Figure
 from metrics._inputs import Binary, Score
@@ -39,7 +40,7 @@ def rows(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> np
     return added_over(truth, prediction, counted_columns(truth, skip), share)[:, None]
 
 
-def total(sums: np.ndarray) -> float:
+def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
     """The parts of the mean area are all of it."""
     return float(sums[0])
 

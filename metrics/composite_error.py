@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from metrics._columnwise import Unscored
 from metrics._composite import (
     LONG,
     Combine,
@@ -56,7 +57,14 @@ def check(text: str) -> None:
 Parts = Annotated[str, LONG, check, "One part per line: weight, metric, columns and parameters of the metric."]
 
 
-def score(truth: PartArrays, prediction: PartArrays, *, parts: Parts = DEFAULT, combine: Combine = "mean") -> float:
+def score(
+    truth: PartArrays,
+    prediction: PartArrays,
+    *,
+    parts: Parts = DEFAULT,
+    combine: Combine = "mean",
+    unscored: Unscored = None,
+) -> float:
     """The parts' own values, weighted; ``adapted`` has seen to ``parts``."""
     return combined(truth.parts, values_of(truth, prediction), combine)
 

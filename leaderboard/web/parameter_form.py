@@ -64,7 +64,7 @@ def field_of(parameter: metrics.Parameter, initial: Any, columns: Sequence[str] 
             **options,
         )
     widget: forms.Widget = forms.TextInput(attrs={"autocomplete": "off"})
-    if parameter.kind == "text" and parameter.longest > 100:
+    if parameter.kind == "text" and parameter.longest > 1000:
         widget = forms.Textarea(attrs={"autocomplete": "off", "rows": 4, "spellcheck": "false"})
     if parameter.kind in ("int", "float"):
         limits = {"min": parameter.minimum, "max": parameter.maximum, "step": 1 if parameter.kind == "int" else "any"}

@@ -796,7 +796,15 @@ GRADERS = [
         "columnwise_rmse",
         columns(each(number(0, 9), 3), each(number(0, 9), 3), ("a", "b", "c")),
         RMSE,
-        ("OpenVaccine", "Feedback Prize: English Language Learning"),
+        ("Feedback Prize: English Language Learning",),
+    ),
+    Grader(
+        "mean over three of five columns of the RMSE",
+        "columnwise_rmse",
+        columns(each(number(0, 9), 5), each(number(0, 9), 5), ("a", "b", "c", "d", "e")),
+        lambda truth, sent: RMSE([[a, c, d] for a, _, c, d, _ in truth], [[a, c, d] for a, _, c, d, _ in sent]),
+        ("OpenVaccine",),
+        {"unscored": "b, e"},
     ),
     Grader(
         "mean absolute error",

@@ -82,3 +82,32 @@ def test_too_many_points_and_other_cells_are_told_by_the_file_alone() -> None:
     with pytest.raises(metrics.GroundTruthError, match="sides above 0"):
         metrics.prepare("labelled_points_f1", b"id,labels\n1,a 0 0 4 0\n2,\n")
     assert prepared.evaluate(b"id,labels\n1,a 0 1\n2,\n").overall == 0.0
+
+
+WIDE = b"id,a,b,c,Usage\n1,1,7,3,Public\n2,2,8,5,Private\n3,4,9,6,Private\n"
+
+
+@pytest.mark.parametrize("where", ["in the truth", "nowhere else"])
+def test_bo_sends_columns_that_ada_does_not_score(where: str) -> None:
+    truth = WIDE if where == "in the truth" else b"id,a,c,Usage\n1,1,3,Public\n2,2,5,Private\n3,4,6,Private\n"
+    prepared = metrics.prepare("columnwise_rmse", truth, {"unscored": "b, more"})
+    assert prepared.submission_columns == ("id", "a", "c", "b", "more")
+    plain = metrics.evaluate("columnwise_rmse", b"id,a,c\n1,1,3\n2,2,5\n3,4,6\n", b"id,a,c\n1,1,4\n2,2,5\n3,9,6\n")
+    found = prepared.evaluate(b"id,b,a,more,c\n1,?,1,,4\n2,?,2,x,5\n3,?,9,,6\n", uncertainty=True)
+    assert found.overall == plain.overall
+    assert prepared.evaluate(prepared.perfect_submission()).private == 0
+    assert prepared.sample_submission().startswith(b"id,a,c,b,more\n1,0,0,0,0\n")
+    with pytest.raises(metrics.SubmissionError, match='"more" is missing'):
+        prepared.evaluate(b"id,a,b,c\n1,1,1,4\n2,2,2,5\n3,9,9,6\n")
+    report = metrics.check_truth("columnwise_rmse", truth, {"unscored": "b, more"})
+    assert report.ok
+    assert report.submission_columns == ("id", "a", "c", "b", "more")
+    assert {line.name for line in report.baselines} >= {"Mean", "Median", "Perfect file"}
+
+
+@pytest.mark.parametrize("column", ["id", "Usage"])
+def test_ada_cannot_leave_unscored_what_plays_another_part(column: str) -> None:
+    with pytest.raises(metrics.GroundTruthError, match="plays another part"):
+        metrics.prepare("columnwise_rmse", WIDE, {"unscored": f"b,{column}"})
+    with pytest.raises(metrics.GroundTruthError, match="no target column"):
+        metrics.prepare("columnwise_rmse", WIDE, {"unscored": "a,b,c"})
