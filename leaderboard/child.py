@@ -135,13 +135,13 @@ def add_split(
 def check_submission(
     metric: str, truth: str, params: dict[str, Any], id_column: str | None, submission: str, secondary: Asked = ()
 ) -> dict[str, Any]:
-    """All problems of a submission. Nothing is measured, so the answer tells nothing about the truth."""
+    """All problems of a submission, or its warnings. Nothing is measured: the answer tells nothing about the truth."""
     prepared = _prepared(metric, truth, params, id_column, secondary)
     try:
-        prepared.check(Path(submission))
+        warnings = prepared.check(Path(submission))
     except metrics.SubmissionError as error:
-        return {"problems": [problem.as_kept() for problem in error.problems]}
-    return {"problems": []}
+        return {"problems": [problem.as_kept() for problem in error.problems], "warnings": []}
+    return {"problems": [], "warnings": [warning.as_kept() for warning in warnings]}
 
 
 def sample_submission(
@@ -311,7 +311,7 @@ def main() -> None:
     except MemoryError:
         if job != "check_submission":
             raise
-        answer = {"problems": [too_much_memory(megabytes)]}
+        answer = {"problems": [too_much_memory(megabytes)], "warnings": []}
     json.dump(answer, sys.stdout)
 
 

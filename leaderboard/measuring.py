@@ -45,11 +45,12 @@ class Damaged(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What measuring a file came to: a result, or all problems of the file, or our own failure; what the metric said
-    about that is for the host alone."""
+    """What measuring a file came to: a result with warnings, or all problems of the file, or our own failure; what the
+    metric said about that is for the host alone."""
 
     result: metrics.Result | None = None
     problems: tuple[dict[str, Any], ...] = ()
+    warnings: tuple[dict[str, Any], ...] = ()
     failure: str = ""
     told_to_host: str = ""
 
@@ -134,7 +135,12 @@ def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.A
         return Outcome(failure=OUR_FAULT, told_to_host=answer.told[:MOST_TOLD])
     if answer.result is not None and not _has_both_splits(answer.result):
         raise ValueError("a published ruler has both splits")
-    return Outcome(result=answer.result, problems=answer.problems, told_to_host=answer.told[:MOST_TOLD])
+    return Outcome(
+        result=answer.result,
+        problems=answer.problems,
+        warnings=answer.warnings,
+        told_to_host=answer.told[:MOST_TOLD],
+    )
 
 
 def _has_both_splits(result: metrics.Result) -> bool:

@@ -118,6 +118,7 @@ _END = PreparedUpdate(
     ),
     status=Given("status", CharField()),
     problems=Given("problems", JSONField()),
+    warnings=Given("warnings", JSONField()),
     failure=Given("failure", CharField()),
     told_to_host=Given("told_to_host", CharField()),
     claim=None,
@@ -143,6 +144,7 @@ def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcom
         held=claim,
         status=status,
         problems=list(outcome.problems),
+        warnings=list(outcome.warnings),
         failure=outcome.failure,
         told_to_host=outcome.told_to_host,
     )

@@ -147,6 +147,8 @@ def _score(options: argparse.Namespace) -> int:
         print(f"{name:<8} {getattr(result, name)!r}{interval}{f'  ({parts})' if parts else ''}")
     for aside, value in zip(truth.secondary, result.secondary, strict=True):
         print(_beside(value, aside.problem))  # at home one holds the truth, so nothing is kept back
+    for warning in result.warnings:
+        print(f"Warning: {warning.message}")
     for name, found in comparisons.items():
         print(_verdict(name, found, options))
     return 0

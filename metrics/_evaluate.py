@@ -12,7 +12,7 @@ import numpy as np
 
 from metrics._arrays import take
 from metrics._contract import Contributions, Metric, sums_of
-from metrics._errors import NotFinite
+from metrics._errors import NotFinite, Problem
 from metrics._parameters import chosen
 from metrics._uncertainty import Part, Uncertainty, by_scoring_again, from_influence, from_sums
 
@@ -52,7 +52,8 @@ class Result:
     behind the value (``tp``, ``fp``, …), and is empty where a metric has none, or computes its value without them and
     nobody asked. ``uncertainty`` says, per split, how far
     the value may be from that on other rows of the same kind; it is empty where it was not asked for. ``secondary``
-    has the values of the metrics that ``prepare`` was asked for beside this one, in their order.
+    has the values of the metrics that ``prepare`` was asked for beside this one, in their order. ``warnings`` tell the
+    student what looks wrong in a file that can be scored.
     """
 
     metric: str
@@ -65,13 +66,15 @@ class Result:
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     uncertainty: Mapping[str, Uncertainty] = field(default_factory=dict)
     secondary: tuple[SecondaryValue, ...] = ()
+    warnings: tuple[Problem, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """What the home scorer prints with ``--json``."""
         names = ("metric", "version", "params", "overall", "public", "private", "rows")
         values = {name: getattr(self, name) for name in names}
         beside = {"secondary": [one.as_dict() for one in self.secondary]} if self.secondary else {}
-        return {**values, "params": dict(self.params), **beside}
+        warnings = {"warnings": [one.as_dict() for one in self.warnings]} if self.warnings else {}
+        return {**values, "params": dict(self.params), **beside, **warnings}
 
 
 def measure(

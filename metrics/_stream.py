@@ -23,6 +23,7 @@ from metrics._containers import container_of
 from metrics._contract import Contributions
 from metrics._errors import Refused
 from metrics._evaluate import Result, SecondaryValue, measure, row_contributions
+from metrics._foreign_labels import ForeignLabels
 from metrics._headers import header_of
 from metrics._inputs import Plain, RankedLabel
 from metrics._memory import release_arrow, release_memory
@@ -63,7 +64,8 @@ def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool, with_p
         release_memory(_pieces.PIECE)
         result = measure(truth, prediction, contributions, uncertainty=uncertainty, with_parts=with_parts)
         del prediction, contributions
-        return replace(result, secondary=_values(truth, source, beside)) if beside else result
+        secondary = _values(truth, source, beside) if beside else ()
+        return replace(result, secondary=secondary, warnings=kept.labels.warnings())
     except (_Odd, Refused, MemoryError):
         return None
 
@@ -139,6 +141,7 @@ class _Kept:
     def __init__(self, truth: Truth) -> None:
         self.truth = truth
         self.rows = 0
+        self.labels = ForeignLabels(truth)
         self.seen = np.zeros(len(truth.ids), bool)
 
     def find(self, table: Table) -> np.ndarray:
@@ -154,6 +157,7 @@ class _Kept:
         if any(cells.problems for cells in columns):
             raise _Odd
         self.seen[found] = True
+        self.labels.add(prediction)
         self.keep(found, prediction)
         self.rows += len(found)
 

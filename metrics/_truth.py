@@ -17,6 +17,7 @@ from metrics._containers import LIMIT
 from metrics._contract import Metric, answer_columns
 from metrics._errors import MetricFailed, NotFinite, Problem, Refused, SubmissionError
 from metrics._evaluate import Result, SecondaryValue, measure
+from metrics._foreign_labels import ForeignLabels
 from metrics._headers import check_header
 from metrics._ids import Alignment, Ids
 from metrics._layout import SPLITS, USAGE, Layout
@@ -208,11 +209,18 @@ class Truth:
         except NotFinite:
             raise MetricFailed(self.metric.key, "gave no finite number") from None
 
-    def check(self, submission: Source) -> None:
-        """Read a submission without measuring it. Raises ``SubmissionError`` exactly where ``evaluate`` does."""
-        _, table, _ = self.read_submission(submission)
+    def check(self, submission: Source) -> tuple[Problem, ...]:
+        """The warnings about a submission, which is read and not measured. Raises ``SubmissionError`` as ``evaluate``
+        does, and never because of an answer."""
+        prediction, table, _ = self.read_submission(submission)
         if self.metric.refuse_elsewhere is not None:
             self.metric.refuse_elsewhere(self, table)
+        return self._warnings(prediction)
+
+    def _warnings(self, prediction: Any) -> tuple[Problem, ...]:
+        labels = ForeignLabels(self)
+        labels.add(prediction)
+        return labels.warnings()
 
     def _evaluate_at_once(self, submission: Source, uncertainty: bool, with_parts: bool) -> Result:
         prediction, table, places = self.read_submission(submission)
@@ -228,7 +236,8 @@ class Truth:
         except MemoryError:
             # How much measuring takes follows from the truth as well, so the file is not refused for it.
             raise MetricFailed(self.metric.key, "needed more memory than there is") from None
-        return replace(result, secondary=beside.values()) if self.secondary else result
+        secondary = beside.values() if self.secondary else ()
+        return replace(result, secondary=secondary, warnings=self._warnings(prediction))
 
     def _beside(self, table: Table, places: np.ndarray) -> Beside:
         return Beside(self.secondary, Readings(self, table), places)

@@ -108,14 +108,15 @@ def check_file(
     user = owner(request)
     competition = visible_competition(user, slug)
     try:
-        found = submitting.check_only(competition=competition, user=user, chunks=file.chunks())
+        found = submitting.check(competition=competition, user=user, chunks=file.chunks())
     except submitting.Refused as refused:
         raise refusal(refused) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
     except ChildFailed as error:
         raise ApiError(503, _("The file could not be checked at this moment. Try again in a minute.")) from error
-    return Checked(is_valid=not found, errors=[Problem.model_validate(problem) for problem in found])
+    errors, warnings = ([Problem.model_validate(one) for one in some] for some in found)
+    return Checked(is_valid=not errors, errors=errors, warnings=warnings)
 
 
 # --- shared with what hosts do ----------------------------------------------------------------------------------

@@ -123,6 +123,7 @@ def submission_out(
         private_score=scores.get(Split.PRIVATE),
         secondary=_secondary(submission, set(scores), is_exact=shown is None),
         errors=_errors(submission),
+        warnings=[Problem.model_validate(warning) for warning in submission.warnings],
     )
 
 

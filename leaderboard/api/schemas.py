@@ -116,6 +116,7 @@ class SubmissionOut(Schema):
         Field(description="In the order of the competition's; empty where no score of the submission is shown."),
     ]
     errors: Annotated[list[Problem], Field(description="Why the file was not scored.")]
+    warnings: Annotated[list[Problem], Field(description="What looks wrong in a file that was scored.")]
 
 
 class BoardRow(Schema):
@@ -189,6 +190,7 @@ class Checked(Schema):
 
     is_valid: bool
     errors: list[Problem]
+    warnings: Annotated[list[Problem], Field(description="What looks wrong in a file that can be scored.")]
 
 
 class Finding(Schema):

@@ -152,6 +152,7 @@ def _submission(account: User, submission: Submission, at: datetime) -> dict[str
         "note": submission.note if is_mine else "",
         **{name: getattr(submission, name) for name in names},
         "problems": [{name: fact for name, fact in one.items() if name != "forms"} for one in submission.problems],
+        "warnings": [{name: fact for name, fact in one.items() if name != "forms"} for one in submission.warnings],
         "scores": _scores(account, submission, at),
     }
 

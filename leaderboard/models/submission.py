@@ -107,6 +107,8 @@ class Submission(models.Model):
 
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     problems = models.JSONField(default=list)
+    # What looks wrong in a file that was scored.
+    warnings = models.JSONField(default=list)
     failure = models.CharField(max_length=500, blank=True)
     # What a metric from outside said when it broke. It may quote the truth: only hosts and operators read it.
     told_to_host = models.TextField(blank=True)

@@ -22,11 +22,13 @@ _MOST_TOLD = 8000
 
 @dataclass(frozen=True)
 class Answer:
-    """A result, or all problems of the file, or a `failure` that is not the file's, in words for the log that quote no
-    value. `told` is what a metric from outside said about it, for the host alone; `details` say where it arose."""
+    """A result with warnings, or all problems of the file, or a `failure` that is not the file's, in words for the log
+    that quote no value. `told` is what a metric from outside said about it, for the host alone; `details` say where it
+    arose."""
 
     result: metrics.Result | None = None
     problems: tuple[dict[str, Any], ...] = ()
+    warnings: tuple[dict[str, Any], ...] = ()
     failure: str = ""
     told: str = ""
     details: str = field(default="", repr=False)
@@ -77,9 +79,8 @@ def _sent(result: metrics.Result) -> tuple[dict[str, Any], list[bytes]]:
     told = {name: getattr(result, name) for name in names}
     secondary = list(map(metrics.kept, result.secondary))
     parts = {name: dict(part) for name, part in result.parts.items()}
-    return {
-        "result": {**told, "params": dict(result.params), "parts": parts, "secondary": secondary, "uncertainty": doubts}
-    }, blobs
+    told |= {"params": dict(result.params), "parts": parts, "secondary": secondary, "uncertainty": doubts}
+    return {"result": told, "warnings": [warning.as_kept() for warning in result.warnings]}, blobs
 
 
 # --- in the worker ----------------------------------------------------------------------------------------------
@@ -89,7 +90,8 @@ def read(told: Mapping[str, Any], blob: bytes) -> Answer:
     """What a child sent, if it has the form of an answer. Raises `Garbled`."""
     try:
         if "result" in told:
-            return Answer(result=_result(told["result"], blob))
+            warnings = tuple(_problem(one) for one in told.get("warnings", ()))
+            return Answer(result=_result(told["result"], blob), warnings=warnings)
         if "problems" in told:
             problems = tuple(_problem(one) for one in told["problems"])
             return Answer(problems=problems, told=str(told.get("told", ""))[:_MOST_TOLD])

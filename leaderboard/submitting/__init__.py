@@ -19,7 +19,7 @@ from ..models import Competition, DailyAttempts, Membership, Submission, User, t
 from ..models.clock import database_now
 from ..storage import StoredFile, clean_name, in_units, remove, store
 from . import _now
-from ._checking import check_beginning, check_only
+from ._checking import Checked, check, check_beginning, check_only
 from ._conditions import (
     FAILED_FILES_PER_DAY,
     Allowance,
@@ -35,11 +35,13 @@ from ._conditions import (
 __all__ = [
     "FAILED_FILES_PER_DAY",
     "Allowance",
+    "Checked",
     "Refused",
     "SameBytes",
     "allowance",
     "allowances",
     "annotate",
+    "check",
     "check_beginning",
     "check_only",
     "reason_not_to",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
@@ -29,8 +29,20 @@ _checking: set[int] = set()
 _lock = threading.Lock()
 
 
+class Checked(NamedTuple):
+    """All ``problems`` of a file, or, of one that can be scored, the ``warnings``."""
+
+    problems: list[dict[str, Any]]
+    warnings: list[dict[str, Any]]
+
+
 def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
-    """All problems of a file, spending and keeping nothing; the conditions of handing in, attempts apart.
+    """All problems of a file: `check`."""
+    return check(competition=competition, user=user, chunks=chunks).problems
+
+
+def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> Checked:
+    """What is wrong with a file, spending and keeping nothing; the conditions of handing in, attempts apart.
 
     Raises `Refused`, also with the code `busy` where too many files are being checked already, and with `checks` where
     this person has others checked or had too many: nobody takes the places of a class.
@@ -64,12 +76,12 @@ def _place_for(user: User) -> Iterator[None]:
         _checking.discard(user.pk)
 
 
-def _check(competition: Competition, ruler: GroundTruth, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
+def _check(competition: Competition, ruler: GroundTruth, chunks: Iterable[bytes]) -> Checked:
     stored = store(chunks, "checks", limit=competition.max_bytes)
     try:
         problems = check_beginning(stored, ruler)
         if problems:
-            return problems
+            return Checked(problems, [])
         answer = child.run(
             "check_submission",
             metric=ruler.metric_key,
@@ -79,8 +91,7 @@ def _check(competition: Competition, ruler: GroundTruth, chunks: Iterable[bytes]
             secondary=ruler.secondary_asked,
             submission=str(path_of(stored.key)),
         )
-        found: list[dict[str, Any]] = answer["problems"]
-        return found
+        return Checked(answer["problems"], answer["warnings"])
     finally:
         remove(stored.key)
 

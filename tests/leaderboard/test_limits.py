@@ -39,10 +39,16 @@ def test_a_file_that_unpacks_to_far_more_than_its_truth_is_refused_before_it_is_
     assert [problem["code"] for problem in submission.problems] == ["too_large"]
 
 
-def test_the_larger_the_truth_the_larger_a_submission_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_large_a_submission_may_be_follows_from_its_rows_and_columns_and_not_from_the_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("metrics._truth.SMALL", 100)
     truth = metrics.prepare("accuracy", TRUTH.encode())
-    assert truth.largest_submission == 20 * len(TRUTH)
+    longer = metrics.prepare("accuracy", TRUTH.replace("cat", "cat" * 100).encode())
+    more = "".join(f"{number},cat,Public\n" for number in range(13, 25))
+    twice = metrics.prepare("accuracy", (TRUTH + more).encode())
+    assert len(answers()) < truth.largest_submission == longer.largest_submission
+    assert truth.largest_submission < twice.largest_submission
     assert truth.evaluate(answers()).overall == 1
 
 

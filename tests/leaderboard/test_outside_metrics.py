@@ -36,6 +36,8 @@ def score(solution, submission, row_id_column_name, power: float = 1.0):
         raise ParticipantVisibleError("Gaps need numbers from 0 on.")
     if (submission.y > 50).any():
         raise ValueError("canary " + str(list(solution.y)))
+    if (submission.y == 33).any() and solution.y.max() > 1:
+        raise ParticipantVisibleError(f"Answer 33 is not {list(solution.y)}.")
     return float(((solution.y - submission.y).abs() ** power).mean())
 '''
 
@@ -103,16 +105,29 @@ def test_what_the_metric_says_of_bos_file_reaches_bo_and_costs_no_attempt(gaps: 
     assert "Gaps need numbers from 0 on." in page_of(bo, f"/c/gaps/submissions/{mine.pk}/")
 
 
-def test_what_it_says_of_the_private_part_reaches_ada_alone(
-    gaps: Competition, shelf: Path, ada: User, bo: User
-) -> None:
+def test_what_it_says_of_bos_file_is_the_same_in_whatever_part_a_row_is(gaps: Competition, bo: User) -> None:
     # Row 1 is public, row 2 private.
-    mine = hand_in(gaps, bo, MINE.replace(b"\n2,3", b"\n2,-2"))
+    files = [MINE.replace(b"\n1,2", b"\n1,-2"), MINE.replace(b"\n2,3", b"\n2,-2")]
+    told = [(mine.status, mine.problems) for mine in (hand_in(gaps, bo, file) for file in files)]
+    assert told[0] == told[1]
+    assert [problem["message"] for problem in told[0][1]] == ["Gaps need numbers from 0 on."]
+    assert [submitting.check_only(competition=gaps, user=bo, chunks=[file]) for file in files] == [told[0][1]] * 2
+
+
+@pytest.mark.parametrize("changed", [b"\n1,33", b"\n2,33"])
+def test_what_it_says_beside_the_true_answers_reaches_ada_alone(
+    gaps: Competition, ada: User, bo: User, changed: bytes
+) -> None:
+    """Row 1 is public, row 2 private."""
+    file = MINE.replace(b"\n1,2" if changed[1:2] == b"1" else b"\n2,3", changed)
+    assert submitting.check_only(competition=gaps, user=bo, chunks=[file]) == []
+    mine = hand_in(gaps, bo, file)
     assert (mine.status, mine.failure, used(bo)) == ("invalid", "", 0)
     assert "cannot be shown here" in mine.problems[0]["message"]
-    assert "Of the private part the metric says: Gaps need numbers" in page_of(ada, "/host/gaps/submissions/")
+    part = "public" if changed[1:2] == b"1" else "private"
+    assert f"Of the {part} part the metric says: Answer 33 is not" in page_of(ada, "/host/gaps/submissions/")
     for url in ("", "leaderboard/", "submissions/", f"submissions/{mine.pk}/"):
-        assert "Gaps need" not in page_of(bo, f"/c/gaps/{url}")
+        assert "Answer 33" not in page_of(bo, f"/c/gaps/{url}")
 
 
 def test_what_it_says_of_itself_reaches_ada_alone(

@@ -328,6 +328,63 @@ def test_what_it_says_of_the_private_part_does_not(drop: Drop) -> None:
     assert finding.message.endswith("Of the private part the metric says: [3, 1, 4, 2]")
 
 
+NOSY = """
+total = solution.y.sum()
+if (submission.y < 0).any():
+    raise ParticipantVisibleError(f"No number may be negative; the answers add up to {total}.")
+if (submission.y > 10 * solution.y.max() + 1).any():
+    raise ParticipantVisibleError(f"Too large beside {solution.y.max()}.")
+return float(total)
+"""
+
+
+def test_words_about_answers_are_about_answers_that_tell_nothing(drop: Drop) -> None:
+    drop("nosy", body(NOSY.strip(), VISIBLE))
+    other = TRUTH.replace(",4,", ",5,").replace(",3,P", ",2,P").replace("Public", "Ignored", 2)
+    rows = [*range(1, 13)]
+    for place in rows:  # the row may be public, private or ignored
+        file = ("id,y\n" + "".join(f"{i},{-1 if i == place else i % 4}\n" for i in rows)).encode()
+        told = []
+        for truth in (TRUTH, other):
+            prepared = metrics.prepare("nosy", truth.encode())
+            with pytest.raises(metrics.SubmissionError) as caught:
+                prepared.evaluate(file)
+            with pytest.raises(metrics.SubmissionError) as checked:
+                prepared.check(file)
+            told += [caught.value.problems, checked.value.problems]
+        assert told == [told[0]] * 4
+        assert told[0][0].message.startswith("No number may be negative; the answers add up to 6.")
+
+
+def test_a_check_cannot_find_an_answer_by_halves(drop: Drop) -> None:
+    drop("nosy", body(NOSY.strip(), VISIBLE))
+    found = []
+    for truth in (TRUTH, TRUTH.replace(",4,", ",9,")):
+        prepared = metrics.prepare("nosy", truth.encode())
+        for guess in (5, 30, 45, 80, 95, 1000):
+            try:
+                prepared.check(f"id,y\n{''.join(f'{i},{guess}' + chr(10) for i in range(1, 13))}".encode())
+                found.append((guess, ""))
+            except metrics.SubmissionError as error:
+                found.append((guess, error.problems[0].message))
+    assert found[:6] == found[6:]
+
+
+def test_a_metric_that_cannot_use_such_answers_is_asked_beside_the_true_ones(drop: Drop) -> None:
+    picky = "if solution.y.max() < 2: raise ParticipantVisibleError('The truth must have a 2.')\nreturn 1"
+    drop("picky", body(picky, VISIBLE))
+    assert score("picky").overall == 1.0
+    assert metrics.prepare("picky", TRUTH.encode()).check(MINE.encode()) == ()
+
+
+def test_numbers_beyond_what_metrics_can_square_are_refused_before_the_metric_sees_them(drop: Drop) -> None:
+    drop("squares", body("return float(((submission.y - solution.y) ** 2).mean())"))
+    with pytest.raises(metrics.SubmissionError) as caught:
+        score("squares", submission=MINE.replace("\n12,0", "\n12,1.4e154"))
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.line, problem.count) == ("too_large_values", 2, 1)
+
+
 def test_at_home_nothing_is_kept_back(drop: Drop, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     drop("teller", body("if len(solution) == 4: raise ParticipantVisibleError('four')\nreturn 1", VISIBLE))
     for name, text in (("truth.csv", TRUTH), ("mine.csv", MINE)):

@@ -45,6 +45,7 @@ class Checked:
 
     file_name: str
     problems: list[dict[str, Any]]
+    warnings: list[dict[str, Any]]
     same_as: Submission | None
 
     @property
@@ -170,13 +171,13 @@ def _hand_in_again(visit: Visit, form: AgainForm) -> Submission:
 def _check(visit: Visit, file: UploadedFile[Any]) -> Checked:
     user = person(visit.user)
     try:
-        problems = submitting.check_only(competition=visit.competition, user=user, chunks=file.chunks())
+        found = submitting.check(competition=visit.competition, user=user, chunks=file.chunks())
     except ChildFailed as error:
         raise NotTaken(
             _("The check did not work, through no fault of your file. Try it again in a moment."), 503
         ) from error
     team_id = visit.membership.team_id if visit.membership else None
-    return Checked(file.name or "", problems, Submission.objects.of_bytes(team_id, sha256_of(file)).first())
+    return Checked(file.name or "", *found, Submission.objects.of_bytes(team_id, sha256_of(file)).first())
 
 
 def _asked_for(request: HttpRequest, visit: Visit) -> Submission | None:

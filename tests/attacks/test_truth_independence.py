@@ -1,0 +1,110 @@
+"""Two competitions with the same ids and other answers: what a student reads of a file is the same in both.
+
+The library obeys this law for every metric (`tests/metrics/test_truth_independence.py`); here it is asked at the doors.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from leaderboard import scoring
+from leaderboard.models import Competition, Submission, User
+from tests.api.conftest import Program
+from tests.conftest import enter, make_competition
+
+pytestmark = pytest.mark.takes(10)  # each check is a process
+IDS = [f"r{number}" for number in range(8)]
+ONE = (["3", "7", "0.5", "120", "9", "1e-40", "42", "5"], ["Public", "Private", "Ignored", "Private"] * 2)
+OTHER = (["80", "0.2", "6", "1e-9", "7e90", "2", "3", "1"], ["Ignored", "Public", "Private", "Public"] * 2)
+BISECTING = "1.3407807929942596e+155"
+FILES = {
+    "honest": ["1", "2", "3", "4", "5", "6", "7", "8"],
+    "bisecting": [BISECTING, "1", "1", "1", "1", "1", "1", "1"],
+    "all too large": ["1e308"] * 8,
+    "the largest": ["1e100", "-1e100"] * 4,
+    "next to nothing": ["5e-324", "0", "-1e-300", "1e-100"] * 2,
+    "hostile": ["", "nan", "0,5", "1e400", "x", "1", "-", "2"],
+    "short": ["1", "2", "3"],
+}
+
+
+def file_of(cells: list[str]) -> bytes:
+    return ("id,y\n" + "".join(f"{name},{cell}\n" for name, cell in zip(IDS, cells, strict=False))).encode()
+
+
+@pytest.fixture
+def twins(ada: User, bo: User) -> list[Competition]:
+    found = []
+    for slug, answers in (("one", ONE), ("other", OTHER)):
+        rows = zip(IDS, *answers, strict=True)
+        truth = "id,y,Usage\n" + "".join(f"{name},{y},{usage}\n" for name, y, usage in rows)
+        beside: list[tuple[str, dict[str, Any]]] = [("pearson", {}), ("mape", {}), ("poisson_deviance", {})]
+        found.append(make_competition(ada, slug=slug, metric="rmspe", truth=truth, secondary=beside, daily_attempts=50))
+        enter(found[-1], bo)
+    return found
+
+
+def submitted(competition: Competition, bos: Program, data: bytes) -> dict[str, Any]:
+    """What the API says of a file that was handed in and measured, its scores, names and times apart."""
+    _, made = bos.hand_in(data, slug=competition.slug)
+    scoring.score(made["id"])
+    _, found = bos.get(f"submissions/{made['id']}")
+    told = {name: found[name] for name in ("status", "errors", "warnings", "private_score")}
+    return {**told, "beside": [one["problem"] for one in found["secondary"]]}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_handing_a_file_in_and_having_it_checked_tell_nothing_of_the_answers(
+    twins: list[Competition], bo: User, name: str
+) -> None:
+    bos, data = Program(bo), file_of(FILES[name])
+    checked = [bos.post(f"competitions/{twin.slug}/check", data) for twin in twins]
+    assert checked[0] == checked[1]
+    scored = [submitted(twin, bos, data) for twin in twins]
+    assert scored[0] == scored[1]
+    assert (scored[0]["status"] == "scored") is checked[0][1]["is_valid"]
+    assert scored[0]["errors"] == checked[0][1]["errors"]
+
+
+def test_the_page_says_the_same_of_a_checked_file_whatever_the_answers(twins: list[Competition], bo: User) -> None:
+    client = Client()
+    client.force_login(bo)
+    for name in ("bisecting", "the largest"):
+        told = []
+        for twin in twins:
+            form = {"check_only": "on", "file": SimpleUploadedFile("mine.csv", file_of(FILES[name]))}
+            page = client.post(reverse("submit", args=[twin.slug]), form).content.decode()
+            told.append(re.search(r'<section[^>]*id="checked".*?</section>', page, re.DOTALL))
+        assert told[0] is not None
+        assert told[1] is not None
+        assert told[0][0] == told[1][0]
+    assert not Submission.objects.exists()
+
+
+def test_bo_reads_on_every_door_that_his_labels_are_written_otherwise(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    bos, data = Program(bo), ("id,label\n" + "".join(f"{i},{i % 2}\n" for i in range(1, 13))).encode()
+    _, checked = bos.post("competitions/pets/check", data)
+    assert checked["is_valid"]
+    (warning,) = checked["warnings"]
+    assert warning["code"] == "foreign_labels"
+    _, made = bos.hand_in(data)
+    scoring.score(made["id"])
+    _, found = bos.get(f"submissions/{made['id']}")
+    assert (found["status"], found["errors"], found["warnings"]) == ("scored", [], checked["warnings"])
+    client = Client()
+    client.force_login(bo)
+    form = {"check_only": "on", "file": SimpleUploadedFile("mine.csv", data)}
+    pages = [
+        client.post(reverse("submit", args=["pets"]), form),
+        client.get(reverse("submit", args=["pets"]), {"submission": made["id"]}),
+        client.get(reverse("submission", args=["pets", made["id"]])),
+    ]
+    for page in pages:
+        assert page.content.decode().count('data-testid="file-warning"') == 1
