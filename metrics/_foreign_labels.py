@@ -19,6 +19,9 @@ from metrics._sentences import EXAMPLES, listed, said
 if TYPE_CHECKING:
     from metrics._truth import Truth
 
+MOST = 1000
+"""Distinct labels that are looked at; a file with more has no classes, and is not told anything."""
+
 _BETWEEN = re.compile(r"[\s|,;/]+")
 _RUN = re.compile(r"(.)\1+")
 
@@ -59,11 +62,12 @@ class ForeignLabels:
         if self._is_over or not isinstance(prediction, Coded):
             return
         for label in self._labels(prediction):
-            if form_of(label) == self._form:
+            if label in self._met:
+                continue
+            if form_of(label) == self._form or len(self._met) >= MOST:
                 self._is_over = True
                 return
-            if len(self._met) <= EXAMPLES:
-                self._met[label] = None
+            self._met[label] = None
 
     def _labels(self, prediction: Coded) -> Iterator[str]:
         for value in prediction.values:

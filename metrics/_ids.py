@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nsmallest
 from typing import Any
 
 import numpy as np
@@ -99,8 +100,8 @@ class Ids:
         return Alignment(places, False), problems
 
     def _missing(self, table: Table, rows: np.ndarray, column: str) -> Problem:
-        texts = sorted(pick(self.array, rows).to_pylist(), key=int if self.are_integers else str)
-        names = list(map(shown, texts[:EXAMPLES]))
+        texts = nsmallest(EXAMPLES, pick(self.array, rows).to_pylist(), key=int if self.are_integers else str)
+        names = list(map(shown, texts))
         message = counted(
             len(rows),
             "{count} id of {total} missing: {ids}.",

@@ -189,6 +189,10 @@ def lines_of(said: Any) -> list[str]:
     return [line_of(problem) for problem in said.get("errors", [])]
 
 
+def warnings_of(said: Any) -> list[str]:
+    return [line_of(warning) for warning in said.get("warnings", [])]
+
+
 def line_of(problem: dict[str, Any]) -> str:
     line, words = problem.get("line"), str(problem["message"])
     return f"line {line}: {words}" if line and not re.search(rf"(?i)\bline {line}\b", words) else words
@@ -365,7 +369,7 @@ def outcome(said: dict[str, Any], why: str = "") -> Any:
     else:
         score = None if said["public_score"] is None else f"public score {short(said['public_score'])}"
         words = ", ".join(filter(None, (said["status"], score, why)))
-    return said, [f"{said['file_name']}: {words} ({said['id']})"]
+    return said, [f"{said['file_name']}: {words} ({said['id']})", *warnings_of(said)]
 
 
 def check(site: Site, asked: Any) -> Any:
@@ -378,7 +382,7 @@ def check(site: Site, asked: Any) -> Any:
         said = site.post(f"competitions/{asked.competition}/check", again=True, file=file)
     if said["errors"]:
         raise Failed("\n  ".join([f"{file[0]} is invalid:", *lines_of(said)]), INVALID, {**said, "is_valid": False})
-    return said, [f"{file[0]} is valid. Nothing was handed in."]
+    return said, [f"{file[0]} is valid. Nothing was handed in.", *warnings_of(said)]
 
 
 def at_home(data: bytes, columns: list[str]) -> list[dict[str, Any]]:

@@ -245,7 +245,9 @@ truth (`tests/metrics/test_inputs_submissions.py`, `test_inputs_truths.py`). Tho
 come to the host's check (`tests/inputs/test_host_doors.py`). The others have tests of their own, in `tests/inputs/`.
 
 A refused file costs no attempt. Its problems are told with line, column, count and at most five examples of 40
-characters, and never with a true answer or with the part that a row is in.
+characters, and never with a true answer or with the part that a row is in. Which files are refused follows from the
+file, the ids and the sample submission alone, so that no answer can be found by trying: numbers are from -1e100 to
+1e100, for scores of which only the order matters as large as they like.
 
 Beside the list, files are mutated by the thousand and read a second time with the `csv` module alone
 (`tests/inputs/plain_reader.py`): `python -m bench.inputs` does it with 100,000, `tests/inputs/test_mutations.py` with

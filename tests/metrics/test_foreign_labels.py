@@ -61,6 +61,12 @@ def test_labels_like_the_samples_are_no_reason_to_say_anything(truth: bytes, cel
     assert prepared.evaluate(file_of(cells)).warnings == prepared.check(file_of(cells)) == ()
 
 
+def test_a_file_without_classes_is_not_looked_through_to_its_end() -> None:
+    rows = range(3000)
+    truth = metrics.prepare("accuracy", ("id,y\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in rows)).encode())
+    assert truth.check(("id,y\n" + "".join(f"{i},{i}\n" for i in rows)).encode()) == ()
+
+
 def test_clusters_lists_and_texts_may_have_any_names() -> None:
     for key in ("adjusted_rand", "map_at_k", "word_jaccard"):
         assert metrics.prepare(key, ANIMALS).evaluate(file_of("1 0 1 0 1")).warnings == ()

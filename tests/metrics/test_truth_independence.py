@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import random
 from collections.abc import Iterator, Sequence
@@ -228,6 +229,29 @@ def test_a_file_read_in_pieces_is_judged_as_one_read_at_once() -> None:
         first, second = (read_by(truth, file) for truth in some)
         assert first == second
         assert first[0] == ("scored" if cell == "1e100" else "invalid")
+
+
+def test_a_score_that_is_no_finite_number_all_the_same_fails_and_names_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    truth = metrics.prepare("rmse", b"id,y,Usage\n1,1,Public\n2,2,Private\n")
+    endless = dataclasses.replace(truth.metric, total=lambda sums: float("inf"))
+    monkeypatch.setattr(truth, "metric", endless)
+    file = b"id,y\n1,7\n2,8\n"
+    with pytest.raises(metrics.MetricFailed) as caught:
+        truth.evaluate(file)
+    assert str(caught.value) == "The metric rmse gave no finite number."
+    assert caught.value.told == ""
+    assert truth.check(file) == ()
+
+
+def test_a_file_that_can_be_read_is_not_blamed_for_the_memory_that_measuring_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def measure(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("metrics._truth.measure", measure)
+    truth = metrics.prepare("f1", b"id,y\n1,a\n2,b\n")
+    assert read_by(truth, b"id,y\n1,a\n2,b\n") == ("failed",)
 
 
 def test_the_order_in_which_missing_ids_are_named_is_not_that_of_the_truth() -> None:
