@@ -196,11 +196,12 @@ def test_drafts_leave_one_file_and_their_publication_none_but_the_ruler(
     assert len(files_in(settings)) == before + 1
 
 
-def test_the_systems_split_depends_on_seed_and_ids_alone(ada: User) -> None:
+def test_the_systems_split_depends_on_secret_seed_and_ids_alone(ada: User) -> None:
+    """The secret stays with its competition, so Ada gets the same rows again."""
     backwards = "id,label\n" + "".join(f"{line}\n" for line in reversed(BARE.splitlines()[1:]))
+    competition = make_competition(ada, launched=False)
 
     def public_ids(truth: str, seed: int) -> set[str]:
-        competition = make_competition(ada, slug=f"c{seed}{len(Competition.objects.all())}", launched=False)
         hosting.draft_truth(
             competition=competition,
             metric="accuracy",
@@ -215,7 +216,8 @@ def test_the_systems_split_depends_on_seed_and_ids_alone(ada: User) -> None:
         return {line.split(",")[0] for line in lines if line.endswith(",Public")}
 
     assert public_ids(BARE, 1) == public_ids(backwards, 1)
-    assert public_ids(BARE, 1) != public_ids(BARE, 2)
+    # Of so few rows two seeds draw the same ones now and then.
+    assert any(public_ids(BARE, seed) != public_ids(BARE, 1) for seed in (2, 3, 4, 5))
 
 
 def test_a_corrected_file_without_a_split_keeps_the_split_of_the_launched_competition(
