@@ -57,7 +57,7 @@ def test_files_are_for_who_accepted_the_rules_once_it_has_opened(pets: Competiti
 
 def test_a_check_finds_every_problem_and_spends_and_keeps_nothing(bos_program: Program) -> None:
     status, said = bos_program.post("competitions/pets/check", answers())
-    assert (status, said) == (200, {"is_valid": True, "errors": []})
+    assert (status, said) == (200, {"is_valid": True, "errors": [], "warnings": []})
     status, said = bos_program.post("competitions/pets/check", answers().replace(b"3,dog\n", b""))
     assert (status, said["is_valid"]) == (200, False)
     assert said["errors"][0]["code"] == "missing_ids"
