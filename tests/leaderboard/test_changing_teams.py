@@ -1,4 +1,4 @@
-"""Whoever changes teams or signs up again brings along what a steady board has shown them, and the day's attempts.
+"""A person who changes teams or signs up again brings along what a steady board has shown them, and the day's attempts.
 
 Ada hosts on 40 public and 20 private rows, as in `test_board_modes`; the step is 0.1.
 """
@@ -41,8 +41,8 @@ def going_from_team_to_team(files: int) -> list[Origin]:
     return [Origin(number + 1, number, BEGIN + timedelta(hours=number, minutes=-20)) for number in range(files)]
 
 
-def staying(files: int) -> list[Origin]:
-    """Nothing follows anybody: each of the new teams begins anew."""
+def without_following(files: int) -> list[Origin]:
+    """Nothing follows anybody: each team has a fresh board."""
     return []
 
 
@@ -70,7 +70,7 @@ def test_changing_teams_gains_a_voter_next_to_nothing(moves: Callable[[int], lis
 
 
 def test_a_fresh_board_for_each_file_would_gain_much() -> None:
-    assert np.mean([vote(seed, staying) for seed in range(12)]) >= 0.1
+    assert np.mean([vote(seed, without_following) for seed in range(12)]) >= 0.1
 
 
 # --- the same on the site ---------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def promises_hold(competition: Competition) -> None:
     assert [(verdict.number, verdict.examples) for verdict in found if not verdict.holds] == []
 
 
-def told_of(competition: Competition, files: list[Submission]) -> list[bool]:
+def answered(competition: Competition, files: list[Submission]) -> list[bool]:
     """Of each file, whether the team that has it now reads a score of it."""
     ruler = ruler_of(competition)
     read = set[str]()
@@ -133,7 +133,7 @@ def test_leaving_and_merging_back_reads_no_more_than_staying(pets: Competition, 
         files.append(hand_in(pets, bo, file_with(number, start=len(files))))
         merged(bo, cy)
         promises_hold(pets)
-    assert told_of(pets, files) == expected_of([1 - number / 40 for number in rows])
+    assert answered(pets, files) == expected_of([1 - number / 40 for number in rows])
     assert len(board_of(pets)) == 1
 
 
@@ -147,7 +147,7 @@ def test_leaving_and_joining_others_reads_no_more_than_staying(
         files.append(hand_in(pets, bo, file_with(number, start=place)))
         joining.leave(membership=membership_of(bo))
         promises_hold(pets)
-    assert told_of(pets, files) == expected_of([1 - number / 40 for number in rows])
+    assert answered(pets, files) == expected_of([1 - number / 40 for number in rows])
 
 
 def test_signing_up_again_reads_no_more_than_staying(pets: Competition, bo: User) -> None:
@@ -157,7 +157,7 @@ def test_signing_up_again_reads_no_more_than_staying(pets: Competition, bo: User
         files.append(hand_in(pets, bo, file_with(number, start=place)))
         bo = signed_up_again(bo, f"bo{place}")
         promises_hold(pets)
-    assert told_of(pets, files) == expected_of([1 - number / 40 for number in rows])
+    assert answered(pets, files) == expected_of([1 - number / 40 for number in rows])
 
 
 def test_the_score_of_a_file_that_was_under_way_follows_too(pets: Competition, bo: User, cy: User) -> None:
@@ -166,9 +166,9 @@ def test_the_score_of_a_file_that_was_under_way_follows_too(pets: Competition, b
     first = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[file_with(10)])
     joining.leave(membership=membership_of(bo))
     own = hand_in(pets, bo, file_with(9))
-    assert told_of(pets, [own]) == [True]
+    assert answered(pets, [own]) == [True]
     scoring.score(first.pk)
-    assert told_of(pets, [first, own]) == [True, False]
+    assert answered(pets, [first, own]) == [True, False]
     assert [name for _, name, _ in board_of(pets)] == ["cy"]
     promises_hold(pets)
 
@@ -184,16 +184,16 @@ def test_who_has_left_stands_on_the_board_with_a_clear_improvement(pets: Competi
     promises_hold(pets)
 
 
-def test_a_merged_team_stands_where_the_better_of_both_stood(pets: Competition, bo: User, cy: User) -> None:
+def test_a_merged_team_has_the_better_standing_of_both(pets: Competition, bo: User, cy: User) -> None:
     """Files that were answered before keep their answers."""
     enter(pets, bo)
     enter(pets, cy)
     files = [hand_in(pets, user, file_with(wrong)) for user, wrong in ((bo, 20), (cy, 17), (cy, 12), (bo, 13))]
-    before = told_of(pets, files)
+    before = answered(pets, files)
     merged(bo, cy)
-    assert told_of(pets, files) == before == [True, True, True, True]
+    assert answered(pets, files) == before == [True, True, True, True]
     assert board_of(pets) == [(1, "cy", 0.7)]
-    assert not told_of(pets, [hand_in(pets, bo, file_with(9))])[0]
+    assert not answered(pets, [hand_in(pets, bo, file_with(9))])[0]
     promises_hold(pets)
 
 
@@ -295,7 +295,7 @@ def test_attempts_follow_over_any_number_of_teams_and_count_once(
     promises_hold(cats)
 
 
-def test_what_was_kept_of_a_deleted_account_goes_with_the_competition(cats: Competition, bo: User, cy: User) -> None:
+def test_the_digests_of_a_deleted_account_go_with_the_reveal(cats: Competition, bo: User, cy: User) -> None:
     for user in (bo, cy):
         enter(cats, user)
         hand_in(cats, user, file_with(3))
@@ -309,7 +309,7 @@ def test_what_was_kept_of_a_deleted_account_goes_with_the_competition(cats: Comp
     assert not FormerMember.objects.exists()
 
 
-def test_they_also_go_where_nothing_is_revealed(cats: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_also_go_with_the_deadline(cats: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     enter(cats, bo)
     hand_in(cats, bo, file_with(3))
     keeping.delete_account(account=bo, user=bo)
