@@ -88,9 +88,8 @@ def merged(bo: User, cy: User) -> None:
 
 def signed_up_again(user: User, name: str) -> User:
     """The account is deleted, and another one made with the same address."""
-    address = user.email
     keeping.delete_account(account=user, user=user)
-    return User.objects.create_user(name, address)
+    return User.objects.create_user(name, user.email)
 
 
 def promises_hold(competition: Competition) -> None:
@@ -222,8 +221,7 @@ def test_on_a_hidden_board_a_first_file_is_valid_wherever_its_people_come_from(a
 
 
 def used_today(user: User) -> int:
-    now = timezone.now().astimezone(UTC)
-    return DailyAttempts.objects.get(team__memberships__user=user, day=now.date()).used
+    return DailyAttempts.objects.get(team__memberships__user=user, day=timezone.now().date()).used
 
 
 @pytest.fixture
