@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,18 +19,12 @@ from typing import Any
 import metrics
 
 from . import simulated
+from .job_places import KINDS, OF_HOSTS, QUICK_SECONDS, ChildFailed, Kind, Place, TookTooLong
 from .scorer import clean_environment, confine, too_much_memory
 from .slow_clients import waiting
 
-TIME_LIMIT = 120
-AT_ONCE = 2
-"""Children of one web process: a class that checks its files at the same moment must not fill the memory."""
+__all__ = ["JOBS", "KINDS", "OF_HOSTS", "QUICK_SECONDS", "ChildFailed", "TookTooLong", "check_truth", "run"]
 
-SMALL_JOBS = frozenset({"explain"})
-"""What every visitor may ask for. These jobs have places of their own, so that they and the hosts' long ones never
-keep each other waiting, and narrow limits: what they read was typed."""
-SMALL_TIME_LIMIT, SMALL_PATIENCE = 15, 8
-SMALL_MEMORY_MB = 768
 EXAMPLE_SECONDS = 8
 """How long the code that an operator added may take for an example: it must end before the child does, so that what
 came of it is known and not tried again for each visitor."""
@@ -38,13 +32,6 @@ MOST_FIGURE_CELLS = 400
 
 Asked = Sequence[tuple[str, dict[str, Any]]]
 """Secondary metrics: keys with parameters, in lists where they came as JSON."""
-
-_places = threading.BoundedSemaphore(AT_ONCE)
-_small_places = threading.BoundedSemaphore(AT_ONCE)
-
-
-class ChildFailed(Exception):
-    """The process died, took too long or met a bug; the text is for the log."""
 
 
 def check_truth(
@@ -265,43 +252,54 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
 
 def run(job: str, **arguments: Any) -> dict[str, Any]:
     """Do a job in a process of its own, as soon as there is a place for one."""
-    is_small = job in SMALL_JOBS
-    places, seconds = (_small_places, SMALL_TIME_LIMIT) if is_small else (_places, TIME_LIMIT)
-    with waiting():
-        if not places.acquire(timeout=SMALL_PATIENCE if is_small else TIME_LIMIT / 4):
-            raise ChildFailed(f"{job} found no place: {AT_ONCE} others are being done")
-        try:
-            return _run(job, arguments, seconds, is_small)
-        finally:
-            places.release()
+    kind = KINDS.get(job, OF_HOSTS)
+    with waiting(), Place(job, kind) as place:
+        return _run(job, arguments, kind, place)
 
 
-def _run(job: str, arguments: dict[str, Any], seconds: int, is_small: bool) -> dict[str, Any]:
+def _run(job: str, arguments: dict[str, Any], kind: Kind, place: Place) -> dict[str, Any]:
     from django.conf import settings  # here, because the child itself starts faster without Django
 
-    memory = min(SMALL_MEMORY_MB, settings.SCORING_MEMORY_MB) if is_small else settings.SCORING_MEMORY_MB
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "leaderboard.child"],
-            input=json.dumps([memory, seconds, job, arguments]),
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            cwd=Path(__file__).resolve().parent.parent,
-            env=clean_environment(),
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise ChildFailed(f"{job} took longer than {seconds} s") from error
-    if done.returncode:
-        raise ChildFailed(f"{job} ended with {done.returncode}: {done.stderr[-2000:]}")
-    answer: dict[str, Any] = json.loads(done.stdout)
+    memory = min(kind.memory_mb or settings.SCORING_MEMORY_MB, settings.SCORING_MEMORY_MB)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "leaderboard.child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).resolve().parent.parent,
+        env=clean_environment(),
+    )
+    with process:
+        try:
+            output, errors = _said_by(process, json.dumps([memory, kind.seconds, job, arguments]), kind, place)
+        except subprocess.TimeoutExpired as error:
+            raise TookTooLong(f"{job} took longer than {kind.until:g} s") from error
+        finally:
+            process.kill()
+    if process.returncode == -signal.SIGXCPU:
+        raise TookTooLong(f"{job} took longer than {kind.seconds} s of the processor")
+    if process.returncode:
+        raise ChildFailed(f"{job} ended with {process.returncode}: {errors[-2000:]}")
+    answer: dict[str, Any] = json.loads(output)
     return answer
+
+
+def _said_by(process: subprocess.Popen[str], told: str, kind: Kind, place: Place) -> tuple[str, str]:
+    """What the child writes. Raises `subprocess.TimeoutExpired`, `TookTooLong`."""
+    if kind.slow_places is not None:
+        try:
+            return process.communicate(told, timeout=QUICK_SECONDS)
+        except subprocess.TimeoutExpired:
+            place.change_to_slow()
+            return process.communicate(timeout=kind.until)
+    return process.communicate(told, timeout=kind.until)
 
 
 def main() -> None:
     megabytes, seconds, job, arguments = json.load(sys.stdin)
-    if job in SMALL_JOBS:
+    os.nice(KINDS.get(job, OF_HOSTS).niceness)
+    if job == "explain":
         allowed = int(os.environ.get("METRICS_SECONDS") or EXAMPLE_SECONDS)
         os.environ["METRICS_SECONDS"] = str(min(EXAMPLE_SECONDS, allowed))
     read, write = _files_of(job, arguments)
@@ -317,7 +315,7 @@ def main() -> None:
 
 def _files_of(job: str, arguments: dict[str, Any]) -> tuple[list[Path], list[Path]]:
     """What a job reads and writes; what it will write is there from now on."""
-    if job in SMALL_JOBS:
+    if job == "explain":
         return [], []  # what was typed
     named = [arguments.get(name) for name in ("truth", "submission", "sample", "earlier")]
     read = [

@@ -24,6 +24,8 @@ CHECKS_AT_ONCE = 16
 """Checked and waiting for it, in one web process; each holds a thread."""
 CHECKS_PER_TEN_MINUTES = 30
 """Of one person, on the page and by programs together: each costs the server a process."""
+SLOW_CHECK_COUNTS = 10
+"""So many of these is one that took too long."""
 _checking: set[int] = set()
 """Whose files are being checked, or wait for it, in this process."""
 _lock = threading.Lock()
@@ -44,8 +46,8 @@ def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes])
 def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> Checked:
     """What is wrong with a file, spending and keeping nothing; the conditions of handing in, attempts apart.
 
-    Raises `Refused`, also with the code `busy` where too many files are being checked already, and with `checks` where
-    this person has others checked or had too many: nobody takes the places of a class.
+    Raises `Refused`, also with the code `busy` where too many files are being checked already, with `checks` where
+    this person has others checked or had too many, and with `slow_check` for a file that takes too long to check.
     """
     refusal = reason_not_to(competition, membership_with_ruler(competition, user), database_now())
     if refusal and refusal.code != "attempts":
@@ -59,7 +61,13 @@ def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> C
                 "you can have more checked; files can be handed in meanwhile."
             )
             raise Refused("checks", words % {"number": CHECKS_PER_TEN_MINUTES})
-        return _check(competition, ruler, chunks)
+        try:
+            return _check(competition, ruler, chunks)
+        except child.TookTooLong as error:
+            for _again in range(SLOW_CHECK_COUNTS - 1):
+                count_try("check", user.pk, seconds=600)
+            words = _("Checking this file takes too long here. Nothing was used: hand it in to have it scored.")
+            raise Refused("slow_check", words) from error
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import sys
 import threading
 import tracemalloc
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,12 +89,10 @@ def test_a_child_stops_at_its_memory_and_says_so(pets: Competition, tmp_path: Pa
 
 def test_only_so_many_children_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(child, "TIME_LIMIT", 0.04)
-    monkeypatch.setattr(child, "_places", threading.BoundedSemaphore(1))
-    assert child._places.acquire()
-    with pytest.raises(child.ChildFailed, match="found no place"):
+    places = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(child, "OF_HOSTS", replace(child.OF_HOSTS, places=places, patience=0.01))
+    with places, pytest.raises(child.ChildFailed, match="found no place"):
         child.run("sample_submission")
-    child._places.release()
 
 
 def test_many_who_ask_for_the_sample_at_once_get_it_whole(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:

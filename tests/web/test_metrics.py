@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -18,6 +19,7 @@ from django.test import Client
 
 import metrics
 from leaderboard import child
+from leaderboard.job_places import AT_ONCE
 from leaderboard.models import Competition, GroundTruth, User
 from leaderboard.web.visitors import _examples, _search, measures
 from tests.conftest import make_competition
@@ -375,22 +377,23 @@ def test_a_script_says_what_came_of_it(client: Client) -> None:
 
 @pytest.mark.slow
 def test_small_jobs_wait_for_their_own_places_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "SMALL_PATIENCE", 0.01)
+    of_visitors = replace(child.KINDS["explain"], patience=0.01)
+    monkeypatch.setitem(child.KINDS, "explain", of_visitors)
     example = metrics.get("accuracy").example
     files = {"metric": "accuracy", "truth": example.truth, "submission": example.submission, "params": {}}
-    for _ in range(child.AT_ONCE):
-        assert child._places.acquire(blocking=False)
+    for _ in range(AT_ONCE):
+        assert child.OF_HOSTS.places.acquire(blocking=False)
     try:
         assert child.run("explain", **files)["overall"] == 0.75
     finally:
-        child._places.release(child.AT_ONCE)
-    for _ in range(child.AT_ONCE):
-        assert child._small_places.acquire(blocking=False)
+        child.OF_HOSTS.places.release(AT_ONCE)
+    for _ in range(AT_ONCE):
+        assert of_visitors.places.acquire(blocking=False)
     try:
         with pytest.raises(child.ChildFailed, match="found no place"):
             child.run("explain", **files)
     finally:
-        child._small_places.release(child.AT_ONCE)
+        of_visitors.places.release(AT_ONCE)
 
 
 @pytest.mark.slow

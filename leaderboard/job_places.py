@@ -1,0 +1,82 @@
+"""Places and limits of the jobs in `child`: hosts, students and visitors never wait for each other."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+AT_ONCE = 2
+"""Children of one kind and one web process: a class that checks its files at once must not fill the memory."""
+
+TIME_LIMIT = 120
+"""Seconds for a host's job."""
+
+CHECK_SECONDS = 10
+"""Seconds of the processor that a student's check may take."""
+QUICK_SECONDS = 2.0
+"""A student's check that takes longer gives its place to the next one and goes on in one of the places for slow checks.
+Where these are taken it is stopped, so that a quick check never waits for slow ones."""
+
+SMALL_TIME_LIMIT, SMALL_PATIENCE = 15, 8
+SMALL_MEMORY_MB = 768
+
+
+class ChildFailed(Exception):
+    """The process died, took too long or met a bug; the text is for the log."""
+
+
+class TookTooLong(ChildFailed):
+    """The process took more time than a job of its kind may."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Jobs that share places and limits. Each kind has places of its own, so that one never keeps another waiting.
+
+    ``seconds`` are of the processor, ``until`` on the wall; ``patience`` is how long a job waits for a place.
+    """
+
+    places: threading.BoundedSemaphore
+    seconds: int
+    until: float
+    patience: float
+    slow_places: threading.BoundedSemaphore | None = None
+    memory_mb: int | None = None
+    niceness: int = 0
+
+
+def _two() -> threading.BoundedSemaphore:
+    return threading.BoundedSemaphore(AT_ONCE)
+
+
+OF_HOSTS = Kind(_two(), TIME_LIMIT, TIME_LIMIT, TIME_LIMIT / 4)
+OF_STUDENTS = Kind(_two(), CHECK_SECONDS, 3 * CHECK_SECONDS, TIME_LIMIT / 4, slow_places=_two(), niceness=5)
+# What every visitor may ask for: what these jobs read was typed, so their limits are narrow.
+OF_VISITORS = Kind(_two(), SMALL_TIME_LIMIT, SMALL_TIME_LIMIT, SMALL_PATIENCE, memory_mb=SMALL_MEMORY_MB)
+KINDS = {"explain": OF_VISITORS, "check_submission": OF_STUDENTS}
+"""Of jobs that are not for hosts."""
+
+
+class Place:
+    """A place for one job of a kind, for as long as the block runs."""
+
+    def __init__(self, job: str, kind: Kind) -> None:
+        self.job, self.kind, self.held = job, kind, kind.places
+
+    def __enter__(self) -> Place:
+        if not self.held.acquire(timeout=self.kind.patience):
+            raise ChildFailed(f"{self.job} found no place: {AT_ONCE} others are being done")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.held.release()
+
+    def change_to_slow(self) -> None:
+        """Give the place to the next job. Raises `TookTooLong` where no place for slow ones is free."""
+        slow = self.kind.slow_places
+        if slow is None or self.held is slow:
+            return
+        if not slow.acquire(blocking=False):
+            raise TookTooLong(f"{self.job} took longer than {QUICK_SECONDS:g} s while others did")
+        self.held.release()
+        self.held = slow

@@ -1,0 +1,129 @@
+"""Nobody's check waits for the slow checks of others, and a check takes seconds."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaderboard import child, hosting, submitting
+from leaderboard.models import Competition, User
+from leaderboard.storage import path_of
+from tests.conftest import answers, enter
+from tests.site import until
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def arguments_of(competition: Competition, file: Path) -> dict[str, Any]:
+    ruler = competition.ground_truth
+    assert ruler is not None
+    return {
+        "metric": ruler.metric_key,
+        "truth": str(path_of(ruler.file_key)),
+        "params": ruler.params,
+        "id_column": ruler.id_column,
+        "submission": str(file),
+    }
+
+
+class Endless(threading.Thread):
+    """A check of a file that never comes: a pipe into which nobody writes."""
+
+    def __init__(self, competition: Competition, file: Path) -> None:
+        super().__init__(daemon=True)
+        self.file, self.arguments, self.error = file, arguments_of(competition, file), ""
+        os.mkfifo(file)
+        self.start()
+
+    def run(self) -> None:
+        try:
+            child.run("check_submission", **self.arguments)
+        except child.ChildFailed as error:
+            self.error = type(error).__name__
+
+    def end(self) -> None:
+        while self.is_alive():
+            with suppress(OSError):  # who opens it lets the reader see that it is no file
+                os.close(os.open(self.file, os.O_WRONLY | os.O_NONBLOCK))
+            self.join(0.05)
+
+
+@contextmanager
+def endless_checks(competition: Competition, folder: Path, number: int) -> Iterator[list[Endless]]:
+    with ExitStack() as stack:
+        running = []
+        for one in range(number):
+            running.append(Endless(competition, folder / f"{one}.csv"))
+            stack.callback(running[-1].end)
+        yield running
+
+
+def are_taken(places: threading.BoundedSemaphore | None) -> bool:
+    assert places is not None
+    if places.acquire(blocking=False):
+        places.release()
+        return False
+    return True
+
+
+def test_two_endless_checks_make_neither_adas_nor_cys_wait(pets: Competition, cy: User, tmp_path: Path) -> None:
+    enter(pets, cy)
+    kind = child.KINDS["check_submission"]
+    with endless_checks(pets, tmp_path, 2) as hostile:
+        until(lambda: are_taken(kind.places) or are_taken(kind.slow_places), what="both have begun")
+        hosting.check_again(competition=pets)
+        assert submitting.check_only(competition=pets, user=cy, chunks=[answers()]) == []
+        assert all(one.is_alive() for one in hostile), "both went on meanwhile"
+
+
+def test_a_third_slow_check_is_stopped_at_once_with_a_clear_answer(
+    pets: Competition, bo: User, cy: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(pets, bo), enter(pets, cy)
+    monkeypatch.setattr(child, "QUICK_SECONDS", 0.01)
+    with endless_checks(pets, tmp_path, 2):
+        until(lambda: are_taken(child.KINDS["check_submission"].slow_places), what="both are known to be slow")
+        with pytest.raises(submitting.Refused, match="hand it in") as refused:
+            submitting.check_only(competition=pets, user=cy, chunks=[answers()])
+    assert refused.value.code == "slow_check"
+    monkeypatch.undo()
+    assert submitting.check_only(competition=pets, user=bo, chunks=[answers()]) == []
+
+
+def test_a_check_that_takes_its_seconds_is_stopped(
+    pets: Competition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = child.KINDS["check_submission"]
+    monkeypatch.setitem(child.KINDS, "check_submission", replace(kind, until=0.2))
+    monkeypatch.setattr(child, "QUICK_SECONDS", 0.1)
+    with endless_checks(pets, tmp_path, 1) as (hostile,):
+        hostile.join(60)
+        assert hostile.error == "TookTooLong"
+    truth, file = tmp_path / "truth.csv", tmp_path / "many.csv"
+    truth.write_text("id,l,Usage\n" + "".join(f"{n},a,{'Public' if n % 2 else 'Private'}\n" for n in range(800)))
+    labels = " ".join(f"{n}" for n in range(9000))
+    file.write_text("id,l\n" + "".join(f"{n},x{n} {labels}\n" for n in range(800)))
+    monkeypatch.setitem(child.KINDS, "check_submission", replace(kind, seconds=1, slow_places=None))
+    paths = {"truth": str(truth), "submission": str(file)}
+    with pytest.raises(child.TookTooLong, match="of the processor"):
+        child.run("check_submission", metric="hamming_loss", params={}, id_column="id", **paths)
+
+
+def test_who_sends_slow_files_has_few_of_them_checked(
+    pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(pets, bo)
+    monkeypatch.setattr(child, "run", lambda *_, **__: (_ for _ in ()).throw(child.TookTooLong("10 s")))
+    codes = []
+    for _ in range(4):
+        with pytest.raises(submitting.Refused) as refused:
+            submitting.check_only(competition=pets, user=bo, chunks=[answers()])
+        codes.append(refused.value.code)
+    assert codes == ["slow_check", "slow_check", "slow_check", "checks"]
