@@ -161,10 +161,8 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "competitions"
 ACCOUNT_ADAPTER = "leaderboard.web.accounts.AccountAdapter"
-ACCOUNT_FORMS = {
-    "change_password": "leaderboard.web.password_forms.ChangeForm",
-    "reset_password_from_key": "leaderboard.web.password_forms.ResetForm",
-}
+_forms = "leaderboard.web.password_forms"
+ACCOUNT_FORMS = {"change_password": f"{_forms}.ChangeForm", "reset_password_from_key": f"{_forms}.ResetForm"}
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 ACCOUNT_UNIQUE_EMAIL = True
@@ -181,9 +179,7 @@ vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="leaderboard@localhost")
 
-# A class sits behind one address and comes in the same minute, and a limit must not be a weapon. So wrong passwords are
-# counted for a known device, for an account and address together, and for an account over all addresses of strangers
-# (`web/accounts.py`); an address alone is only slowed down. `login_failed` is for second factors.
+# A class sits behind one address, so no address alone is shut out (`web/accounts.py`). `login_failed`: second factors.
 ACCOUNT_RATE_LIMITS = {
     "login": None,
     "login_failed": "5/5m/key",
@@ -248,8 +244,7 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "leaderboard.web.whole_forms.DiskUploadHandler",
 ]
-# What the stored files of one team may take together.
-TEAM_BYTES = env.int("TEAM_BYTES", default=5 * 1024**3)
+TEAM_BYTES = env.int("TEAM_BYTES", default=5 * 1024**3)  # of all stored files of one team
 DATA_UPLOAD_MAX_NUMBER_FILES = 20
 # Reading a table takes about ten times its size; a file that needs more than this is refused.
 SCORING_MEMORY_MB = env.int("SCORING_MEMORY_MB", default=3072)

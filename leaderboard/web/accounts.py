@@ -22,7 +22,7 @@ from django.core.mail import EmailMessage
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_lazy
 
 from .. import hosting, joining, telling
 from ..client_addresses import plain_address
@@ -109,7 +109,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     error_messages: ClassVar = {
         **DefaultAccountAdapter.error_messages,
-        "too_many_login_attempts": _lazy(
+        "too_many_login_attempts": gettext_lazy(
             "Too many wrong tries. Wait five minutes, or sign in on a device on which you have signed in before, or "
             "choose a new password."
         ),
