@@ -37,7 +37,7 @@ def test_bo_reads_his_score(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     status, out, _ = run(capsys, "score", "accuracy", "truth.csv", "good.csv")
     assert status == 0
     assert out.splitlines() == [
-        "overall  0.6666666666666666  95 %: 0 to 1  (right 2, rows 3)",
+        "overall  0.6666666666666666  95 %: 0.0535443 to 0.986054  (right 2, rows 3)",
         "public   1.0  (right 1, rows 1)",
         "private  0.5  95 %: 0 to 1  (right 1, rows 2)",
     ]
