@@ -550,6 +550,57 @@ def _boxes(dice: random.Random) -> Files:
     return ["y"], truth, ["y"], sent
 
 
+def corner_overlap(one: Sequence[float], other: Sequence[float]) -> float:
+    """As ``overlap``, of boxes by their corners."""
+    sides = [[box[0], box[1], box[2] - box[0], box[3] - box[1]] for box in (one, other)]
+    return overlap(sides[0], sides[1])
+
+
+def covid(truth: list[Row], sent: list[Row]) -> float:
+    """Average precision of each class: boxes that found a free one above 0.5 or not, missed ones and rows without a
+    box of the class on either side at confidence 0."""
+
+    def of(cell: str, width: int) -> list[tuple[str, list[float]]]:
+        words = cell.split()
+        return [(words[i], list(map(float, words[i + 1 : i + width]))) for i in range(0, len(words), width)]
+
+    values = []
+    for name in sorted({name for row in truth for name, _ in of(row[0], 5)}):
+        right: list[int] = []
+        scores: list[float] = []
+        for (true,), (said,) in zip(truth, sent, strict=True):
+            free = [box for label, box in of(true, 5) if label == name]
+            guesses = sorted((box for label, box in of(said, 6) if label == name), key=lambda box: -box[0])
+            if not free and not guesses:
+                right, scores = [*right, 0], [*scores, 0.0]
+            for confidence, *box in guesses:
+                overlaps = [corner_overlap(box, other) for other in free]
+                is_found = bool(overlaps) and max(overlaps) > 0.5
+                if is_found:
+                    del free[overlaps.index(max(overlaps))]
+                right, scores = [*right, int(is_found)], [*scores, confidence]
+            right, scores = [*right, *[1] * len(free)], [*scores, *[0.0] * len(free)]
+        values.append(float(sk.average_precision_score(right, scores)))
+    return float(np.mean(values))
+
+
+def _studies(dice: random.Random) -> Files:
+    """Studies with one class each, and pictures with boxes or none of them."""
+    truth, sent = [], []
+    kinds = ("negative", "typical", "atypical")
+    for _ in range(ROWS // 2):
+        truth.append([f"{dice.choice(kinds)} 0 0 1 1"])
+        sent.append(
+            [" ".join(f"{kind} {dice.randint(0, 5) / 5} 0 0 1 1" for kind in dice.sample(kinds, dice.randint(0, 3)))]
+        )
+        places = dice.sample(range(0, 300, 100), dice.randint(0, 3))
+        truth.append([" ".join(f"opacity {x} 10 {x + 40} 50" for x in places) or "none 0 0 1 1"])
+        moved = [(x + dice.randint(0, 20), dice.randint(0, 9) / 10) for x in places for _ in range(dice.randint(0, 2))]
+        boxes = [f"opacity {confidence} {x} 10 {x + 40} 50" for x, confidence in moved]
+        sent.append([" ".join([*boxes, f"none {dice.randint(0, 5) / 5} 0 0 1 1"][: dice.randint(0, 9)])])
+    return ["boxes"], truth, ["boxes"], sent
+
+
 def _phrases(dice: random.Random) -> str:
     found = {" ".join(sorted(dice.sample(WORDS, dice.randint(1, 3)))) for _ in range(dice.randint(0, 3))}
     return "|".join(sorted(found))
@@ -1034,6 +1085,14 @@ GRADERS = [
         _pages,
         kuzushiji,
         ("Kuzushiji Recognition",),
+    ),
+    Grader(
+        "mean average precision of boxes of studies and pictures, empty ones at confidence 0",
+        "box_map_with_empty",
+        _studies,
+        covid,
+        ("SIIM-FISABIO-RSNA COVID-19 Detection",),
+        {"boxes": "corners", "classes": True},
     ),
     Grader(
         "half a weighted Gini coefficient, half the share found in the first 4 %",
