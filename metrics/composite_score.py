@@ -22,7 +22,8 @@ and `combine` = `sum` the numerator alone. Each part is computed on the whole sp
 - The best value is that of parts which all have their best.
 
 Source: weighted means of metrics on Kaggle: Bengali.AI Handwritten Graphemes 2020 (`balanced_accuracy` of three
-columns, weights 2, 1 and 1), American Express Default Prediction 2022 (`weighted_gini` and `capture_rate`).
+columns, weights 2, 1 and 1), American Express Default Prediction 2022 (`weighted_gini` and `capture_rate`), UW-Madison
+GI Tract Segmentation 2022 (`dice` and `hausdorff_3d`).
 """
 
 from __future__ import annotations

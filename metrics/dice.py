@@ -10,8 +10,8 @@ $$D(a, b) = \\frac{2\\,|a \\cap b|}{|a| + |b|}$$
 - `pooling` = `pooled`: the pixels are added over all rows, then one value.
 
 An empty cell or `-` is an empty mask. Two empty masks are worth 1, one empty mask is worth 0: with many empty truths,
-an empty file scores high by rows and 0 pooled. Truth `1 3 10 1` and prediction `2 3` share 2 pixels of 4 and 3:
-$4 / 7 = 0.571$.
+an empty file scores high by rows and 0 pooled; with `both_empty` = `skip` such rows do not count. Truth `1 3 10 1` and
+prediction `2 3` share 2 pixels of 4 and 3: $4 / 7 = 0.571$.
 
 `beta` other than 1 weighs recall, the share of $a$ that was found: $(1 + \\beta^2)\\,|a \\cap b|$ by
 $\\beta^2 |a| + |b|$. With `pixels`, a mask beyond the picture is an error; otherwise such pixels are wrong.
@@ -30,21 +30,29 @@ import numpy as np
 from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, ratio
 from metrics._fscore import Beta, f_beta
-from metrics._runlengths import Pixels, RunLengths, areas, beyond
+from metrics._runlengths import Pixels, RunLengths, areas, beyond, masks_of
+from metrics._sentences import said
 
+BothEmpty = Annotated[
+    Literal["1", "skip"], "1: two empty masks are worth 1; skip: rows with two empty masks do not count in the mean."
+]
 Pooling = Annotated[Literal["rows", "pooled"], "rows: mean over rows; pooled: pixels of all rows together."]
 
 
-def rows(truth: Coded, prediction: Coded, *, beta: Beta = 1.0, pixels: Pixels = None) -> Contributions:
+def rows(
+    truth: Coded, prediction: Coded, *, beta: Beta = 1.0, pixels: Pixels = None, both_empty: BothEmpty = "1"
+) -> Contributions:
     """Common, true and predicted pixels and Dice of each row, and 1 for the row; ``verify`` has seen to ``pixels``."""
     table, of_row = areas(truth, prediction)
     common, true, said = table.T
+    is_empty = true + said == 0
     square = beta * beta
     over = (1 + square) * common
     # As in f_beta: without a wrong pixel both are the same number, to the last bit.
     under = over + square * (true - common) + (said - common)
     dice = np.where(under == 0, 1.0, over / np.where(under == 0, 1.0, under))
-    return Contributions(np.column_stack([table, dice, np.ones(len(table))]), of_row)
+    counted = ~is_empty if both_empty == "skip" else np.ones(len(table), bool)
+    return Contributions(np.column_stack([table, dice * counted, counted]), of_row)
 
 
 def total(sums: np.ndarray, *, pooling: Pooling = "rows", beta: Beta = 1.0) -> float:
@@ -62,7 +70,15 @@ def last_line(*, pooling: Pooling = "rows", beta: Beta = 1.0) -> str:
     return "(1 + {beta}²)·{common} / ({beta}²·{true_pixels} + {predicted_pixels})"
 
 
-verify, unscorable = beyond(several=False)
+verify, beyond_picture = beyond(several=False)
+
+
+def unscorable(truth: Coded, *, pixels: Pixels = None, both_empty: BothEmpty = "1") -> str:
+    """Masks outside the picture, or no mask where empty ones do not count."""
+    if both_empty == "skip" and not truth.once(masks_of, False).area()[truth.codes].any():
+        return said("it has no mask to be found.")
+    return beyond_picture(truth, pixels=pixels)
+
 
 dice = Metric(
     title="Dice",

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import directed_hausdorff
 
 import metrics
 from tests.metrics.worlds import world
@@ -130,3 +131,44 @@ def test_the_influence_of_a_row_on_boxes_is_what_weighing_it_more_would_do(seed:
     base = weighed(-1)
     for place in range(12):
         assert 500 * (weighed(place) - base) == pytest.approx(effects[place], abs=5e-3)
+
+
+@seeds
+@pytest.mark.parametrize("numbering", ["rows", "columns"])
+def test_the_distance_of_volumes_is_that_of_scipy(seed: int, numbering: str) -> None:
+    dice = np.random.default_rng(seed)
+    slices, height, width = (int(side) for side in dice.integers(2, 8, 3))
+    truth, sent, values = ["id,mask,volume,slice,height,width"], ["id,mask"], []
+    for volume in range(3):
+        true, said = (dice.random((slices, height, width)) < share for share in dice.choice([0.05, 0.2, 0.4], 2))
+        for place in range(slices):
+            cells = []
+            for picture in (true[place], said[place]):
+                flat = picture.ravel() if numbering == "rows" else picture.T.ravel()
+                cells.append(" ".join(f"{pixel + 1} 1" for pixel in np.flatnonzero(flat)))
+            truth.append(f"{volume}-{place},{cells[0]},v{volume},{place - 3.5},{height},{width}")
+            sent.append(f"{volume}-{place},{cells[1]}")
+        points = [np.argwhere(side) / (slices, height, width) for side in (true, said)]
+        if all(map(len, points)):
+            ways = directed_hausdorff(*points)[0], directed_hausdorff(*points[::-1])[0]
+            values.append(0.0 if said.sum() > 10 * true.sum() else 1 - max(ways) / 3**0.5)
+        elif any(map(len, points)):
+            values.append(0.0)
+    files = ["\n".join(lines).encode() + b"\n" for lines in (truth, sent)]
+    result = metrics.evaluate("hausdorff_3d", files[0], files[1], {"numbering": numbering})
+    assert result.overall == pytest.approx(float(np.mean(values)), rel=1e-12)
+
+
+def test_a_mask_far_beyond_its_picture_costs_the_volume_and_no_memory() -> None:
+    truth = metrics.prepare("hausdorff_3d", b"id,m,volume,slice,height,width\n1,1 4,v,1,6,6\n2,1 4,w,1,6,6\n")
+    for mask in ("1 1000000000000", "37 1", "1 41", ""):
+        assert truth.evaluate(f"id,m\n1,{mask}\n2,1 4\n".encode()).overall == 0.5
+    for wrong, words in ((b"2,1 4,v,2,5,6", "differ in size"), (b"2,30 9,w,1,6,6", "leaves its picture")):
+        with pytest.raises(metrics.GroundTruthError, match=words):
+            metrics.prepare("hausdorff_3d", b"id,m,volume,slice,height,width\n1,1 4,v,1,6,6\n" + wrong + b"\n")
+
+
+def test_pictures_without_a_mask_on_either_side_may_be_left_out() -> None:
+    files = b"id,m\n1,1 2\n2,\n3,-\n4,\n", b"id,m\n1,1 1\n2,\n3,4 1\n4,-\n"
+    assert metrics.evaluate("dice", *files).overall == pytest.approx((2 / 3 + 1 + 0 + 1) / 4)
+    assert metrics.evaluate("dice", *files, {"both_empty": "skip"}).overall == pytest.approx((2 / 3 + 0) / 2)
