@@ -19,6 +19,7 @@ from metrics._sentences import EXAMPLES, Sentence, counted, joined, later, liste
 from metrics._tables import Table, pick, raw_cells
 
 _CANONICAL = r"^(0|-?[1-9][0-9]{0,14})$"
+_DIGITS = re.compile(r"([0-9]{1,300})")
 _WITH_POINT = r"^(0|-?[1-9][0-9]{0,14})\.0+$"
 
 
@@ -100,7 +101,8 @@ class Ids:
         return Alignment(places, False), problems
 
     def _missing(self, table: Table, rows: np.ndarray, column: str) -> Problem:
-        texts = nsmallest(EXAMPLES, pick(self.array, rows).to_pylist(), key=int if self.are_integers else str)
+        # In the order of the rows, which may be that of the answers, they would tell about these.
+        texts = nsmallest(EXAMPLES, pick(self.array, rows).to_pylist(), key=_as_counted)
         names = list(map(shown, texts))
         message = counted(
             len(rows),
@@ -113,6 +115,12 @@ class Ids:
             where = listed(spans, len(spans))
             message = joined([message, said("Read as one row: {lines}. Is a quote missing there?", lines=where)])
         return Problem("missing_ids", message, column=column, id=texts[0], count=len(rows))
+
+
+def _as_counted(text: str) -> tuple[list[str | int], str]:
+    """An order for people: i2 comes before i10."""
+    parts = _DIGITS.split(text)
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)], text
 
 
 def _without_point(ids: Any) -> Any:

@@ -112,7 +112,9 @@ def test_a_bad_value_is_named_with_its_place() -> None:
 
 
 def test_the_accepted_form_of_a_number_does_not_depend_on_its_neighbours() -> None:
-    assert only(b"id,y\n1,.5\n2,1\n3,2\n").message == only(b"id,y\n1,.5\n2,+1\n3,2\n").message
+    alone, beside = b"id,y\n1,.5\n2,1\n3,2\n", b"id,y\n1,.5\n2,+1.\n3,2\n"
+    assert value_of(alone) == value_of(beside) == value_of(b"id,y\n1,0.5\n2,1\n3,2\n")
+    assert only(beside.replace(b",2", b",?")).count == 1
 
 
 def test_thousands_of_bad_values_are_one_message() -> None:
