@@ -21,7 +21,7 @@ from django.db.models import BigIntegerField, Exists, F, OuterRef, Q, QuerySet, 
 from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
-from .models import DailyAttempts, Submission, Team
+from .models import DailyAttempts, Submission, Team, waiting_since
 from .models.prepared import Given, Prepared, PreparedUpdate
 from .telling import tell_hosts
 
@@ -70,10 +70,20 @@ def is_spent() -> Q:
 
 
 def waiting() -> QuerySet[Submission]:
-    """What can be claimed now: free, not spent, and no other file of the same team being measured."""
-    return _without_busy_teams(Submission.objects.filter(is_free(), competition__ground_truth__isnull=False)).exclude(
-        is_spent()
-    )
+    """What can be claimed now: free, not spent, not slow, and no other file of the same team being measured."""
+    return _claimable().filter(is_slow=False)
+
+
+def _claimable() -> QuerySet[Submission]:
+    free = Submission.objects.filter(is_free(), competition__ground_truth__isnull=False)
+    return _without_busy_teams(free).exclude(is_spent())
+
+
+def next_slow_file() -> uuid.UUID | None:
+    """The slow file to measure beside the queue: the oldest one, unless one is being measured already."""
+    if Submission.objects.filter(is_held(), is_slow=True).exists():
+        return None
+    return _claimable().filter(is_slow=True).order_by(waiting_since()).values_list("pk", flat=True).first()
 
 
 def _without_busy_teams(rows: QuerySet[Submission]) -> QuerySet[Submission]:
@@ -233,6 +243,12 @@ def put_back(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
     """Let go of a row as if nobody had tried; False where the claim is not the live one."""
     mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
     return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1))
+
+
+def put_back_as_slow(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
+    """The same for a file that takes too long for the queue: it leaves the queue and is measured beside it."""
+    mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
+    return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1, is_slow=True))
 
 
 def put_back_what_rang(bell: str) -> bool:

@@ -39,6 +39,10 @@ NOT_NOW = frozenset(
 )
 
 
+class TakesLong(Exception):
+    """A file took longer than the queue may wait for it."""
+
+
 class Damaged(Exception):
     """The stored file is missing or no longer has the hash of its receipt."""
 
@@ -55,15 +59,15 @@ class Outcome:
     told_to_host: str = ""
 
 
-def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
+def measure(submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf) -> Outcome:
     """Have the file read and its scores computed; a failure of theirs is an outcome.
 
-    Raises `Unreachable` where nobody knows what the file is or this machine cannot measure now, `scorer.Died` and
-    `scorer.Interrupted`.
+    Raises `Unreachable` where nobody knows what the file is or this machine cannot measure now, `scorer.Died`,
+    `scorer.Interrupted`, and `TakesLong` where the file takes more than these seconds, if the site allows more.
     """
     try:
         with _later_if_it_may_be_better():
-            return _measured(submission, ground_truth)
+            return _measured(submission, ground_truth, seconds)
     except (Unreachable, scorer.Died, scorer.Interrupted):
         raise
     except Damaged:
@@ -73,6 +77,8 @@ def measure(submission: Submission, ground_truth: GroundTruth) -> Outcome:
         log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
         return Outcome(failure=OUR_FAULT, told_to_host=f"{error} The operator can put its file back.")
     except scorer.TookTooLong:
+        if seconds < settings.SCORING_TIME_LIMIT:
+            raise TakesLong from None
         log.error("submission %s under %s took too long", submission.pk, ground_truth.pk)
         return Outcome(failure=TOO_LONG % {"seconds": f"{settings.SCORING_TIME_LIMIT:g}"})
     except Exception:
@@ -90,14 +96,14 @@ def _later_if_it_may_be_better() -> Iterator[None]:
         raise
 
 
-def _measured(submission: Submission, ground_truth: GroundTruth) -> Outcome:
+def _measured(submission: Submission, ground_truth: GroundTruth, seconds: float) -> Outcome:
     if reason := outside.why_not(ground_truth.metric_key):
         log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
         return Outcome(failure=OUR_FAULT, told_to_host=reason)
     file, ruler = _whole_file(submission), ruler_of(ground_truth)
     with suppress(FileNotFoundError):  # the scorer's processes say that
         Path(ruler.truth).open("rb").close()
-    return _outcome(submission, ground_truth, scorer.measure(ruler, file, _limits()))
+    return _outcome(submission, ground_truth, scorer.measure(ruler, file, _limits(seconds)))
 
 
 def measure_patiently(submission: Submission, ground_truth: GroundTruth) -> Outcome:
@@ -124,8 +130,8 @@ def ruler_of(ground_truth: GroundTruth) -> scorer.Ruler:
     )
 
 
-def _limits() -> scorer.Limits:
-    return scorer.Limits(seconds=settings.SCORING_TIME_LIMIT, memory_mb=settings.SCORING_MEMORY_MB)
+def _limits(seconds: float) -> scorer.Limits:
+    return scorer.Limits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
 
 
 def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.Answer) -> Outcome:

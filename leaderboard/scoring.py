@@ -7,6 +7,7 @@ may finish it, in one transaction that writes the status, both scores and the st
 from __future__ import annotations
 
 import logging
+import math
 import time
 import uuid
 from collections import defaultdict
@@ -17,14 +18,14 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import BigIntegerField, CharField, JSONField, UUIDField
+from django.db.models import BigIntegerField, CharField, JSONField, Q, UUIDField
 from django.db.models.functions import Now
 from django.utils import timezone
 
 import metrics
 
 from . import claims, ranking, scorer
-from .measuring import Outcome, measure, measure_patiently
+from .measuring import Outcome, TakesLong, measure, measure_patiently
 from .models import Competition, GroundTruth, Instrument, Refusal, Score, Split, Submission, Uncertainty, WalkThrough
 from .models.prepared import Given, Prepared, PreparedUpdate
 from .storage import Unreachable
@@ -34,6 +35,9 @@ log = logging.getLogger(__name__)
 # A database may be away for a minute; the hard limit of a task ends what takes longer.
 FINISH_WITHIN, FIRST_PAUSE, LONGEST_PAUSE = 90.0, 0.2, 5.0
 RESCORE_BATCH = 200
+# A file that takes so many times as long as the quickest one under its ground truth is measured beside the queue, and
+# none holds the queue for longer than the most; seconds.
+SLOW_FROM, LEAST_BEFORE_SLOW, MOST_BEFORE_SLOW = 20, 2.0, 8.0
 RESCORE_SECONDS = 2.0
 
 
@@ -50,14 +54,25 @@ _CLAIMED = Prepared(
 )
 
 
-def score(submission_id: uuid.UUID | str, bell: str | None = None) -> str:
+def seconds_in_queue(ground_truth: GroundTruth) -> float:
+    """How long a file may take before it leaves the queue. Where even the quickest file takes that long all files do,
+    and leaving the queue would help nobody."""
+    quickest = ground_truth.quickest_seconds
+    if quickest is None:
+        return MOST_BEFORE_SLOW
+    if quickest > MOST_BEFORE_SLOW / 2:
+        return math.inf
+    return min(max(LEAST_BEFORE_SLOW, SLOW_FROM * quickest), MOST_BEFORE_SLOW)
+
+
+def score(submission_id: uuid.UUID | str, bell: str | None = None, *, in_queue: bool = True) -> str:
     """Measure a pending submission with its competition's current ground truth.
 
     Returns the status it ended with, `busy` when somebody else holds it or it is final or gone, and `stale` when the
     ruler was exchanged meanwhile: then it is pending again and the caller rings once more. `waiting` means that its
     files cannot be had now: it is pending as before, no try is counted, and the sweep rings. `died` means that its
-    scorer did and that it may be tried again: the caller rings. `bell` names what woke this worker, for
-    `claims.note_death`.
+    scorer did and that it may be tried again: the caller rings. `slow` means that it took too long for the queue and is
+    to be measured beside it (`in_queue` is off there). `bell` names what woke this worker, for `claims.note_death`.
     """
     claim = claims.take(submission_id, bell)
     submission = _CLAIMED.first(pk=submission_id, claim=claim) if claim else None
@@ -65,9 +80,12 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None) -> str:
         return "busy"
     ruler = submission.competition.ground_truth
     assert ruler is not None, "a competition without a ruler takes no submissions"
+    begun = time.monotonic()
     try:
         with claims.lease_kept(submission.pk, claim):
-            outcome = measure(submission, ruler)
+            outcome = measure(submission, ruler, seconds_in_queue(ruler) if in_queue else math.inf)
+    except TakesLong:
+        return _finish_patiently(lambda: "slow" if claims.put_back_as_slow(submission.pk, claim) else "busy")
     except Unreachable as error:
         log.error("submission %s waits for the storage: %s", submission.pk, error)
         return _finish_patiently(lambda: _put_back(submission, claim))
@@ -76,7 +94,26 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None) -> str:
     except scorer.Died as death:
         log.error("submission %s under %s: its scorer %s", submission.pk, ruler.pk, death)
         return _finish_patiently(lambda: "died" if claims.let_go_of_the_dead(submission.pk, claim) else "failed")
+    if outcome.result is not None:
+        _note_quickest(ruler, time.monotonic() - begun)
     return _finish_patiently(lambda: _finish(submission, ruler, claim, outcome))
+
+
+def score_slow_files() -> None:
+    """Measure the slow files one after the other, until none is left or somebody else measures one."""
+    while (submission_id := claims.next_slow_file()) and score(submission_id, in_queue=False) not in (
+        "busy",
+        "waiting",
+    ):
+        pass
+
+
+def _note_quickest(ruler: GroundTruth, seconds: float) -> None:
+    """Remember the least time that a file took, to a fifth: it changes seldom."""
+    if ruler.quickest_seconds is None or seconds < 0.8 * ruler.quickest_seconds:
+        slower = Q(quickest_seconds=None) | Q(quickest_seconds__gt=seconds)
+        with suppress(OperationalError, InterfaceError):
+            GroundTruth.objects.filter(slower, pk=ruler.pk).update(quickest_seconds=seconds)
 
 
 def _finish_patiently(finish: Callable[[], str]) -> str:

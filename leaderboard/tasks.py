@@ -155,6 +155,8 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
     while turn := claims.next_in_turn():
         status = _measure(turn, self.request.id)
         missed += status == "busy"
+        if status == "slow":
+            score_slow_files()
         if status == "waiting" or missed == LOOKS:
             return
         if status in ("stale", "died") or time.monotonic() > enough:
@@ -199,6 +201,8 @@ def sweep() -> None:
     waiting, rulers = scoring.sweep()
     watching.report_worker(swept=True)
     watching.alarm()
+    if claims.next_slow_file():
+        score_slow_files()
     bells: list[tuple[Any, tuple[object, ...]]] = [(mail_due, ())] if telling.is_mail_due() else []
     bells += [(post_due, ())] if webhooks.is_due() else []
     bells += [(score_submission, pair) for pair in waiting[: claims.ENOUGH]] + [(rescore, (ruler,)) for ruler in rulers]
@@ -261,6 +265,13 @@ def clear_sessions() -> None:
     _beside("clearsessions")
 
 
+def score_slow_files() -> None:
+    """Measure what takes long in one process beside this one, which goes on with the queue meanwhile. Where it ends the
+    next sweep starts it again; at most one slow file is measured at a time."""
+    if "score_slow_files" not in {thread.name for thread in threading.enumerate()}:
+        _beside("score_slow_files")
+
+
 @worker_ready.connect
 def _try_the_cage(**_: object) -> None:
     """Find out on this machine whether metrics from outside can be locked in, beside the first work."""
@@ -272,7 +283,7 @@ def _beside(*command: str) -> None:
     database."""
     words, here = [sys.executable, str(settings.BASE_DIR / "manage.py"), *command], os.getpid()
     how = {"check": False, "preexec_fn": lambda: lifeline.die_with(here)}
-    threading.Thread(target=subprocess.run, args=(words,), kwargs=how).start()
+    threading.Thread(target=subprocess.run, name=command[0], args=(words,), kwargs=how).start()
 
 
 def _meanwhile(name: str, send_some: Callable[[], bool]) -> threading.Thread | None:

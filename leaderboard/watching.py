@@ -18,7 +18,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, Q
 from django.db.models.functions import Now
 
 from . import __version__, claims, counting, outside
@@ -161,7 +161,10 @@ def pending() -> Pending:
     """One query."""
     waiting = Submission.objects.filter(status=Submission.Status.PENDING)
     found = waiting.aggregate(
-        number=Count("pk"), first=Min(waiting_since()), in_hand=Count("pk", filter=claims.is_held())
+        number=Count("pk"),
+        # Slow files wait for each other; that they are measured is a promise of its own.
+        first=Min(waiting_since(), filter=Q(is_slow=False)),
+        in_hand=Count("pk", filter=claims.is_held()),
     )
     return Pending(found["number"], _seconds_since(found["first"]), found["in_hand"])
 

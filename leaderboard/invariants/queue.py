@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Case, Count, F, Q, When
+from django.db.models import Case, Count, F, Max, Q, When
 
 from .. import claims
 from ..models import Refusal, Score, Split, Submission, waiting_since
@@ -14,15 +14,20 @@ from ..models.clock import database_now
 from ._verdict import Findings
 
 NEWS_WITHIN = timedelta(minutes=2)
+EVER = datetime.min.replace(tzinfo=UTC)
 
 PENDING, SCORED = Submission.Status.PENDING, Submission.Status.SCORED
 
 
 def news_within_two_minutes(findings: Findings) -> Iterator[str]:
-    """News are the receipt, a host who has a file scored again, and every extension of a lease."""
+    """News are the receipt, a host who has a file scored again, and every extension of a lease; for a slow file also
+    those of the slow files before it, one of which is measured at a time."""
     now = database_now()
     rows = Submission.objects.filter(status=PENDING).annotate(since=waiting_since())
-    for pk, since, lease in rows.values_list("pk", "since", "lease_until"):
+    slow = Submission.objects.filter(is_slow=True).aggregate(lease=Max("lease_until"), end=Max("finished_at"))
+    of_slow = max(slow["lease"] - claims.LEASE if slow["lease"] else EVER, slow["end"] or EVER)
+    for pk, received, lease, is_slow in rows.values_list("pk", "since", "lease_until", "is_slow"):
+        since = max(received, min(of_slow, now)) if is_slow else received
         findings.looked_at += 1
         if lease is not None and lease > now + 2 * claims.LEASE:
             yield f"submission {pk}: its lease ends at {lease:%Y-%m-%d %H:%M:%S}, later than any lease can"

@@ -117,6 +117,8 @@ class Submission(models.Model):
     tries = models.PositiveSmallIntegerField(default=0, editable=False)
     # Scorers that died over this file; a try also ends in other ways, such as a restart of the whole site.
     deaths = models.PositiveSmallIntegerField(default=0, editable=False)
+    # It took far longer than usual: it is measured beside the queue, so that the files of others do not wait for it.
+    is_slow = models.BooleanField(default=False, editable=False)
     finished_at = models.DateTimeField(null=True, editable=False)
     # When a host had a file without a score scored again: how long it waits is counted from there.
     again_at = models.DateTimeField(null=True, editable=False)

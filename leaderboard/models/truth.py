@@ -45,6 +45,8 @@ class GroundTruth(models.Model):
     commitment_key = models.CharField(max_length=64, default=new_commitment_key)
     # What the split was drawn with, for a later file of the same competition; empty where it is not known.
     split_secret = models.CharField(max_length=32, blank=True)
+    # The least time that measuring a file took; what takes far longer leaves the queue.
+    quickest_seconds = models.FloatField(null=True, editable=False)
     metric = models.CharField(max_length=60)
     metric_version = models.CharField(max_length=64)
     params = models.JSONField(default=dict)

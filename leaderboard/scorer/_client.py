@@ -222,6 +222,7 @@ def _measure(scorer: _Scorer, ruler: Ruler, file: Path, limits: Limits) -> Answe
         keeper = scorer.keeper(ruler, limits, until)
         if isinstance(keeper, Answer):
             return keeper
+        until = min(until, time.monotonic() + limits.file_seconds)
         with _scratch(ruler) as scratch:
             told = {"file": str(file), "scratch": scratch, "memory_mb": limits.memory_mb}
             child = keeper.begin({**told, "seconds": max(0.1, until - time.monotonic())}, until)

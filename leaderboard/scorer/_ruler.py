@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -55,7 +56,9 @@ class Ruler:
 
 @dataclass(frozen=True)
 class Limits:
-    """What reading a truth and measuring one file may take: seconds on the wall, megabytes of data."""
+    """What reading a truth and measuring one file may take: seconds on the wall, megabytes of data. `file_seconds` is
+    for the file alone, once the truth is read."""
 
     seconds: float
     memory_mb: int
+    file_seconds: float = math.inf

@@ -150,7 +150,7 @@ class Progress:
     @property
     def seen(self) -> str:
         """Changes whenever the student would see a difference; a poll that brings it back gets no new text."""
-        told = (self.is_being_scored, self.ahead, self.scorer_is_down, self.takes_a_while)
+        told = (self.is_being_scored, self.ahead, self.scorer_is_down, self.takes_a_while, self.submission.is_slow)
         return "-".join([self.submission.status, *map(str, map(int, told)), self.pause])
 
     @cached_property

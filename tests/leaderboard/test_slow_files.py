@@ -1,0 +1,119 @@
+"""A file that takes far longer than usual leaves the queue: the files of others do not wait for it."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from leaderboard import claims, invariants, scorer, scoring, submitting, tasks, watching
+from leaderboard.models import Competition, GroundTruth, Submission, User
+from tests.conftest import answers, enter
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A file that ends with a blank line takes longer than the queue waits; the processes that a worker starts."""
+    commands: list[str] = []
+
+    def measure(ruler: scorer.Ruler, file: Path, limits: scorer.Limits) -> scorer.Answer:
+        if file.read_bytes().endswith(b"\n\n") and limits.file_seconds < math.inf:
+            raise scorer.TookTooLong
+        return scorer.measure_here(ruler, file, limits)
+
+    monkeypatch.setattr(scorer, "measure", measure)
+    monkeypatch.setattr(tasks, "_beside", lambda *command: commands.append(command[0]))
+    return commands
+
+
+def hand_in(competition: Competition, user: User, *, slow: bool = False) -> Submission:
+    data = answers() + (b"\n" if slow else b"")
+    return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[data])
+
+
+def statuses(*submissions: Submission) -> list[str]:
+    for one in submissions:
+        one.refresh_from_db()
+    return [one.status for one in submissions]
+
+
+def test_cys_file_does_not_wait_for_bos_slow_one_which_is_scored_beside(
+    pets: Competition, bo: User, cy: User, started: list[str]
+) -> None:
+    enter(pets, bo), enter(pets, cy)
+    slow, quick = hand_in(pets, bo, slow=True), hand_in(pets, cy)
+    tasks.score_submission("x", 1)
+    assert statuses(slow, quick) == ["pending", "scored"]
+    assert (slow.is_slow, slow.tries, slow.deaths, slow.lease_until) == (True, 0, 0, None)
+    assert started == ["score_slow_files"]
+    scoring.score_slow_files()
+    assert statuses(slow) == ["scored"]
+
+
+def test_the_sweep_starts_again_what_was_killed(pets: Competition, bo: User, started: list[str]) -> None:
+    enter(pets, bo)
+    slow = hand_in(pets, bo, slow=True)
+    tasks.score_submission("x", 1)
+    started.clear()
+    tasks.sweep()
+    assert started == ["score_slow_files"]
+    Submission.objects.filter(pk=slow.pk).update(
+        claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20), tries=1
+    )
+    tasks.sweep()
+    assert started == ["score_slow_files"], "while one is measured no other is begun"
+    Submission.objects.filter(pk=slow.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    tasks.sweep()
+    assert started == 2 * ["score_slow_files"]
+
+
+def test_one_slow_file_is_measured_at_a_time_the_oldest_first(pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, bo), enter(pets, cy)
+    first, second = hand_in(pets, bo, slow=True), hand_in(pets, cy, slow=True)
+    tasks.score_submission("x", 1)
+    assert claims.next_slow_file() == first.pk
+    assert claims.take(first.pk)
+    assert claims.next_slow_file() is None
+    Submission.objects.filter(pk=first.pk).update(claim=None, lease_until=None)
+    scoring.score_slow_files()
+    assert statuses(first, second) == ["scored", "scored"]
+
+
+def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets: Competition, bo: User) -> None:
+    ruler = pets.ground_truth
+    assert ruler is not None
+    for quickest, seconds in ((None, 8.0), (0.01, 2.0), (0.2, 4.0), (3.0, 8.0), (30.0, math.inf)):
+        ruler.quickest_seconds = quickest
+        assert scoring.seconds_in_queue(ruler) == pytest.approx(seconds)
+    enter(pets, bo)
+    GroundTruth.objects.filter(pk=ruler.pk).update(quickest_seconds=1000.0)
+    scoring.score(hand_in(pets, bo).pk)
+    ruler.refresh_from_db()
+    assert ruler.quickest_seconds is not None
+    assert ruler.quickest_seconds < 1000
+
+
+def test_slow_files_that_wait_for_each_other_break_no_promise_and_those_that_nobody_measures_do(
+    pets: Competition, bo: User, cy: User
+) -> None:
+    enter(pets, bo), enter(pets, cy)
+    measured, waits = hand_in(pets, bo, slow=True), hand_in(pets, cy, slow=True)
+    tasks.score_submission("x", 1)
+    long_ago = timezone.now() - timedelta(minutes=10)
+    Submission.objects.update(received_at=long_ago)
+    assert claims.take(measured.pk)
+    assert not [found for found in broken() if str(waits.pk) in found]
+    assert watching.pending().oldest is None
+    Submission.objects.filter(pk=measured.pk).update(claim=None, lease_until=None)
+    assert [found for found in broken() if str(waits.pk) in found]
+
+
+def broken() -> list[str]:
+    findings = invariants.queue.Findings()
+    return list(invariants.queue.news_within_two_minutes(findings))
