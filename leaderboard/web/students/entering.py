@@ -24,7 +24,7 @@ WRONG_CODES_PER_PERSON = 10
 # A whole class may sit behind one address.
 WRONG_CODES_PER_ADDRESS = 100
 # A code of the site is one of 31^8, so guessing is hopeless at any pace; one that a host chose may be a word.
-CODES = SlowLane("code", seconds=600, pause=0.5)
+CODES = SlowLane("code", seconds=600, pause=1.0)
 
 
 @open_to(Audience.ANYONE)
