@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from metrics._arrays import take
-from metrics._contract import Metric, sums_of
+from metrics._contract import Contributions, Metric, sums_of
 from metrics._errors import NotFinite, ParameterError, shown
 from metrics._evaluate import row_contributions
 from metrics._figures import Figure, Grid
@@ -254,6 +254,47 @@ def ready(prediction: PartArrays) -> PartArrays:
 def best_of(parts: Sequence[Part], combine: str) -> float:
     """The value of the composite where each part has its best."""
     return weighted([part.metric.best_with(part.params) for part in parts], [part.weight for part in parts], combine)
+
+
+def has_influence(parts: Sequence[Part]) -> bool:
+    """Whether it is known, for every part, what each row does to its value."""
+    return all(part.metric.influence is not None or _is_sum(part.metric) for part in parts)
+
+
+def _is_sum(metric: Metric) -> bool:
+    return metric.rows is not None and metric.total is not None and metric.score is None and not metric.whole
+
+
+def influence_of(truth: PartArrays, prediction: PartArrays, combine: str) -> np.ndarray:
+    """What each row does to the composite, where ``has_influence`` says that this is known."""
+    lines = Counter(part.line for part in truth.parts)
+    weights = {part.line: part.weight for part in truth.parts}
+    under = 1.0 if combine == "sum" else math.fsum(map(abs, weights.values()))
+    found = np.zeros(len(truth))
+    for part, answers, predicted in zip(truth.parts, truth.arrays, prediction.arrays, strict=True):
+        found += part.weight / lines[part.line] / under * _influence_of(part, answers, predicted)
+    return found
+
+
+def _influence_of(part: Part, answers: Any, prediction: Any) -> np.ndarray:
+    metric = part.metric
+    if metric.influence is not None:
+        return metric.influence(answers, prediction, **chosen(metric.influence, part.params))
+    assert metric.total is not None
+    contributions = _finite_rows(part, answers, prediction)
+    rows = contributions.dense() if isinstance(contributions, Contributions) else contributions
+    sums = np.array([float(added) for added in sums_of(contributions, None)])
+    arguments = chosen(metric.total, part.params)
+    slopes = np.zeros(len(sums))
+    for place, value in enumerate(sums):
+        step = np.zeros(len(sums))
+        step[place] = 1e-6 * max(1.0, abs(value))
+        up, down = (metric.total(sums + sign * step, **arguments) for sign in (1, -1))
+        if up is not None and down is not None and math.isfinite(up - down):
+            slopes[place] = (up - down) / (2 * step[place])
+    # A total of sums over rows is a ratio, so the effects of all rows add up to 0.
+    effects: np.ndarray = (rows * slopes).sum(axis=1)
+    return effects
 
 
 def unscorable(truth: PartArrays) -> str:

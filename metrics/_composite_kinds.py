@@ -8,7 +8,7 @@ from typing import Any
 
 from metrics._arrays import Answers
 from metrics._cells import Cells, Kind
-from metrics._composite import Part, PartArrays, spread_out
+from metrics._composite import Part, PartArrays, ready, spread_out, unscorable
 from metrics._contract import answer_columns
 from metrics._errors import Problem, shown
 from metrics._inputs import Binary, Label
@@ -36,6 +36,8 @@ class TruthOfParts(Kind):
                 columns[0].problems.append(fault)
                 continue
             found.append((part, _answers_of(part, by_name)))
+        if not found and not columns[0].problems:
+            columns[0].problems.append(Problem("no_target", said("No target column is left for the parts.")))
         _say_once(columns)
         parts, arrays = tuple(part for part, _ in found), tuple(array for _, array in found)
         return PartArrays(parts, arrays, len(columns[0].array), by_name)
@@ -166,3 +168,16 @@ def _texts(cells: Cells) -> list[str]:
     array = cells.table.column(cells.column)
     texts: list[str] = (array if cells.rows is None else pick(array, cells.rows)).to_pylist()
     return texts
+
+
+def columns_of_parts(parts: tuple[Part, ...]) -> dict[str, Any]:
+    """What a metric declares that reads the columns of these parts."""
+    return {
+        "truth": TruthOfParts(parts),
+        "submission": SubmissionOfParts(),
+        "submission_names": submission_names,
+        "whole": True,
+        "ready": ready,
+        "unscorable": unscorable,
+        "perfect": perfect,
+    }

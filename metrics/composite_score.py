@@ -28,7 +28,10 @@ GI Tract Segmentation 2022 (`dice` and `hausdorff_3d`).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
+
+import numpy as np
 
 from metrics._columnwise import Unscored
 from metrics._composite import (
@@ -37,25 +40,25 @@ from metrics._composite import (
     PartArrays,
     best_of,
     combined,
+    has_influence,
+    influence_of,
     parts_of,
-    ready,
     table_of_parts,
-    unscorable,
     values_of,
 )
-from metrics._composite_kinds import SubmissionOfParts, TruthOfParts, perfect, submission_names
+from metrics._composite_kinds import columns_of_parts
 from metrics._contract import Example, Metric
 from metrics._figures import Figure
 
 DIRECTION, DEFAULT = "maximize", "1 accuracy *"
 
 
-def check(text: str) -> None:
-    """Raise ``ValueError`` with a sentence where the parts cannot be read."""
-    parts_of(text, DIRECTION)
-
-
-Parts = Annotated[str, LONG, check, "One part per line: weight, metric, columns and parameters of the metric."]
+Parts = Annotated[
+    str,
+    LONG,
+    partial(parts_of, direction=DIRECTION),
+    "One part per line: weight, metric, columns and parameters of the metric.",
+]
 
 
 def score(
@@ -75,6 +78,11 @@ def best_for(*, parts: Parts = DEFAULT, combine: Combine = "mean") -> float:
     return best_of(parts_of(parts, DIRECTION), combine)
 
 
+def influence(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> np.ndarray:
+    """What each row does to the weighted parts."""
+    return influence_of(truth, prediction, combine)
+
+
 def figures(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> list[Figure]:
     """Weight and value of each part."""
     return table_of_parts(truth, prediction, combine)
@@ -82,23 +90,19 @@ def figures(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "me
 
 def adapted(*, parts: Parts = DEFAULT) -> Metric:
     """The metric that reads the columns of these parts."""
+    found = parts_of(parts, DIRECTION)
     return Metric(
         title="Composite score",
         group="Composite",
         direction="maximize",
         best=best_for(),
         best_for=best_for,
-        truth=TruthOfParts(parts_of(parts, DIRECTION)),
-        submission=SubmissionOfParts(),
-        submission_names=submission_names,
         score=score,
-        whole=True,
-        ready=ready,
+        influence=influence if has_influence(found) else None,
         figures=figures,
-        unscorable=unscorable,
-        perfect=perfect,
         adapted=adapted,
         example=EXAMPLE,
+        **columns_of_parts(found),
     )
 
 

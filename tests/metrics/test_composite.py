@@ -104,14 +104,19 @@ def test_the_explanation_shows_each_part_its_weight_and_its_value() -> None:
     assert total == told.result.overall
 
 
-def test_the_uncertainty_of_a_mean_of_means_is_that_of_the_mean() -> None:
-    found = world(metrics.get("accuracy"), 2, rows=200)
+SURE = [("accuracy", "1 accuracy; 3 accuracy", 0.15), ("roc_auc", "1 roc_auc; 3 roc_auc", 0.01)]
+SURE += [("weighted_gini", "1 weighted_gini; 3 weighted_gini", 0.2), ("spearman", "2 spearman", 0.01)]
+
+
+@pytest.mark.parametrize(("key", "parts", "near"), SURE)
+def test_the_uncertainty_of_a_mean_of_one_metric_is_that_of_the_metric(key: str, parts: str, near: float) -> None:
+    found = world(metrics.get(key), 2, rows=200)
     alone, together = (
-        metrics.prepare(key, found.truth_csv(), params).evaluate(found.submission_csv(), uncertainty=True)
-        for key, params in (("accuracy", {}), ("composite_score", {"parts": "1 accuracy; 3 accuracy"}))
+        metrics.prepare(name, found.truth_csv(), params).evaluate(found.submission_csv(), uncertainty=True)
+        for name, params in ((key, {}), ("composite_score", {"parts": parts}))
     )
     assert together.uncertainty["private"].standard_error == pytest.approx(
-        alone.uncertainty["private"].standard_error, rel=0.2
+        alone.uncertainty["private"].standard_error, rel=near
     )
 
 
@@ -156,6 +161,11 @@ def test_ada_is_told_where_her_file_does_not_fit_a_part(parts: str, words: str) 
     assert any(words in finding.message for finding in report.findings)
     with pytest.raises(metrics.GroundTruthError):
         metrics.prepare("composite_score", TRUTH, {"parts": parts})
+
+
+def test_ada_is_told_that_no_column_is_left_for_a_star() -> None:
+    with pytest.raises(metrics.GroundTruthError, match="No target column is left"):
+        metrics.prepare("composite_error", b"id,w\n1,1\n2,2\n", {"parts": "1 weighted_mae * weight=w"})
 
 
 def test_bo_is_told_each_fault_once_even_where_two_parts_read_the_column() -> None:
