@@ -1,6 +1,6 @@
 """How long files wait behind slow files of others, with one worker: ``python -m bench.slow_files [--slow 3]``.
 
-Teams hand in files that take some 15 s each; one student after another then hands in a file of a tenth of a second and
+Teams hand in files that take many seconds each; one student after another then hands in a file of a tenth of a second and
 reads it until it has its score. Printed are the waits of these students beside the goal.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.site import Site, running_site, until
 
-ROWS, LENGTH = 150, 60_000
+ROWS, LENGTH = 40, 60_000
 SET_UP = """
 import random
 from leaderboard.models import ApiToken
@@ -39,7 +39,7 @@ def texts(length: int, seed: int) -> bytes:
     return ("id,text\n" + "".join(f"{i},{''.join(dice.choices('abcdefgh', k=length))}\n" for i in range(ROWS))).encode()
 
 
-def status(site: Site, submission: str, token: str) -> str:
+def status(site: Site, submission: object, token: str) -> str:
     return str(json.loads(site.get(f"/api/v1/submissions/{submission}", token)[1])["status"])
 
 

@@ -26,6 +26,10 @@ log = logging.getLogger(__name__)
 
 MOST_TOLD = 2000
 
+# A file that takes so many times as long as the quickest one under its ground truth is measured beside the queue, and
+# none holds the queue for longer than the most; seconds.
+SLOW_FROM, LEAST_BEFORE_SLOW, MOST_BEFORE_SLOW = 20, 2.0, 8.0
+
 DAMAGED = gettext_noop("The stored file is damaged. The host has been told, and your attempt was given back.")
 
 
@@ -104,6 +108,17 @@ def _measured(submission: Submission, ground_truth: GroundTruth, seconds: float)
     with suppress(FileNotFoundError):  # the scorer's processes say that
         Path(ruler.truth).open("rb").close()
     return _outcome(submission, ground_truth, scorer.measure(ruler, file, _limits(seconds)))
+
+
+def seconds_in_queue(ground_truth: GroundTruth) -> float:
+    """How long a file may take before it leaves the queue. Where even the quickest file takes that long all files do,
+    and leaving the queue would help nobody."""
+    quickest = ground_truth.quickest_seconds
+    if quickest is None:
+        return MOST_BEFORE_SLOW
+    if quickest > MOST_BEFORE_SLOW / 2:
+        return math.inf
+    return min(max(LEAST_BEFORE_SLOW, SLOW_FROM * quickest), MOST_BEFORE_SLOW)
 
 
 def measure_patiently(submission: Submission, ground_truth: GroundTruth) -> Outcome:

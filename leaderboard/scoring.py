@@ -25,7 +25,7 @@ from django.utils import timezone
 import metrics
 
 from . import claims, ranking, scorer
-from .measuring import Outcome, TakesLong, measure, measure_patiently
+from .measuring import Outcome, TakesLong, measure, measure_patiently, seconds_in_queue
 from .models import Competition, GroundTruth, Instrument, Refusal, Score, Split, Submission, Uncertainty, WalkThrough
 from .models.prepared import Given, Prepared, PreparedUpdate
 from .storage import Unreachable
@@ -35,9 +35,6 @@ log = logging.getLogger(__name__)
 # A database may be away for a minute; the hard limit of a task ends what takes longer.
 FINISH_WITHIN, FIRST_PAUSE, LONGEST_PAUSE = 90.0, 0.2, 5.0
 RESCORE_BATCH = 200
-# A file that takes so many times as long as the quickest one under its ground truth is measured beside the queue, and
-# none holds the queue for longer than the most; seconds.
-SLOW_FROM, LEAST_BEFORE_SLOW, MOST_BEFORE_SLOW = 20, 2.0, 8.0
 RESCORE_SECONDS = 2.0
 
 
@@ -52,17 +49,6 @@ _CLAIMED = Prepared(
         .order_by()
     )
 )
-
-
-def seconds_in_queue(ground_truth: GroundTruth) -> float:
-    """How long a file may take before it leaves the queue. Where even the quickest file takes that long all files do,
-    and leaving the queue would help nobody."""
-    quickest = ground_truth.quickest_seconds
-    if quickest is None:
-        return MOST_BEFORE_SLOW
-    if quickest > MOST_BEFORE_SLOW / 2:
-        return math.inf
-    return min(max(LEAST_BEFORE_SLOW, SLOW_FROM * quickest), MOST_BEFORE_SLOW)
 
 
 def score(submission_id: uuid.UUID | str, bell: str | None = None, *, in_queue: bool = True) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from leaderboard import claims, invariants, scorer, scoring, submitting, tasks, watching
+from leaderboard import claims, invariants, measuring, scorer, scoring, submitting, tasks, watching
+from leaderboard.invariants._verdict import Findings
 from leaderboard.models import Competition, GroundTruth, Submission, User
 from tests.conftest import answers, enter
 
@@ -90,7 +91,7 @@ def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets:
     assert ruler is not None
     for quickest, seconds in ((None, 8.0), (0.01, 2.0), (0.2, 4.0), (3.0, 8.0), (30.0, math.inf)):
         ruler.quickest_seconds = quickest
-        assert scoring.seconds_in_queue(ruler) == pytest.approx(seconds)
+        assert measuring.seconds_in_queue(ruler) == pytest.approx(seconds)
     enter(pets, bo)
     GroundTruth.objects.filter(pk=ruler.pk).update(quickest_seconds=1000.0)
     scoring.score(hand_in(pets, bo).pk)
@@ -115,5 +116,5 @@ def test_slow_files_that_wait_for_each_other_break_no_promise_and_those_that_nob
 
 
 def broken() -> list[str]:
-    findings = invariants.queue.Findings()
+    findings = Findings()
     return list(invariants.queue.news_within_two_minutes(findings))
