@@ -39,7 +39,7 @@ def test_bo_reads_his_score(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert out.splitlines() == [
         "overall  0.6666666666666666  95 %: 0.0535443 to 0.986054  (right 2, rows 3)",
         "public   1.0  (right 1, rows 1)",
-        "private  0.5  95 %: 0 to 1  (right 1, rows 2)",
+        "private  0.5  95 %: 0.00481334 to 0.995187  (right 1, rows 2)",
     ]
 
 
