@@ -56,7 +56,7 @@ Parts = Annotated[
     str,
     LONG,
     partial(parts_of, direction=DIRECTION),
-    "One part per line: weight, metric, columns and parameters of the metric.",
+    "One part per line: weight, metric, columns and parameters, such as 0.5 pinball price quantile=0.9.",
 ]
 
 

@@ -57,7 +57,7 @@ Parts = Annotated[
     str,
     LONG,
     partial(parts_of, direction=DIRECTION),
-    "One part per line: weight, metric, columns and parameters of the metric.",
+    "One part per line: weight, metric, columns and parameters, such as 0.5 cohen_kappa grade weights=quadratic.",
 ]
 
 
