@@ -87,18 +87,21 @@ def labels_in(array: Any, separator: str | None) -> tuple[np.ndarray, np.ndarray
         texts = pc.utf8_trim_whitespace(labels).dictionary_encode()
         codes, labels = plain(texts.indices, np.int32)[codes], texts.dictionary
     owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    empty = pc.index(labels, "").as_py()
-    if empty >= 0:
-        is_label = codes != empty
+    empty = np.flatnonzero(plain(pc.binary_length(labels), np.int32) == 0)  # `pc.index` would import pandas
+    if len(empty):
+        is_label = codes != empty[0]
         owner, codes = owner[is_label], codes[is_label]
     return owner, codes, labels
 
 
 def codes_among(labels: Any, known: Any) -> np.ndarray:
     """Where each text of an Arrow array is among the known ones, -1 for a text that is not."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    return plain(pc.fill_null(pc.index_in(labels, value_set=known), -1), np.int32)
+    # `pc.fill_null` would import pandas.
+    unknown = pa.Array.from_buffers(pa.int32(), len(labels), [None, pa.py_buffer(np.full(len(labels), -1, np.int32))])
+    return plain(pc.coalesce(pc.index_in(labels, value_set=known), unknown), np.int32)
 
 
 Reader = Callable[[list[str]], tuple[list[str], list[int] | None]]
