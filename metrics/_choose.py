@@ -104,6 +104,8 @@ class _File:
         if asked := [parameter.name for parameter in metric.parameters if parameter.required]:
             reason = said("It must be told {parameters}, for which it has no default.", parameters=", ".join(asked))
             return Fit(metric.key, False, False, reason, params)
+        if metric.adapted is not None:
+            return Fit(metric.key, False, False, said("Which metrics it is made of is for you to write."), params)
         try:
             layout = layout_of(metric, self.table, self.id_column, params)
         except Refused as refused:
