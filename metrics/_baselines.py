@@ -22,8 +22,8 @@ from metrics._evaluate import Result, measure
 from metrics._numbers import to_decimal
 from metrics._parameters import chosen
 from metrics._sentences import Sentence, joined, later, said
-from metrics._tables import pick, read_table
-from metrics._truth import Truth, csv_bytes, unscorable_parts
+from metrics._tables import csv_bytes, pick, read_table
+from metrics._truth import Truth, unscorable_parts
 
 MOST_ROWS = 100_000
 """Rows on which the files are measured; of a larger truth, this many with the lowest hashes."""

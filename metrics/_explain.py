@@ -15,8 +15,8 @@ from metrics._figures import Figure
 from metrics._layout import SPLITS, USAGE
 from metrics._parameters import chosen
 from metrics._prepare import prepare
-from metrics._tables import Source
-from metrics._truth import Truth, csv_bytes
+from metrics._tables import Source, csv_bytes
+from metrics._truth import Truth
 
 _quietly = np.errstate(over="ignore", invalid="ignore")
 """What is too large has been refused before, as far as the score needs it."""

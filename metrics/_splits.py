@@ -10,8 +10,7 @@ from metrics._errors import GroundTruthError, Problem, Refused, shown
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
 from metrics._scan import LONGEST_MASK_LINE
 from metrics._sentences import said
-from metrics._tables import Source, Table, read_bytes, read_table
-from metrics._truth import csv_bytes
+from metrics._tables import Source, Table, csv_bytes, read_bytes, read_table
 
 
 def add_split(

@@ -17,7 +17,7 @@ from metrics._errors import shown
 from metrics._headers import SEPARATORS, TRIMMED, is_index
 from metrics._layout import SPLITS, USAGE
 from metrics._sentences import Sentence, forms_of, later, listed, said
-from metrics._truth import csv_bytes
+from metrics._tables import csv_bytes
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _COMMAS = later("commas")

@@ -5,6 +5,8 @@ Nothing is guessed: every cell is text, only an empty cell is empty, and a row h
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -324,3 +326,12 @@ def _is_soft(data: np.ndarray) -> np.ndarray:
     # Subtracting 33 in uint8 wraps everything but the visible above 93.
     found: np.ndarray = (data - np.uint8(33)) > 93
     return found
+
+
+def csv_bytes(header: Sequence[str], rows: Any) -> bytes:
+    """CSV text, quoted where needed, ``\\n`` line ends."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return out.getvalue().encode()

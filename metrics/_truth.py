@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -27,7 +25,7 @@ from metrics._scan import LONGEST_LINE
 from metrics._secondary import Aside, Beside, Readings
 from metrics._sentences import forms, later, said
 from metrics._stream import measure_in_pieces
-from metrics._tables import Source, Table, pick, read_bytes, read_table, without_frame
+from metrics._tables import Source, Table, csv_bytes, pick, read_bytes, read_table, without_frame
 from metrics._uncertainty import Buckets, buckets_of, hashes_of
 
 SMALL = 110_000_000
@@ -335,15 +333,6 @@ def _without_frame(submission: Source) -> Source:
         return without_frame(submission)
     except Refused as refused:
         raise SubmissionError(refused.problems) from None
-
-
-def csv_bytes(header: Sequence[str], rows: Any) -> bytes:
-    """CSV text, quoted where needed, ``\\n`` line ends."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue().encode()
 
 
 def unscorable_parts(truth: Truth) -> list[Problem]:
