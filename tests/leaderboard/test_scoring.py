@@ -58,7 +58,8 @@ def test_each_score_comes_with_its_doubt(pets: Competition, bo: User) -> None:
         assert 0 < (doubt.standard_error or 0) < 0.3
         assert doubt.values.dtype == "float64"
         assert len(doubt.values) == 200
-        assert doubt.values.std(ddof=1) == pytest.approx(doubt.standard_error)
+        # The standard error is the jackknife's, which counts few rows as few.
+        assert doubt.values.std(ddof=1) == pytest.approx(doubt.standard_error, rel=0.2)
 
 
 def test_where_a_scale_has_no_end_the_doubt_has_none(pets: Competition, bo: User) -> None:

@@ -331,7 +331,7 @@ def test_neighbours_within_chance_are_said_to_be_in_words_and_drawn(client: Clie
     text = page(client)
     assert "not distinguishable from rank 1" in text
     assert text.count('<svg class="band"') == 2
-    assert 'aria-label="95 % interval 0.5' in text
+    assert text.count('aria-label="95 % interval 0.') == 2
     assert "means: not distinguishable from rank 3" in text
     Competition.objects.update(board_mode="steady", board_step=0.1)
     board.touch_board()
