@@ -3,6 +3,7 @@ messages may quote the answers."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,7 @@ class TruthReport:
 
     ``baselines`` are files that know nothing and the perfect one, measured on ``measured_rows`` rows; ``apart`` tells
     per split by how much two files must differ to mean anything, ``balance`` how often each of few classes is in it.
+    ``seconds`` is what measuring the perfect file took.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -50,6 +52,7 @@ class TruthReport:
     apart: dict[str, float] = field(default_factory=dict)
     balance: list[Share] = field(default_factory=list)
     secondary: list[SecondaryReport] = field(default_factory=list)
+    seconds: float | None = None
 
     @property
     def ok(self) -> bool:
@@ -100,11 +103,14 @@ def check_truth(
     if prepared is None:
         return TruthReport(findings)
     self_test: dict[str, Any] = {}
+    seconds: float | None = None
     shares: list[Share] = []
     beside: list[SecondaryReport] = []
     measured = Baselines([], 0, {})
     if not any(finding.blocking for finding in findings):
+        began = time.perf_counter()
         self_test, failed = _self_test(prepared)
+        seconds = time.perf_counter() - began
         beside, doubtful = secondary_reports(prepared, _self_test, is_quick=is_quick)
         # A metric from outside that could not score a perfect file would take its whole time for each further one.
         is_hopeless = metric.is_outside and any(finding.blocking for finding in failed)
@@ -129,6 +135,7 @@ def check_truth(
         apart=measured.apart,
         balance=shares,
         secondary=beside,
+        seconds=seconds,
     )
 
 

@@ -96,6 +96,7 @@ def _number(
             public_rows=report["public_rows"],
             private_rows=report["private_rows"],
             ignored_rows=report["ignored_rows"],
+            quickest_seconds=report.get("seconds"),
             secondary=published(report, _one_digit),
             findings=report["findings"],
             step=_one_digit(report.get("apart", {}).get("public")),

@@ -86,6 +86,14 @@ def test_one_slow_file_is_measured_at_a_time_the_oldest_first(pets: Competition,
     assert statuses(first, second) == ["scored", "scored"]
 
 
+def test_the_first_file_of_a_competition_is_measured_against_the_perfect_one(pets: Competition) -> None:
+    """Else a slow file that came first would say what is usual."""
+    ruler = pets.ground_truth
+    assert ruler is not None
+    assert ruler.quickest_seconds is not None
+    assert measuring.seconds_in_queue(ruler) <= 8.0
+
+
 def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets: Competition, bo: User) -> None:
     ruler = pets.ground_truth
     assert ruler is not None
