@@ -19,11 +19,11 @@ from typing import Any
 import metrics
 
 from . import simulated
-from .job_places import KINDS, OF_HOSTS, QUICK_SECONDS, ChildFailed, Kind, Place, TookTooLong
+from .job_places import KINDS, OF_HOSTS, ChildFailed, Kind, Place, TookTooLong, answer_of
 from .scorer import clean_environment, confine, too_much_memory
 from .slow_clients import waiting
 
-__all__ = ["JOBS", "KINDS", "OF_HOSTS", "QUICK_SECONDS", "ChildFailed", "TookTooLong", "check_truth", "run"]
+__all__ = ["JOBS", "KINDS", "OF_HOSTS", "ChildFailed", "TookTooLong", "check_truth", "run"]
 
 EXAMPLE_SECONDS = 8
 """How long the code that an operator added may take for an example: it must end before the child does, so that what
@@ -272,7 +272,7 @@ def _run(job: str, arguments: dict[str, Any], kind: Kind, place: Place) -> dict[
     )
     with process:
         try:
-            output, errors = _said_by(process, json.dumps([memory, kind.seconds, job, arguments]), kind, place)
+            output, errors = answer_of(process, json.dumps([memory, kind.seconds, job, arguments]), kind, place)
         except subprocess.TimeoutExpired as error:
             raise TookTooLong(f"{job} took longer than {kind.until:g} s") from error
         finally:
@@ -283,17 +283,6 @@ def _run(job: str, arguments: dict[str, Any], kind: Kind, place: Place) -> dict[
         raise ChildFailed(f"{job} ended with {process.returncode}: {errors[-2000:]}")
     answer: dict[str, Any] = json.loads(output)
     return answer
-
-
-def _said_by(process: subprocess.Popen[str], told: str, kind: Kind, place: Place) -> tuple[str, str]:
-    """What the child writes. Raises `subprocess.TimeoutExpired`, `TookTooLong`."""
-    if kind.slow_places is not None:
-        try:
-            return process.communicate(told, timeout=QUICK_SECONDS)
-        except subprocess.TimeoutExpired:
-            place.change_to_slow()
-            return process.communicate(timeout=kind.until)
-    return process.communicate(told, timeout=kind.until)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard import child, hosting, submitting
+from leaderboard import child, hosting, job_places, submitting
 from leaderboard.models import Competition, User
 from leaderboard.storage import path_of
 from tests.conftest import answers, enter
@@ -87,7 +87,8 @@ def test_a_third_slow_check_is_stopped_at_once_with_a_clear_answer(
     pets: Competition, bo: User, cy: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo), enter(pets, cy)
-    monkeypatch.setattr(child, "QUICK_SECONDS", 0.01)
+    monkeypatch.setattr(job_places, "QUICK_SECONDS", 0.01)
+    monkeypatch.setattr(job_places, "QUICK_SECONDS_ON_THE_WALL", 0.01)
     with endless_checks(pets, tmp_path, 2):
         until(lambda: are_taken(child.KINDS["check_submission"].slow_places), what="both are known to be slow")
         with pytest.raises(submitting.Refused, match="hand it in") as refused:
@@ -102,7 +103,8 @@ def test_a_check_that_takes_its_seconds_is_stopped(
 ) -> None:
     kind = child.KINDS["check_submission"]
     monkeypatch.setitem(child.KINDS, "check_submission", replace(kind, until=0.2))
-    monkeypatch.setattr(child, "QUICK_SECONDS", 0.1)
+    monkeypatch.setattr(job_places, "QUICK_SECONDS", 0.1)
+    monkeypatch.setattr(job_places, "QUICK_SECONDS_ON_THE_WALL", 0.1)
     with endless_checks(pets, tmp_path, 1) as (hostile,):
         hostile.join(60)
         assert hostile.error == "TookTooLong"
@@ -114,6 +116,19 @@ def test_a_check_that_takes_its_seconds_is_stopped(
     paths = {"truth": str(truth), "submission": str(file)}
     with pytest.raises(child.TookTooLong, match="of the processor"):
         child.run("check_submission", metric="hamming_loss", params={}, id_column="id", **paths)
+
+
+def test_a_check_that_others_slow_files_stopped_costs_cy_none_of_his_checks(
+    pets: Competition, cy: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(pets, cy)
+    monkeypatch.setattr(child, "run", lambda *_, **__: (_ for _ in ()).throw(job_places.NoSlowPlace("taken")))
+    codes = []
+    for _ in range(4):
+        with pytest.raises(submitting.Refused) as refused:
+            submitting.check_only(competition=pets, user=cy, chunks=[answers()])
+        codes.append(refused.value.code)
+    assert codes == ["slow_check"] * 4
 
 
 def test_who_sends_slow_files_has_few_of_them_checked(
