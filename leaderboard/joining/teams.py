@@ -9,9 +9,13 @@ from ..models import Competition, Membership, Team, User, give_pseudonyms, note_
 from ..models.clock import database_now
 from ..models.team import new_invitation
 from ..models.team_names import next_copy, teams_called
+from ..shared_cache import count_try, tries
 from . import _names
 from ._refusals import CannotJoin, refuse_after_the_deadline, refuse_where_teams_stay
 from ._telling import tell_of_leaving
+
+LEAVES_PER_DAY = 20
+"""Of one member: each is replayed when a board or a day's attempts are counted."""
 
 
 def rename(*, membership: Membership, name: str) -> None:
@@ -42,6 +46,10 @@ def renew_invitation(*, membership: Membership) -> None:
 def leave(*, membership: Membership) -> Membership:
     """Leave a team for a team of one; the team keeps its submissions. The last member cannot leave them behind."""
     refuse_where_teams_stay(membership.competition)
+    if tries("leave_team", membership.pk) >= LEAVES_PER_DAY:
+        raise CannotJoin(
+            _("You have left teams %(number)s times within a day. Wait until tomorrow.") % {"number": LEAVES_PER_DAY}
+        )
     with transaction.atomic():
         hold(membership.competition_id)
         kept = Team.objects.select_related("competition").filter(pk=membership.team_id, memberships=membership.pk)
@@ -58,6 +66,7 @@ def leave(*, membership: Membership) -> Membership:
         note_origin(membership.team, team.pk, at=now, now=now)
         team.competition.touch_board()
         tell_of_leaving(team, membership.user, heir=_heir_of(team, membership.user))
+    count_try("leave_team", membership.pk, seconds=86_400)
     return membership
 
 

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard import joining, submitting
-from leaderboard.joining import CannotJoin, _names
+from leaderboard.joining import CannotJoin, _names, teams
 from leaderboard.models import AuditEntry, Competition, Deed, Membership, Notice, Team, User
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
@@ -136,6 +136,18 @@ def test_ada_cannot_compete_where_she_sees_the_private_scores(pets: Competition,
         joining.by_code(user=ada, code=pets.join_code)
     with pytest.raises(CannotJoin, match="You host"):
         joining.by_invitation(user=ada, invitation=enter(pets, bo).team.invitation)
+
+
+def test_nobody_leaves_teams_all_day(pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was shown to a team is replayed over every change, so hundreds of them would cost everybody time."""
+    monkeypatch.setattr(teams, "LEAVES_PER_DAY", 2)
+    mine = enter(pets, bo)
+    for left in range(3):
+        hers = joining.by_invitation(user=cy, invitation=mine.team.invitation)
+        if left < 2:
+            joining.leave(membership=hers)
+    with pytest.raises(CannotJoin, match="Wait until tomorrow"):
+        joining.leave(membership=hers)
 
 
 def test_the_last_member_cannot_leave(pets: Competition, bo: User) -> None:
