@@ -30,7 +30,7 @@ from ..models import User, Viewer
 from ..models.names import skeleton, tidy
 from .answers import address_of
 from .devices import device_of
-from .slow_lane import Crowded, SlowLane
+from .slow_lane import SlowLane
 
 # The cookie with the code or invitation that was opened without an account.
 WAY_IN = "way_in"
@@ -120,14 +120,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         account = account_named(login_of(credentials))
         if device_of(request, account):
             return self._authenticate(request, credentials)
-        try:
-            with STRANGERS.turn(address_of(request), free_tries=WRONG_SIGN_INS_PER_ADDRESS) as turn:
-                user = self._authenticate(request, credentials)
-                if user is None:
-                    turn.was_wrong()
-                return user
-        except Crowded:
-            raise self.validation_error("too_many_login_attempts") from None
+        with STRANGERS.turn(address_of(request), free_tries=WRONG_SIGN_INS_PER_ADDRESS) as turn:
+            user = self._authenticate(request, credentials)
+            if user is None:
+                turn.was_wrong()
+            return user
 
     def _authenticate(self, request: HttpRequest, credentials: dict[str, Any]) -> User | None:
         user: User | None = super().authenticate(request, **credentials)

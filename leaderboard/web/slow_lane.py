@@ -18,10 +18,6 @@ MOST_WAITING = 32
 """Tries of one sender that wait at the same moment; each holds a thread of the web server."""
 
 
-class Crowded(Exception):
-    """Too many tries of this sender are waiting already."""
-
-
 class SlowLane:
     """A sender may try wrongly so many times within `seconds`; from there on each wrong try makes the next one wait."""
 
@@ -36,12 +32,13 @@ class SlowLane:
 
     @contextmanager
     def turn(self, sender: object, *, free_tries: int) -> Iterator[Turn]:
-        """Wait for the sender's turn where it had more than its free tries. Raises `Crowded`."""
+        """Wait for the sender's turn where it had more than its free tries. Where too many wait already, nobody more
+        waits: a flood of wrong tries must not keep a right one of the same address out."""
         turn = Turn(self, sender)
-        if tries(self.name, sender) < free_tries:
+        lane = None if tries(self.name, sender) < free_tries else self._enter(sender)
+        if lane is None:
             yield turn
             return
-        lane = self._enter(sender)
         try:
             with waiting():
                 lane.acquire()
@@ -55,10 +52,11 @@ class SlowLane:
         finally:
             self._leave(sender)
 
-    def _enter(self, sender: object) -> Places:
+    def _enter(self, sender: object) -> Places | None:
+        """The sender's lane, or nothing where it is full."""
         with self._lock:
             if self._waiting.get(sender, 0) >= MOST_WAITING:
-                raise Crowded
+                return None
             self._waiting[sender] = self._waiting.get(sender, 0) + 1
             return self._lanes.setdefault(sender, Places(1))
 

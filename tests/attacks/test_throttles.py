@@ -12,7 +12,7 @@ from django.test import Client, RequestFactory
 from leaderboard.models import Competition, User
 from leaderboard.web.accounts import STRANGERS
 from leaderboard.web.answers import address_of
-from leaderboard.web.slow_lane import MOST_WAITING, Crowded, SlowLane
+from leaderboard.web.slow_lane import MOST_WAITING, SlowLane
 from leaderboard.web.students.entering import CODES
 from tests.site import until
 from tests.web.test_signing_in import sign_in
@@ -190,7 +190,7 @@ def test_wrong_codes_and_links_are_slowed_down(bo: User, path: str, monkeypatch:
 # --- the slow lane itself -----------------------------------------------------------------------------------------
 
 
-def test_only_so_many_tries_of_one_sender_wait_and_those_of_others_pass() -> None:
+def test_only_so_many_tries_of_one_sender_wait_and_all_others_pass() -> None:
     lane, done = SlowLane("test", seconds=60, pause=0.0), threading.Event()
     lane.count_wrong("dee")
 
@@ -202,7 +202,7 @@ def test_only_so_many_tries_of_one_sender_wait_and_those_of_others_pass() -> Non
     for thread in threads:
         thread.start()
     until(lambda: lane._waiting.get("dee") == MOST_WAITING)
-    with pytest.raises(Crowded), lane.turn("dee", free_tries=1):
+    with lane.turn("dee", free_tries=1):
         pass
     with lane.turn("bo", free_tries=1):
         pass

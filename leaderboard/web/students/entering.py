@@ -17,7 +17,7 @@ from ...models import Competition, Membership, RosterEntry, Team, obstacle_to_jo
 from ..access import Audience, Visit, open_to
 from ..accounts import remember_way_in
 from ..answers import address_of, person, see_other
-from ..slow_lane import Crowded, SlowLane, Turn
+from ..slow_lane import SlowLane, Turn
 from .forms import CodeForm, RulesForm
 
 WRONG_CODES_PER_PERSON = 10
@@ -54,11 +54,8 @@ def _in_turn(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         is_known = request.user.is_authenticated
         sender = request.user.pk if is_known else address_of(request)
         free_tries = WRONG_CODES_PER_PERSON if is_known else WRONG_CODES_PER_ADDRESS
-        try:
-            with CODES.turn(sender, free_tries=free_tries) as turn:
-                return view(request, turn=turn, **parts)
-        except Crowded:
-            return render(request, "students/join_too_often.html", status=429)
+        with CODES.turn(sender, free_tries=free_tries) as turn:
+            return view(request, turn=turn, **parts)
 
     return answer
 
