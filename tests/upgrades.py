@@ -24,9 +24,11 @@ FILES = {
 }
 # What no other row would do, where a table asks for more than its columns say, and what gives nobody work to do.
 SPECIAL: dict[str, dict[str, Any]] = {
+    "FormerMember": {"team": 900_001},
     "Grant": {"extra_attempts": 1},
     "NoticeChoice": {"delivery": "none"},
     "RoleInvitation": {"role": "host"},
+    "TeamOrigin": {"team": 900_001, "former": 900_002},  # of teams that have gone
     "Uncertainty": {"replicates": b""},
     "WalkThrough": {"finished_at": datetime.now(UTC)},
     "Webhook": {"is_on": False},
