@@ -52,7 +52,7 @@ class TruthReport:
     apart: dict[str, float] = field(default_factory=dict)
     balance: list[Share] = field(default_factory=list)
     secondary: list[SecondaryReport] = field(default_factory=list)
-    seconds: float | None = None
+    seconds: float | None = field(default=None, compare=False)
 
     @property
     def ok(self) -> bool:
