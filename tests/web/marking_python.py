@@ -21,7 +21,15 @@ SPOKEN = {"label", "help_text", "empty_label", "title", "text", "violation_error
 SPOKEN_KEYS = {"placeholder", "required", "empty", "missing", "invalid", "label", "title"}
 # What programmers and operators read: a mistake in the code, not something that a visitor did.
 BUGS = {"AssertionError", "KeyError", "LookupError", "NotImplementedError", "OSError", "RuntimeError", "TypeError"}
-BUGS |= {"ValueError", "ChildFailed", "TookTooLong", "Immutable", "ImproperlyConfigured", "MultiPartParserError"}
+BUGS |= {
+    "ValueError",
+    "ChildFailed",
+    "TookTooLong",
+    "NoSlowPlace",
+    "Immutable",
+    "ImproperlyConfigured",
+    "MultiPartParserError",
+}
 SENTENCE = re.compile(r"(?=[“(]?[A-Z%{])[^<>]*\s[^<>]*[.!?…:]”?\s*", re.DOTALL)
 
 
