@@ -183,8 +183,6 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="leaderboard@localhos
 ACCOUNT_RATE_LIMITS = {
     "login": None,
     "login_failed": "5/5m/key",
-    "login_failed_device": "5/5m/key,20/h/key",
-    "login_failed_pair": "5/5m/key,10/h/key",
     "login_failed_account": "20/h/key",
     "signup": "200/m/ip,2000/d/ip",
     "reset_password": "60/m/ip,5/m/key",

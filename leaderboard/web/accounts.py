@@ -6,6 +6,7 @@ An account is made with a join code or an invitation: whoever opened a valid one
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -30,7 +31,7 @@ from ..models import User, Viewer
 from ..models.names import skeleton, tidy
 from .answers import address_of
 from .devices import device_of
-from .slow_lane import SlowLane
+from .slow_lane import LaneIsFull, SlowLane
 
 # The cookie with the code or invitation that was opened without an account.
 WAY_IN = "way_in"
@@ -39,6 +40,9 @@ RESET_ASKED = "account_reset_password_done"
 # A class sits behind one address, so a right password passes there whatever others tried; it only waits.
 WRONG_SIGN_INS_PER_ADDRESS = 60
 STRANGERS = SlowLane("sign_in", seconds=60, pause=0.5)
+# Of one account from one device or address. More of them are slow, and a right password still passes.
+WRONG_SIGN_INS_PER_PAIR = 5
+PAIRS = SlowLane("sign_in_pair", seconds=3600, pause=2.0, refuses=True)
 
 
 def remember_way_in(answer: HttpResponse, **way: str) -> HttpResponse:
@@ -89,6 +93,17 @@ def account_named(login: str) -> User | None:
     return user
 
 
+def _who(account: User | None, credentials: dict[str, Any]) -> str:
+    return f"account {account.pk}" if account else f"name {login_of(credentials).casefold()}"
+
+
+def _pair(request: HttpRequest, credentials: dict[str, Any]) -> str:
+    """The account, with the known device or else the address that a try comes from."""
+    account = account_named(login_of(credentials))
+    pair = f"{_who(account, credentials)} {device_of(request, account) or address_of(request)}"
+    return hashlib.sha256(pair.encode()).hexdigest()  # keys of a cache take no blanks and no long names
+
+
 class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
     """Names or e-mail addresses with passwords, at the price of one password hash whatever is wrong.
 
@@ -110,16 +125,28 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     error_messages: ClassVar = {
         **DefaultAccountAdapter.error_messages,
         "too_many_login_attempts": gettext_lazy(
-            "Too many wrong tries. Wait five minutes, or sign in on a device on which you have signed in before, or "
+            "Too many wrong tries. Try again in an hour, or sign in on a device on which you have signed in before, or "
             "choose a new password."
         ),
     }
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
-        """A known device is asked at once; strangers behind an address with many wrong tries wait for their turn."""
+        """After five wrong passwords of one account from one device or address, each wrong one makes the next wait.
+        Strangers behind an address with many wrong tries wait for their turn too; a known device does not."""
         account = account_named(login_of(credentials))
-        if device_of(request, account):
-            return self._authenticate(request, credentials)
+        try:
+            with PAIRS.turn(_pair(request, credentials), free_tries=WRONG_SIGN_INS_PER_PAIR) as pair:
+                if device_of(request, account):
+                    user = self._authenticate(request, credentials)
+                else:
+                    user = self._authenticate_stranger(request, credentials)
+                if user is None:
+                    pair.was_wrong()
+                return user
+        except LaneIsFull:
+            raise self.validation_error("too_many_login_attempts") from None
+
+    def _authenticate_stranger(self, request: HttpRequest, credentials: dict[str, Any]) -> User | None:
         with STRANGERS.turn(address_of(request), free_tries=WRONG_SIGN_INS_PER_ADDRESS) as turn:
             user = self._authenticate(request, credentials)
             if user is None:
@@ -131,22 +158,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return user
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count a try until it proves right: on a known device by the device, else by account and address, and by
-        account over all addresses. An address alone is never shut out."""
-        login = login_of(credentials)
-        account = account_named(login)
-        who = f"account {account.pk}" if account else f"name {login.casefold()}"
-        if device := device_of(request, account):
-            wanted = [("login_failed_device", f"{who} {device}")]
-        else:
-            wanted = [("login_failed_pair", f"{who} {address_of(request)}"), ("login_failed_account", who)]
-        usage: list[Any] = []
-        self._login_failed_rl_usage = ratelimit.RateLimitUsage(usage=usage)
-        for action, key in wanted:
-            counted = ratelimit.consume(request, app="allauth.account", action=action, key=key)
-            if counted is None:
-                raise self.validation_error("too_many_login_attempts")
-            usage += counted.usage
+        """Count a try of a stranger for the account, over all addresses, until it proves right.
+
+        Tries that are slowed down do not count: otherwise one address could use up what the others have.
+        """
+        self._login_failed_rl_usage = ratelimit.RateLimitUsage(usage=[])
+        account = account_named(login_of(credentials))
+        is_slow = PAIRS.is_slow(_pair(request, credentials), free_tries=WRONG_SIGN_INS_PER_PAIR)
+        if is_slow or device_of(request, account):
+            return
+        counted = ratelimit.consume(
+            request, app="allauth.account", action="login_failed_account", key=_who(account, credentials)
+        )
+        if counted is None:
+            raise self.validation_error("too_many_login_attempts")
+        self._login_failed_rl_usage = counted
 
     def get_client_ip(self, request: HttpRequest) -> str:
         return plain_address(super().get_client_ip(request))

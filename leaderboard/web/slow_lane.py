@@ -16,13 +16,20 @@ from ..slow_clients import Places, waiting
 
 MOST_WAITING = 32
 """Tries of one sender that wait at the same moment; each holds a thread of the web server."""
+MOST_WAITING_OF_ALL = 128
+"""In one lane, of all senders together: a sender that is made up at each try must not take all threads."""
+
+
+class LaneIsFull(Exception):
+    """Too many tries wait already."""
 
 
 class SlowLane:
     """A sender may try wrongly so many times within `seconds`; from there on each wrong try makes the next one wait."""
 
-    def __init__(self, name: str, *, seconds: int, pause: float) -> None:
-        self.name, self.seconds, self.pause = name, seconds, pause
+    def __init__(self, name: str, *, seconds: int, pause: float, refuses: bool = False) -> None:
+        """`refuses`: where too many wait, one more is refused; otherwise it passes."""
+        self.name, self.seconds, self.pause, self.refuses = name, seconds, pause, refuses
         self._lanes: dict[object, Places] = {}
         self._waiting: dict[object, int] = {}
         self._lock = threading.Lock()
@@ -30,12 +37,18 @@ class SlowLane:
     def count_wrong(self, sender: object) -> None:
         count_try(self.name, sender, seconds=self.seconds)
 
+    def is_slow(self, sender: object, *, free_tries: int) -> bool:
+        return tries(self.name, sender) >= free_tries
+
     @contextmanager
     def turn(self, sender: object, *, free_tries: int) -> Iterator[Turn]:
-        """Wait for the sender's turn where it had more than its free tries. Where too many wait already, nobody more
-        waits: a flood of wrong tries must not keep a right one of the same address out."""
+        """Wait for the sender's turn where it had more than its free tries.
+
+        Where too many wait already, one more passes: a flood of wrong tries must not keep a right one of the same
+        address out. A lane that `refuses` raises `LaneIsFull` instead, so that no flood gets round it.
+        """
         turn = Turn(self, sender)
-        lane = None if tries(self.name, sender) < free_tries else self._enter(sender)
+        lane = self._enter(sender) if self.is_slow(sender, free_tries=free_tries) else None
         if lane is None:
             yield turn
             return
@@ -55,7 +68,9 @@ class SlowLane:
     def _enter(self, sender: object) -> Places | None:
         """The sender's lane, or nothing where it is full."""
         with self._lock:
-            if self._waiting.get(sender, 0) >= MOST_WAITING:
+            if self._waiting.get(sender, 0) >= MOST_WAITING or sum(self._waiting.values()) >= MOST_WAITING_OF_ALL:
+                if self.refuses:
+                    raise LaneIsFull
                 return None
             self._waiting[sender] = self._waiting.get(sender, 0) + 1
             return self._lanes.setdefault(sender, Places(1))

@@ -71,6 +71,17 @@ def scored_at_once(task: Any, *arguments: Any, **_: Any) -> None:
         scoring.rescore(arguments[0])
 
 
+@dataclass
+class ClockOfTheProgram:
+    """Stands for the module `time` in the program alone: threads of the site wait as they would."""
+
+    waits: list[float]
+    monotonic: Callable[[], float] = time.monotonic
+
+    def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
 @pytest.fixture
 def terminal(
     live_server: LiveServer,
@@ -91,7 +102,7 @@ def terminal(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.setattr(module.time, "sleep", lambda _: None)
+    monkeypatch.setattr(module, "time", ClockOfTheProgram([]))
     return Terminal(module, capsys, monkeypatch)
 
 
@@ -388,7 +399,7 @@ def test_words_that_are_no_command_are_told_apart_from_refusals(bos: Terminal, l
 
 def test_a_server_that_is_away_is_asked_again_and_then_said_so(bos: Terminal) -> None:
     waits: list[float] = []
-    bos.monkeypatch.setattr(bos.module.time, "sleep", waits.append)
+    bos.monkeypatch.setattr(bos.module, "time", ClockOfTheProgram(waits))
     said = bos.run("--site http://127.0.0.1:9 competitions list")
     assert said.code == 6
     assert "No answer from http://127.0.0.1:9" in said.err
