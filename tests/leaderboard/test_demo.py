@@ -15,10 +15,12 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard import hosting, invariants, ranking
-from leaderboard.management.demo import digits, plants
-from leaderboard.management.demo.people import TEAMS
+from leaderboard.management import demo as demos
 from leaderboard.models import Competition, DataFile, Membership, Score, Split, Submission, User
 from tests.conftest import person
+
+LEAVES = "plant-pathology-2021"
+CONSTANTS = {"healthy": 0.248, "scab": 0.289, "scab healthy": 0.361, "healthy scab": 0.361, "all seven labels": 0.266}
 
 
 @pytest.fixture(autouse=True)
@@ -51,23 +53,22 @@ def test_the_demo_tells_its_three_stories() -> None:
     assert said.count("Made") == 3
 
     # The five constant answers of the notebook, averaged over rows.
-    assert plants.truth_rows()[0][0] == "row_00001"
-    expected = dict(zip(plants.CONSTANTS, (0.248, 0.289, 0.361, 0.361, 0.266), strict=True))
-    assert {name: round(overall(plants.SLUG, name), 3) for name in plants.CONSTANTS} == expected
-    leaves = Competition.objects.get(slug=plants.SLUG)
+    assert {name: round(overall(LEAVES, name), 3) for name in CONSTANTS} == CONSTANTS
+    leaves = Competition.objects.get(slug=LEAVES)
     board = ranking.board(leaves, Split.PUBLIC, at=timezone.now())
-    assert {row.name: row.value for row in board.rows} == pytest.approx(expected, abs=0.005)
+    assert {row.name: row.value for row in board.rows} == pytest.approx(CONSTANTS, abs=0.005)
     assert leaves.ground_truth is not None
     assert leaves.ground_truth.rows == 18_632
     assert leaves.state(timezone.now()) == "live"
     assert (leaves.is_listed, leaves.needs_code) == (True, False)
 
     # A class of 24 teams, all ranked on an open private board, between three baselines.
-    finished = Competition.objects.get(slug=digits.SLUG)
+    finished = Competition.objects.get(slug=demos.CLASS)
     assert finished.state(timezone.now()) == "revealed"
     rows = ranking.board(finished, Split.PRIVATE, at=timezone.now()).rows
-    assert {row.name for row in rows if not row.is_baseline} == set(TEAMS)
-    assert [row.rank for row in rows if row.rank is not None] == list(range(1, 25))
+    assert {row.name for row in rows if not row.is_baseline} == {team.name for team in finished.teams.all()}
+    assert [row.rank for row in rows if row.rank is not None] == list(range(1, demos.TEAMS + 1))
+    assert Membership.objects.count() == User.objects.filter(memberships__isnull=False).distinct().count()
     assert sum(row.is_baseline for row in rows) == 3
     assert any(row.movement for row in rows)
     assert any(not row.is_picked_by_system for row in rows if not row.is_baseline)
@@ -113,44 +114,31 @@ def test_a_second_demo_changes_nothing_and_remove_leaves_nothing_behind(settings
 
 
 @pytest.mark.django_db
-def test_without_a_worker_the_files_wait_and_the_command_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plants, "COUNTS", {"scab": 40, "healthy": 40, "scab rust": 40})
-    monkeypatch.setattr(digits, "TEAMS", {"Last Row": TEAMS["Last Row"]})
-    assert "files wait for the worker" in demo()
+def test_without_a_worker_the_files_wait_and_the_command_says_so() -> None:
+    assert "files wait for the worker" in demo("--teams", "2")
     waiting = Submission.objects.filter(status="pending")
     assert waiting.filter(baseline__isnull=False).count() == 10
-    assert waiting.filter(team__name="Last Row").exists()
+    assert set(waiting.exclude(team=None).values_list("team__name", flat=True)) == {
+        "Gradient Descenders",
+        "The Overfitters",
+    }
 
 
 @pytest.mark.django_db
-def test_an_interrupted_demo_is_made_again_and_a_competition_of_ours_is_left_alone(
-    ada: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(plants, "COUNTS", {"scab": 40, "healthy": 40, "scab rust": 40})
-    monkeypatch.setattr(digits, "TEAMS", {"Last Row": TEAMS["Last Row"]})
+def test_an_interrupted_demo_is_made_again_and_a_competition_of_ours_is_left_alone(ada: User) -> None:
     now = timezone.now()
     ours = hosting.create(user=ada, slug="bike-rides", title="Ours", opens_at=now, closes_at=now + timedelta(days=1))
-    half = hosting.create(user=ada, slug=plants.SLUG, title="Half", opens_at=now, closes_at=now + timedelta(days=1))
-    Competition.objects.filter(pk=half.pk).update(is_demo=True)
-    assert "“Ours” is there already" in demo()
-    assert Competition.objects.get(slug=plants.SLUG).launched_at is not None
+    half = hosting.import_folder(demos.FOLDER / LEAVES, user=demos.demo_user(demos.HOST))
+    assert half.launched_at is None
+    assert "“Ours” is there already" in demo("--teams", "2")
+    assert Competition.objects.get(slug=LEAVES).launched_at is not None
     demo("--remove")
     assert list(Competition.objects.all()) == [ours]
 
 
-def test_the_class_has_24_teams_of_people_who_are_in_one_team_each() -> None:
-    people = [name for members in TEAMS.values() for name in members]
-    assert len(TEAMS) == 24
-    assert len(people) == len(set(people))
-    assert max(map(len, TEAMS)) <= 60
-    assert sum(plants.COUNTS.values()) == 18_632
-
-
 @pytest.mark.django_db
 def test_a_stranger_reads_the_demo_but_gets_no_file_of_the_upcoming_one() -> None:
-    from leaderboard.management.demo import bikes
-
-    bikes.build()
+    demos.make_one("bike-rides")
     client = Client()
     assert client.get("/c/bike-rides/").status_code == 200
     response = client.get("/c/bike-rides/data/files/train.csv")

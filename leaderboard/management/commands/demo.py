@@ -8,7 +8,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from leaderboard.management import demo
-from leaderboard.management.demo.people import TEAMS
 from leaderboard.models import Submission
 
 
@@ -21,8 +20,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--teams",
             type=int,
-            default=len(TEAMS),
-            choices=range(2, len(TEAMS) + 1),
+            default=demo.TEAMS,
+            choices=range(2, demo.TEAMS + 1),
             metavar="N",
             help="How many teams the finished class has (default: %(default)s).",
         )
