@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from datetime import datetime, timedelta
 
@@ -76,9 +77,9 @@ def test_equal_score_and_time_share_the_rank(pets: Competition) -> None:
 
 def test_a_difference_in_the_last_digit_decides(pets: Competition) -> None:
     low, high = teams(pets, "low", "high")
-    scored(low, 0.1 + 0.2)
-    scored(high, 0.30000000000000016)
-    assert [name for _, name in shown(pets)] == ["low", "high"] if 0.1 + 0.2 > 0.30000000000000016 else ["high", "low"]
+    scored(low, 0.3)
+    scored(high, math.nextafter(0.3, 1))
+    assert shown(pets) == [(1, "high"), (2, "low")]
 
 
 @pytest.mark.parametrize("seed", range(5))
