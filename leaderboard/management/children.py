@@ -12,7 +12,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 from leaderboard import lifeline
@@ -75,89 +77,60 @@ def spawn(
 
 @dataclass
 class Child:
-    """One process that `up` keeps alive. `rescue` is tried after the third death in a row without an answer."""
+    """One process that `up` keeps alive."""
 
     name: str
     command: list[str]
     answers: Callable[[], bool]
     env: dict[str, str] = field(default_factory=dict)
-    rescue: Callable[[], str] | None = None
     niceness: int = 0
     process: subprocess.Popen[bytes] | None = None
     is_ready: bool = False
-    early_deaths: int = 0
+    deaths: int = 0
     pause: float = FIRST_PAUSE
     started_at: float = 0.0
-    start_at: float | None = None
+    start_at: float = 0.0
 
     def start(self, log: Path, env: Mapping[str, str]) -> None:
         if lifeline.READY_FILE in self.env:
             Path(self.env[lifeline.READY_FILE]).unlink(missing_ok=True)
-        told = {**env, **self.env, lifeline.PART: self.name}
-        self.process = spawn(self.command, log, told, niceness=self.niceness)
-        self.is_ready, self.started_at, self.start_at = False, time.monotonic(), None
+        env = {**env, **self.env, lifeline.PART: self.name}
+        self.process = spawn(self.command, log, env, niceness=self.niceness)
+        self.is_ready, self.started_at = False, time.monotonic()
 
-    def look(self) -> None:
-        """Find out whether it answers by now."""
-        if self.process is not None and not self.is_ready and self.answers():
-            self.is_ready, self.early_deaths = True, 0
+    def check_ready(self) -> None:
+        if self.process is not None and not self.is_ready:
+            self.is_ready = self.answers()
 
-    def bury(self, returncode: int) -> str:
-        """Note its death, end what it left behind, plan the next start; the words for the terminal."""
+    def plan_restart(self, returncode: int) -> str:
+        """After its death: end what it left behind and plan the next start; the line for the terminal."""
         now = time.monotonic()
         self.end(signal.SIGKILL)
         self.process = None
-        self.early_deaths += not self.is_ready
+        self.deaths += 1
         if now - self.started_at > HEALTHY_AFTER:
             self.pause = FIRST_PAUSE
-        words = f"{self.name} stopped ({reason(returncode)}); starting it again in {self.pause:g} s."
-        if self.rescue is not None and self.early_deaths == 3:
-            words += " " + self.rescue()
+        reason = f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"
+        line = f"{self.name} stopped ({reason}); starting it again in {self.pause:g} s."
         self.start_at = now + self.pause
         self.pause = min(self.pause * 2, LONGEST_PAUSE)
-        return words
+        return line
 
     def end(self, how: signal.Signals) -> None:
         """Signal the process; SIGKILL goes to its whole group."""
-        if self.process is None:
-            return
-        try:
-            if how == signal.SIGKILL:
-                os.killpg(self.process.pid, how)
-            else:
-                os.kill(self.process.pid, how)
-        except ProcessLookupError:
-            pass
-
-
-def reason(returncode: int) -> str:
-    """`signal 9` or `exit code 1`."""
-    return f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"
+        if self.process is not None:
+            with suppress(ProcessLookupError):
+                (os.killpg if how == signal.SIGKILL else os.kill)(self.process.pid, how)
 
 
 def broker(place: Place, path: Path) -> Child:
-    """The embedded Valkey: a socket that only this user can open, no network, nothing forgotten, nothing evicted."""
+    """The embedded Valkey: a socket that only this user can open, no network, no eviction, nothing on the disk."""
     config = place.run / "valkey.conf"
-    lines = {
-        "port": "0",
-        "unixsocket": _quoted(path),
-        "unixsocketperm": "600",
-        "dir": _quoted(place.broker_data),
-        "appendonly": "yes",
-        "save": '""',
-        "maxmemory-policy": "noeviction",
-        "databases": "2",
-        "daemonize": "no",
-    }
-    config.write_text("".join(f"{key} {value}\n" for key, value in lines.items()))
-
-    def set_aside() -> str:
-        aside = place.broker_data.with_name(f"valkey.broken-{int(time.time())}")
-        place.broker_data.rename(aside)
-        place.broker_data.mkdir(mode=0o700)
-        return f"Its files seem damaged and were moved to {aside}; no submission is lost."
-
-    return Child("valkey", [str(_valkey_server()), str(config)], lambda: _pongs(path), rescue=set_aside)
+    config.write_text(
+        f"port 0\nunixsocket {_quoted(path)}\nunixsocketperm 600\ndir {_quoted(place.run)}\n"
+        'save ""\nappendonly no\nmaxmemory-policy noeviction\ndatabases 2\ndaemonize no\n'
+    )
+    return Child("valkey", [str(_valkey_server()), str(config)], lambda: _pongs(path))
 
 
 def web(host: str, port: int) -> Child:
@@ -165,32 +138,26 @@ def web(host: str, port: int) -> Child:
     command += ["--blocking-threads", str(WEB_THREADS), "--log-level", "warning"]
     command += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
     command += ["--backlog", str(CONNECTIONS), "--backpressure", str(CONNECTIONS), "leaderboard.wsgi:application"]
-    return Child("web", command, lambda: status_of(door(host), port) == 200, {"SQLITE_STATEMENTS": WEB_STATEMENTS})
-
-
-def door(host: str) -> str:
-    """Where this machine itself reaches what listens there."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}[host] if host in EVERYWHERE else host  # noqa: S104
+    env = {"SQLITE_STATEMENTS": WEB_STATEMENTS}
+    return Child("web", command, lambda: get_page(host, port, "/healthz")[0] == 200, env)
 
 
 def worker(place: Place, processes: int) -> Child:
     command = _python("celery", "-A", "leaderboard.celery", "--quiet", "worker", "--pool", "prefork")
     command += ["--concurrency", str(processes), "--hostname", "worker@leaderboard", "--loglevel", "WARNING"]
     command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    child = _telling(place, "worker", command)
-    child.niceness = SCORING_WAITS
-    return child
+    return _ready_by_file(place, "worker", command, niceness=SCORING_WAITS)
 
 
 def beat(place: Place) -> Child:
     """Celery's beat without its command line, which would take 10 MB."""
     code = "from leaderboard.celery import app; app.Beat(loglevel='WARNING', quiet=True).run()"
-    return _telling(place, "beat", [sys.executable, "-c", code])
+    return _ready_by_file(place, "beat", [sys.executable, "-c", code])
 
 
-def _telling(place: Place, name: str, command: list[str]) -> Child:
+def _ready_by_file(place: Place, name: str, command: list[str], niceness: int = 0) -> Child:
     ready = place.run / f"{name}-ready"
-    return Child(name, command, ready.exists, {lifeline.READY_FILE: str(ready)})
+    return Child(name, command, ready.exists, {lifeline.READY_FILE: str(ready)}, niceness=niceness)
 
 
 def _python(*arguments: str) -> list[str]:
@@ -216,39 +183,32 @@ def _valkey_server() -> Path:
 
 
 def _pongs(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as client:
+    with socket.socket(socket.AF_UNIX) as client, suppress(OSError):
         client.settimeout(0.5)
-        try:
-            client.connect(str(path))
-            client.sendall(b"PING\r\n")
-            return client.recv(16).startswith(b"+PONG")
-        except OSError:
-            return False
+        client.connect(str(path))
+        client.sendall(b"PING\r\n")
+        return client.recv(16).startswith(b"+PONG")
+    return False
 
 
-def status_of(host: str, port: int) -> int | None:
-    """The HTTP status of `/healthz`, or None while nobody answers."""
-    words = _ask(host, port, "/healthz", 64).split()
-    return int(words[1]) if len(words) > 1 and words[1].isdigit() else None
-
-
-def says_idle(host: str, port: int) -> bool:
-    """Whether the site says that files have waited for a minute and no worker has any of them in hand."""
-    body = _ask(host, port, "/healthz/deep", 65536).partition(b"\r\n\r\n")[2]
+def has_idle_workers(host: str, port: int) -> bool:
+    """Whether the site answers that files have waited for a minute and no worker has any of them in hand."""
     try:
-        return json.loads(body)["idle"] is True
+        return json.loads(get_page(host, port, "/healthz/deep")[1])["idle"] is True
     except (ValueError, KeyError, TypeError):
         return False
 
 
-def _ask(host: str, port: int, path: str, most: int) -> bytes:
-    """The beginning of an answer, nothing where there is none. By hand: `http.client` would load OpenSSL."""
-    answer = b""
+def get_page(host: str, port: int, path: str) -> tuple[int, bytes]:
+    """Status and body of a page of the web server that listens there; 0 while none answers."""
+    if host in EVERYWHERE:
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}[host]  # noqa: S104
+    connection = HTTPConnection(host, port, timeout=2)
     try:
-        with socket.create_connection((host, port), timeout=2) as client:
-            client.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost:{port}\r\n\r\n".encode())
-            while len(answer) < most and (part := client.recv(most - len(answer))):
-                answer += part
-    except OSError:
-        pass
-    return answer
+        connection.request("GET", path, headers={"Host": "localhost"})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    except (OSError, HTTPException):
+        return 0, b""
+    finally:
+        connection.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import hashlib
 import json
 import os
 import shutil
@@ -13,12 +12,10 @@ import socket
 import stat
 import struct
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
-from urllib.parse import quote
 
-from manage import Trouble, explain_os
+from manage import Trouble
 
 BASE = Path(__file__).resolve().parent.parent.parent
 LONGEST_SOCKET_PATH = 103  # bytes; Linux takes 107, macOS 103
@@ -37,7 +34,7 @@ class Place:
 
     def __init__(self, var: Path | None = None) -> None:
         self.var = (var or Path(os.environ.get("VAR_DIR") or BASE / "var")).absolute()
-        self.run, self.logs, self.broker_data = (self.var / name for name in ("run", "log", "valkey"))
+        self.run, self.logs = self.var / "run", self.var / "log"
         self._lock: IO[str] | None = None
 
     def make(self) -> None:
@@ -52,7 +49,7 @@ class Place:
                 self.var.chmod(0o700)
         if not os.access(self.var, os.R_OK | os.W_OK | os.X_OK):
             raise Trouble(f"{self.var} cannot be written. {_advice(self.var)}")
-        for folder in (self.run, self.logs, self.broker_data):
+        for folder in (self.run, self.logs):
             folder.mkdir(mode=0o700, exist_ok=True)
             try:
                 folder.chmod(0o700)
@@ -84,22 +81,21 @@ class Place:
                 os.truncate(log, 0)
 
     def trouble_with(self, name: str, what: str) -> Trouble:
-        """Why a part does not start: a full disk, on which it cannot even say so, or what it said last."""
+        """Why a part does not start: a full disk, on which it cannot even say so, or the end of its log."""
         if shutil.disk_usage(self.var).free < 2**20:
-            return Trouble(explain_os(OSError(errno.ENOSPC, ""), self.var))
+            return Trouble(f"The disk is full where {self.var} lies. Make room and run the same command again.")
         log = self.log_of(name)
         lines = log.read_text(errors="replace").strip().splitlines()[-8:] if log.exists() else []
         return Trouble("\n    ".join([what, *lines]) + f"\n(from {log})")
 
     def take_lock(self) -> bool:
         """Be the one `up` of this folder until this process ends, however it ends."""
-        lock = (self.run / "up.lock").open("a+")
+        self._lock = (self.run / "up.lock").open("a+")
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            lock.close()
+            self.leave()
             return False
-        self._lock = lock
         self.write_address("")
         return True
 
@@ -109,7 +105,7 @@ class Place:
             self._lock.close()
 
     def write_address(self, url: str) -> None:
-        """Leave word for a second `up`."""
+        """Note the address for a second `up`."""
         assert self._lock is not None
         self._lock.truncate(0)
         self._lock.write(json.dumps({"pid": os.getpid(), "url": url}))
@@ -123,96 +119,47 @@ class Place:
         except ValueError:
             return 0, ""
 
-    def is_prepared(self) -> bool:
-        """Whether the database is the one that the last `up` brought up to date, by the same migrations.
-
-        Then pages can be served while Django looks whether that is true. Only for the database in `var`.
-        """
-        try:
-            return (self.run / "prepared").read_text() == self._state()
-        except OSError:
-            return False
-
-    def note_prepared(self) -> None:
-        with contextlib.suppress(OSError):
-            (self.run / "prepared").write_text(self._state())
-
-    def _state(self) -> str:
-        if os.environ.get("DATABASE_URL"):
-            raise FileNotFoundError("the database is elsewhere")
-        migrations = sorted(path.name for path in (BASE / "leaderboard" / "migrations").glob("*.py"))
-        lock = hashlib.sha256((BASE / "requirements.txt").read_bytes()).hexdigest()
-        return f"{(self.var / 'leaderboard.sqlite3').stat().st_ino} {lock} {' '.join(migrations)}"
-
     def socket(self) -> Path:
-        """The broker's socket; below the system's folder for temporary files when `var` lies too deep for one."""
+        """The broker's socket; in a new folder for temporary files where `var` lies too deep for a socket."""
         path = self.run / "valkey.sock"
-        if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
-            return path
-        name = hashlib.sha256(os.fsencode(self.var)).hexdigest()[:12]
-        folder = Path(tempfile.gettempdir()) / f"leaderboard-{os.getuid()}-{name}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        facts = folder.lstat()
-        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid() or facts.st_mode & 0o077:
-            raise Trouble(f"{folder} belongs to somebody else, so the broker's socket cannot lie there. Remove it.")
-        path = folder / "valkey.sock"
         if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
-            raise Trouble(
-                f"The path of the broker's socket is too long for the system: {path}. "
-                "Set VAR_DIR to a folder with a short path, for example VAR_DIR=$HOME/leaderboard."
-            )
+            path = Path(tempfile.mkdtemp(prefix="leaderboard-")) / "valkey.sock"
+        if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
+            raise Trouble(f"The path {path} is too long for a socket. Set VAR_DIR to a folder with a short path.")
         return path
 
 
 def _advice(path: Path) -> str:
     """Whose a path is, who asks for it, and what can be done; for a person who may know containers by name alone."""
-    facts, user, groups = path.stat(), os.geteuid(), sorted({os.getegid(), *os.getgroups()})
+    owner, user, groups = path.stat(), os.geteuid(), sorted({os.getegid(), *os.getgroups()})
     if os.statvfs(path).f_flag & os.ST_RDONLY:
         return f"{path} lies on a file system that is mounted read-only. Set VAR_DIR to a folder that can be written."
     return (
-        f"{path} belongs to user id {facts.st_uid} and group id {facts.st_gid} with mode "
-        f"{stat.S_IMODE(facts.st_mode):o}; this process has user id {user} and group ids "
+        f"{path} belongs to user id {owner.st_uid} and group id {owner.st_gid} with mode "
+        f"{stat.S_IMODE(owner.st_mode):o}; this process has user id {user} and group ids "
         f"{', '.join(map(str, groups))}. Give it to this user (chown -R {user} {path}), or set VAR_DIR to a folder "
         "that this user or one of these groups can write."
     )
 
 
-def broker_url(path: Path) -> str:
-    return "unix://" + quote(str(path))
-
-
 def claim_port(host: str, port: int) -> int:
     """The port when it is free to listen on (a free one for 0)."""
     try:
-        return _try_port(host, port)
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(1)
+            number: int = listener.getsockname()[1]
+            return number
     except PermissionError:
         raise Trouble(f"Port {port} is reserved for the administrator. Choose one above 1023: --port 8000") from None
-    except socket.gaierror:
-        raise Trouble(f"This machine has no address {host}. Leave --host out, or use --host 0.0.0.0.") from None
     except OSError as error:
-        if error.errno == errno.EADDRNOTAVAIL:
+        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
             raise Trouble(f"This machine has no address {host}. Leave --host out, or use --host 0.0.0.0.") from None
-        free = next(_free_ports(host, port), None)
-        advice = f" Port {free} is free: python3 manage.py up --port {free}" if free else " Choose another: --port"
-        raise Trouble(f"Port {port} on {host} is taken by another program.{advice}") from None
-
-
-def _try_port(host: str, port: int) -> int:
-    family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    with socket.socket(family, kind) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(1)
-        number: int = listener.getsockname()[1]
-        return number
-
-
-def _free_ports(host: str, taken: int) -> Iterator[int]:
-    for port in range(taken + 1, min(taken + 30, 65536)):
-        try:
-            yield _try_port(host, port)
-        except OSError:
-            continue
+        raise Trouble(
+            f"Port {port} on {host} is taken by another program. Choose another: python3 manage.py up --port {port + 1}"
+        ) from None
 
 
 def url_of(host: str, port: int) -> str:
@@ -227,17 +174,13 @@ def own_addresses() -> list[str]:
     found: list[str] = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         for _, name in socket.if_nameindex():
-            try:
+            with contextlib.suppress(OSError):
                 answer = fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", os.fsencode(name)[:15]))
-            except OSError:
-                continue
-            found.append(socket.inet_ntoa(answer[20:24]))
+                found.append(socket.inet_ntoa(answer[20:24]))
         if not found:
-            try:
+            with contextlib.suppress(OSError):
                 probe.connect(("192.0.2.1", 9))  # sends nothing; the system picks the card
                 found.append(probe.getsockname()[0])
-            except OSError:
-                pass
     return found
 
 

@@ -1,4 +1,4 @@
-"""`manage.py up`: starts the parts of a site as its own children and keeps them alive until it is told to stop.
+"""`manage.py up`: starts the parts of a site as its own children and keeps them alive until it is stopped.
 
 This process never loads Django; it has one thread, so that its children can ask the kernel to die with it.
 """
@@ -8,28 +8,31 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from types import FrameType
+from urllib.parse import quote
 
-from manage import Trouble, explain_os
+from manage import Trouble
 
 from . import children
 from .children import Child
-from .place import BASE, Place, allowed_hosts, broker_url, claim_port, url_of
+from .place import BASE, Place, allowed_hosts, claim_port, url_of
 
+LOOK_EVERY = 0.1
 START_WITHIN = 60.0
-EARLY_DEATHS_AT_MOST = 5
+DEATHS_WHILE_STARTING = 4
 TIME_TO_FINISH = 2.2  # of the three seconds that a stop may take
 TIME_TO_SAVE = 0.5
 WATCH_EVERY = 15.0
-NO_BOX = str.maketrans("╭╮╰╯│─", " " * 6)
 AT_WORK_AGAIN_WITHIN = 120.0  # a worker that was just restarted gets its time
+NO_BOX = str.maketrans("╭╮╰╯│─", " " * 6)
 
 
 class Stopped(Exception):
@@ -37,19 +40,13 @@ class Stopped(Exception):
 
 
 class Supervisor:
-    """Keeps children alive. Sleeps in `select` until a signal, a planned restart or a look at who answers."""
+    """Starts children and starts them again when they die."""
 
     def __init__(self, place: Place, env: dict[str, str]) -> None:
         self.place, self.env = place, env
         self.children: list[Child] = []
         self.others: dict[int, subprocess.Popen[bytes]] = {}  # processes that do one thing and end
         self.is_stopping = False
-        self._watched_at = time.monotonic()
-        self._wake, wake = os.pipe()
-        for end in (self._wake, wake):
-            os.set_blocking(end, False)
-        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop_soon)
 
@@ -59,99 +56,82 @@ class Supervisor:
     def add(self, *new: Child) -> None:
         for child in new:
             self.children.append(child)
-            self._start(child)
+            child.start(self.place.log_of(child.name), self.env)
 
-    def run_once(self, name: str, command: list[str], env: dict[str, str], stdout: int | None = None) -> int:
-        """Start a process that does one thing; its pid."""
+    def run_once(
+        self, name: str, command: list[str], env: dict[str, str], stdout: int | None = None
+    ) -> subprocess.Popen[bytes]:
+        """Start a process that does one thing."""
         process = children.spawn(command, self.place.log_of(name), {**self.env, **env}, stdout)
         self.others[process.pid] = process
-        return process.pid
+        return process
 
     def wait_until(self, condition: Callable[[], bool], seconds: float = START_WITHIN) -> bool:
         """Look after the children until the condition holds; False when it takes too long."""
         deadline = time.monotonic() + seconds
         while not condition():
-            if self.is_stopping:
-                raise Stopped
             if time.monotonic() > deadline:
                 return False
-            self._turn(0.03)
+            self.look_after_children()
         return True
 
-    def keep(self, is_idle: Callable[[], bool] = lambda: False) -> None:
-        """Look after the children until somebody says stop; workers that idle while files wait are started again."""
-        while not self.is_stopping:
-            self._turn(WATCH_EVERY)
-            self._watch(is_idle)
+    def wait_for_start(self) -> None:
+        """Wait until every part answers. Raises `Trouble` with the end of the log of one that does not."""
 
-    def _watch(self, is_idle: Callable[[], bool]) -> None:
-        """Now and then ask whether the workers idle: their processes live, but nothing reaches them."""
-        now = time.monotonic()
-        if now - self._watched_at < WATCH_EVERY:
-            return
-        self._watched_at = now
-        self.place.rotate_logs()
-        for child in self.children:
-            is_settled = child.is_ready and now - child.started_at > AT_WORK_AGAIN_WITHIN
-            if child.name == "worker" and is_settled and is_idle():
-                say("worker has nothing in hand while files wait; it is started again.")
-                child.end(signal.SIGKILL)
+        def is_decided() -> bool:
+            return all(child.is_ready or child.deaths >= DEATHS_WHILE_STARTING for child in self.children)
 
-    def all_ready(self) -> bool:
+        self.wait_until(is_decided)
         for child in self.children:
-            if child.early_deaths >= EARLY_DEATHS_AT_MOST:
+            if not child.is_ready:
                 raise self.place.trouble_with(child.name, f"{child.name} does not start.")
-        return all(child.is_ready for child in self.children)
+
+    def keep_running(self, has_idle_workers: Callable[[], bool]) -> None:
+        """Look after the children until `Stopped`; workers that do nothing while files wait are started again."""
+        while True:
+            self.wait_until(lambda: False, WATCH_EVERY)
+            self.place.rotate_logs()
+            for child in self.children:
+                is_settled = child.is_ready and time.monotonic() - child.started_at > AT_WORK_AGAIN_WITHIN
+                if child.name == "worker" and is_settled and has_idle_workers():
+                    say("worker has nothing in hand while files wait; it is started again.")
+                    child.end(signal.SIGKILL)
+
+    def look_after_children(self) -> None:
+        """Start again what is due, and sleep for a moment. Raises `Stopped` after a signal."""
+        if self.is_stopping:
+            raise Stopped
+        self._note_deaths()
+        for child in self.children:
+            if child.process is None and time.monotonic() >= child.start_at:
+                child.start(self.place.log_of(child.name), self.env)
+            child.check_ready()
+        time.sleep(LOOK_EVERY)
 
     def stop(self) -> None:
-        """End everybody within three seconds: first the ones who use the broker, then the broker."""
+        """End all within three seconds: first the ones who use the broker, then the broker."""
         self.is_stopping = True
-        parts = [child for child in self.children if child.name != "valkey"]
-        rest = [child for child in self.children if child.name == "valkey"]
         for process in self.others.values():
             process.terminate()
-        for group, seconds in ((parts, TIME_TO_FINISH), (rest, TIME_TO_SAVE)):
+        users = [child for child in self.children if child.name != "valkey"]
+        rest = [child for child in self.children if child.name == "valkey"]
+        for group, seconds in ((users, TIME_TO_FINISH), (rest, TIME_TO_SAVE)):
             for child in group:
                 child.end(signal.SIGTERM)
-            self._wait_for_end(group, seconds)
+            deadline = time.monotonic() + seconds
+            while any(child.process for child in group) and time.monotonic() < deadline:
+                time.sleep(0.02)
+                self._note_deaths()
             for child in group:
                 child.end(signal.SIGKILL)
         for process in self.others.values():
             process.kill()
 
-    def _wait_for_end(self, group: list[Child], seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while any(child.process for child in group) and (left := deadline - time.monotonic()) > 0:
-            self._sleep(left)
-            self._reap()
-
-    def _turn(self, longest: float | None) -> None:
-        now = time.monotonic()
-        for child in self.children:
-            if child.start_at is not None and child.start_at <= now:
-                self._start(child)
-            child.look()
-        planned = [child.start_at - now for child in self.children if child.start_at is not None]
-        unsure = [0.2 for child in self.children if child.process and not child.is_ready]
-        self._sleep(min([*planned, *unsure, *([] if longest is None else [longest])], default=None))
-        self._reap()
-
-    def _sleep(self, seconds: float | None) -> None:
-        if select.select([self._wake], [], [], None if seconds is None else max(seconds, 0))[0]:
-            os.read(self._wake, 4096)
-
-    def _start(self, child: Child) -> None:
-        child.start(self.place.log_of(child.name), self.env)
-
-    def _reap(self) -> None:
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if pid == 0:
-                return
-            self._note_death(pid, os.waitstatus_to_exitcode(status))
+    def _note_deaths(self) -> None:
+        """Collect every process that ended; the first process of a container inherits orphans too."""
+        with suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                self._note_death(ended[0], os.waitstatus_to_exitcode(ended[1]))
 
     def _note_death(self, pid: int, returncode: int) -> None:
         if pid in self.others:
@@ -159,27 +139,27 @@ class Supervisor:
         for child in self.children:
             if child.process is not None and child.process.pid == pid:
                 child.process.returncode = returncode
-                words = child.bury(returncode)
+                line = child.plan_restart(returncode)
                 if not self.is_stopping:
-                    say(f"{words} Log: {self.place.log_of(child.name)}")
+                    say(f"{line} Log: {self.place.log_of(child.name)}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    def port(text: str) -> int:
-        if not 0 <= int(text) <= 65535:
-            raise argparse.ArgumentTypeError("a port is a number from 1 to 65535")
-        return int(text)
-
-    def count(text: str) -> int:
-        if int(text) < 1:
-            raise argparse.ArgumentTypeError("at least one is needed")
-        return int(text)
-
+    port, count = _number(0, 65535), _number(1, 1000)
     parser.add_argument("--port", type=port, default=8000, help="where the pages are served (default: 8000)")
     parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 lets the network in (default: 127.0.0.1)")
     parser.add_argument("--workers", type=count, default=1, help="submissions scored at once (default: 1)")
     parser.add_argument("--demo", action="store_true", help="load the demonstration competitions")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+
+
+def _number(least: int, most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text} is not between {least} and {most}")
+        return int(text)
+
+    return number
 
 
 def main(arguments: list[str]) -> int:
@@ -191,7 +171,7 @@ def main(arguments: list[str]) -> int:
 
 
 def up(options: argparse.Namespace) -> int:
-    """Start, keep, stop; the exit code. Every foreseeable trouble is said in words."""
+    """Run the site until it is stopped; the exit code. Every foreseeable trouble is printed in words."""
     os.umask(0o077)
     place = Place()
     try:
@@ -204,33 +184,28 @@ def up(options: argparse.Namespace) -> int:
             return 0
         place.rotate_logs()
         options.port = claim_port(options.host, options.port)
-        return _up(place, options)
+        _run_site(place, options)
+        return 0
     except Trouble as trouble:
         print(trouble, file=sys.stderr)
     except OSError as error:
-        print(explain_os(error, place.var if place.var.exists() else BASE), file=sys.stderr)
+        print(f"{error}. Does the disk have room, and can {place.var} be written?", file=sys.stderr)
     finally:
         place.leave()
     return 1
 
 
-def _up(place: Place, options: argparse.Namespace) -> int:
-    supervisor = Supervisor(place, environment(place, options))
+def _run_site(place: Place, options: argparse.Namespace) -> None:
     began = time.monotonic()
+    broker_socket = place.socket()
+    supervisor = Supervisor(place, environment(options, place.var, broker_socket))
     try:
         if not os.environ.get("REDIS_URL"):
-            supervisor.add(children.broker(place, place.socket()))
-        web = children.web(options.host, options.port)
-        if place.is_prepared():
-            supervisor.add(web)
-        link = prepare(supervisor)
-        place.note_prepared()
-        if web not in supervisor.children:
-            supervisor.add(web)
-        supervisor.add(children.worker(place, options.workers), children.beat(place))
-        if not supervisor.wait_until(supervisor.all_ready):
-            slow = next(child.name for child in supervisor.children if not child.is_ready)
-            raise place.trouble_with(slow, f"{slow} did not answer within {START_WITHIN:g} s.")
+            supervisor.add(children.broker(place, broker_socket))
+        link = prepare_database(supervisor)
+        web, worker = children.web(options.host, options.port), children.worker(place, options.workers)
+        supervisor.add(web, worker, children.beat(place))
+        supervisor.wait_for_start()
         url = url_of(options.host, options.port)
         place.write_address(url)
         box = welcome(os.environ.get("SITE_URL") or url, link, place)
@@ -241,53 +216,51 @@ def _up(place: Place, options: argparse.Namespace) -> int:
             import webbrowser
 
             webbrowser.open(f"{url}setup/{link}/" if link else url)
-        supervisor.keep(lambda: children.says_idle(children.door(options.host), options.port))
+        supervisor.keep_running(lambda: children.has_idle_workers(options.host, options.port))
     except Stopped:
         pass
     finally:
         supervisor.stop()
     say("Stopped.")
-    return 0
 
 
-def environment(place: Place, options: argparse.Namespace) -> dict[str, str]:
-    """What every child is told. The operator's password is not for them."""
+def environment(options: argparse.Namespace, var: Path, broker_socket: Path) -> dict[str, str]:
+    """The variables of every child. The operator's password is not for them."""
     env = {**children.THRIFT, **os.environ}
     env.pop("ADMIN_PASSWORD", None)
     env.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
-    env["VAR_DIR"] = str(place.var)
-    env["REDIS_URL"] = os.environ.get("REDIS_URL") or broker_url(place.socket())
+    env["VAR_DIR"] = str(var)
+    env["REDIS_URL"] = os.environ.get("REDIS_URL") or "unix://" + quote(str(broker_socket))
     env["ALLOWED_HOSTS"] = allowed_hosts(options.host, os.environ.get("ALLOWED_HOSTS", ""))
     return env
 
 
-def prepare(supervisor: Supervisor) -> str | None:
-    """Bring the database up to date; the secret of the setup link when nobody operates the site yet."""
+def prepare_database(supervisor: Supervisor) -> str | None:
+    """Bring the database up to date; the secret of the setup link while the site has no operator."""
     password = {"ADMIN_PASSWORD": os.environ.get("ADMIN_PASSWORD", "")}
     command = [sys.executable, "-m", "leaderboard.management.prepare"]
-    pid = supervisor.run_once("prepare", command, password, stdout=subprocess.PIPE)
-    process = supervisor.others[pid]
+    process = supervisor.run_once("prepare", command, password, stdout=subprocess.PIPE)
     assert process.stdout is not None
     with process.stdout:
         supervisor.wait_until(lambda: process.returncode is not None, seconds=3600)
         answer = process.stdout.read()
     if process.returncode or not answer:
         raise supervisor.place.trouble_with("prepare", "The database could not be prepared.")
-    words: dict[str, str | None] = json.loads(answer)
-    if words.get("trouble"):
-        raise Trouble(words["trouble"])
-    return words["link"]
+    found: dict[str, str | None] = json.loads(answer)
+    if found.get("trouble"):
+        raise Trouble(found["trouble"])
+    return found["link"]
 
 
 def welcome(url: str, link: str | None, place: Place) -> str:
-    """The one box."""
+    """The box with the address."""
     url = url.rstrip("/") + "/"
     lines = [f"Leaderboard runs at {url}", ""]
     if link:
         lines += ["Nobody operates it yet. Who opens this link first becomes the operator:", ""]
         lines += [f"{url}setup/{link}/", ""]
     if os.environ.get("EMAIL_URL") and not os.environ.get("SITE_URL"):
-        lines += ["Letters hold no whole links: set SITE_URL to the address that students type.", ""]
+        lines += ["E-mails hold no whole links: set SITE_URL to the address that students type.", ""]
     lines += [f"Ctrl-C stops it. Data and logs: {place.var}"]
     width = max(map(len, lines))
     body = [f"│ {line:{width}} │" for line in lines]
@@ -295,9 +268,8 @@ def welcome(url: str, link: str | None, place: Place) -> str:
 
 
 def has_screen() -> bool:
-    return sys.stdout.isatty() and (
-        sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-    )
+    is_desktop = sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return sys.stdout.isatty() and is_desktop
 
 
 def say(text: str) -> None:
@@ -306,8 +278,6 @@ def say(text: str) -> None:
         moment = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         text = " ".join(text.translate(NO_BOX).split())
         text = json.dumps({"timestamp": moment, "level": "info", "logger": "leaderboard.up", "event": text})
-    try:
-        encoding = sys.stdout.encoding or "ascii"
+    encoding = sys.stdout.encoding or "ascii"
+    with suppress(OSError):
         print(text.encode(encoding, "replace").decode(encoding), flush=True)
-    except OSError:
-        pass

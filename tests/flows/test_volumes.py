@@ -89,7 +89,7 @@ def test_a_volume_that_olga_can_write_is_taken_and_what_is_made_in_it_is_closed(
 ) -> None:
     given(volume, owner, owning_group, mode)
     assert as_olga(lambda: start(volume), group=group) == "done"
-    for name in ("run", "log", "valkey"):
+    for name in ("run", "log"):
         facts = (volume / name).stat()
         assert (facts.st_uid, stat.S_IMODE(facts.st_mode) & 0o777) == (OLGA, 0o700)
     is_hers = owner == OLGA

@@ -202,16 +202,16 @@ def test_workers_idle_while_files_wait_for_a_minute(client: Client, pets: Compet
 @pytest.mark.parametrize(
     ("answer", "idle"),
     [
-        (b'HTTP/1.0 503 X\r\nA: b\r\n\r\n{"idle": true}', True),
-        (b'HTTP/1.0 200 OK\r\n\r\n{"idle": false}', False),
-        (b"HTTP/1.0 500 X\r\n\r\n<html>", False),
-        (b"HTTP/1.0 200 OK\r\n\r\n[]", False),
-        (b"", False),
+        ((503, b'{"idle": true}'), True),
+        ((200, b'{"idle": false}'), False),
+        ((500, b"<html>"), False),
+        ((200, b"[]"), False),
+        ((0, b""), False),
     ],
 )
-def test_up_believes_only_a_clear_word(answer: bytes, idle: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(children, "_ask", lambda *_: answer)
-    assert children.says_idle("127.0.0.1", 1) is idle
+def test_up_believes_only_a_clear_word(answer: tuple[int, bytes], idle: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(children, "get_page", lambda *_: answer)
+    assert children.has_idle_workers("127.0.0.1", 1) is idle
 
 
 # --- sweepers ---------------------------------------------------------------------------------------------------
