@@ -19,7 +19,6 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard import prometheus, watching
-from leaderboard.management import services
 from leaderboard.models import Competition, Inspection, User
 from tests.conftest import answers, enter, hand_in
 
@@ -129,7 +128,6 @@ def run_block(text: str, folder: Path) -> None:
         "/srv/leaderboard/site": str(ROOT),
         "/srv/leaderboard/var": str(folder / "var"),
         "/backup/leaderboard": str(folder / "backup"),
-        "service-files": str(folder / "service-files"),
         "python3 ": f"{sys.executable} ",
     }.items():
         text = text.replace(written, here)
@@ -140,19 +138,28 @@ def run_block(text: str, folder: Path) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_the_service_files_are_written_as_the_page_says_and_installed_all(tmp_path: Path) -> None:
-    run_block(block("cd /srv/leaderboard/site\nexport SITE_URL"), tmp_path)
-    written = sorted(path.name for path in (tmp_path / "service-files").iterdir())
-    assert written == sorted(services.NAMES)
-    assert "USER:PASSWORD@mail" in (tmp_path / "service-files" / "leaderboard.env").read_text()
-    installing = block("cd /srv/leaderboard/site/service-files")
-    assert sorted(re.findall(r"^sudo install .* ([\w.]+) /", installing, flags=re.M)) == written
-    explained = re.findall(r"^\| `([\w.]+)` \|", PAGE.partition("| file |")[2].partition("\n\n")[0], flags=re.M)
-    assert sorted(explained) == written
-    unit = (tmp_path / "service-files" / "leaderboard.service").read_text()
-    assert "EnvironmentFile=/etc/leaderboard/leaderboard.env" in unit
-    for line in re.findall(r"^sudo (?:install|rm) .*$", installing, flags=re.M):
-        assert line.split()[-1].startswith(("/etc/", "/usr/local/bin/", "leaderboard.env")), line
+def test_olga_runs_commands_as_the_sites_user_with_the_variables_that_she_wrote(tmp_path: Path) -> None:
+    """With a `runuser` that prints what it was given."""
+    (tmp_path / "runuser").write_text('#!/bin/sh\necho "$PWD" "$@"\necho "$SITE_URL" "$EMAIL_URL" "$HOME"\numask\n')
+    (tmp_path / "runuser").chmod(0o755)
+    text = block("sudo install -D --mode 600")
+    replaced = {
+        "sudo leaderboard": str(tmp_path / "leaderboard"),
+        "sudo ": "",
+        "/etc/leaderboard/": f"{tmp_path}/",
+        "/usr/local/bin/": f"{tmp_path}/",
+        "cd /srv/leaderboard/site": f"cd {tmp_path}",
+    }
+    for written, here in replaced.items():
+        text = text.replace(written, here)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    run = subprocess.run(["sh", "-euc", text], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == [
+        f"{tmp_path} -u leaderboard -- python3 manage.py check --deploy",
+        "https://leaderboard.example.org smtp+tls://USER:PASSWORD@mail.example.org:587 /srv/leaderboard",
+        "0077",
+    ]
+    assert (tmp_path / "leaderboard.env").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.slow
