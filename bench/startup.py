@@ -2,7 +2,7 @@
 
     python3 bench/startup.py [--idle SECONDS]
 
-Standard library only. Works in a fresh clone in a temporary folder; the package cache of pip or uv should be warm.
+Standard library only. Works in a fresh clone in a temporary folder; the package cache of pip should be warm.
 """
 
 from __future__ import annotations

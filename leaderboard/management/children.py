@@ -20,7 +20,7 @@ from pathlib import Path
 from leaderboard import lifeline
 from manage import Trouble
 
-from .place import BASE, EVERYWHERE, Place
+from .place import BASE, Place
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 HEALTHY_AFTER = 60.0
@@ -125,12 +125,18 @@ class Child:
 
 def broker(place: Place, path: Path) -> Child:
     """The embedded Valkey: a socket that only this user can open, no network, no eviction, nothing on the disk."""
-    config = place.run / "valkey.conf"
-    config.write_text(
-        f"port 0\nunixsocket {_quoted(path)}\nunixsocketperm 600\ndir {_quoted(place.run)}\n"
-        'save ""\nappendonly no\nmaxmemory-policy noeviction\ndatabases 2\ndaemonize no\n'
-    )
-    return Child("valkey", [str(_valkey_server()), str(config)], lambda: _pongs(path))
+    settings = {
+        "port": "0",
+        "unixsocket": str(path),
+        "unixsocketperm": "600",
+        "dir": str(place.run),
+        "save": "",
+        "appendonly": "no",
+        "maxmemory-policy": "noeviction",
+        "databases": "2",
+    }
+    options = [word for name, value in settings.items() for word in (f"--{name}", value)]
+    return Child("valkey", [str(_valkey_server()), *options], lambda: _pongs(path))
 
 
 def web(host: str, port: int) -> Child:
@@ -162,10 +168,6 @@ def _ready_by_file(place: Place, name: str, command: list[str], niceness: int = 
 
 def _python(*arguments: str) -> list[str]:
     return [sys.executable, "-m", *arguments]
-
-
-def _quoted(path: Path) -> str:
-    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _valkey_server() -> Path:
@@ -201,8 +203,6 @@ def has_idle_workers(host: str, port: int) -> bool:
 
 def get_page(host: str, port: int, path: str) -> tuple[int, bytes]:
     """Status and body of a page of the web server that listens there; 0 while none answers."""
-    if host in EVERYWHERE:
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}[host]  # noqa: S104
     connection = HTTPConnection(host, port, timeout=2)
     try:
         connection.request("GET", path, headers={"Host": "localhost"})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import json
 import os
 import shutil
 import socket
@@ -96,7 +95,7 @@ class Place:
         except BlockingIOError:
             self.leave()
             return False
-        self.write_address("")
+        self.note_address("")
         return True
 
     def leave(self) -> None:
@@ -104,20 +103,15 @@ class Place:
         if self._lock is not None:
             self._lock.close()
 
-    def write_address(self, url: str) -> None:
-        """Note the address for a second `up`."""
+    def note_address(self, address: str) -> None:
+        """Note where the site runs for a second `up`; empty while it starts."""
         assert self._lock is not None
         self._lock.truncate(0)
-        self._lock.write(json.dumps({"pid": os.getpid(), "url": url}))
+        self._lock.write(address)
         self._lock.flush()
 
-    def read_address(self) -> tuple[int, str]:
-        """The process and the address of the `up` that holds the lock; empty while it starts."""
-        try:
-            word = json.loads((self.run / "up.lock").read_text())
-            return word["pid"], word["url"]
-        except ValueError:
-            return 0, ""
+    def read_address(self) -> str:
+        return (self.run / "up.lock").read_text()
 
     def socket(self) -> Path:
         """The broker's socket; in a new folder for temporary files where `var` lies too deep for a socket."""

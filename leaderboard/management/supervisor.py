@@ -27,6 +27,7 @@ from .place import BASE, Place, allowed_hosts, claim_port, url_of
 
 LOOK_EVERY = 0.1
 START_WITHIN = 60.0
+PREPARE_WITHIN = 3600.0
 DEATHS_WHILE_STARTING = 4
 TIME_TO_FINISH = 2.2  # of the three seconds that a stop may take
 TIME_TO_SAVE = 0.5
@@ -66,14 +67,11 @@ class Supervisor:
         self.others[process.pid] = process
         return process
 
-    def wait_until(self, condition: Callable[[], bool], seconds: float = START_WITHIN) -> bool:
-        """Look after the children until the condition holds; False when it takes too long."""
+    def wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
+        """Look after the children until the condition holds or the time is over."""
         deadline = time.monotonic() + seconds
-        while not condition():
-            if time.monotonic() > deadline:
-                return False
+        while not condition() and time.monotonic() < deadline:
             self.look_after_children()
-        return True
 
     def wait_for_start(self) -> None:
         """Wait until every part answers. Raises `Trouble` with the end of the log of one that does not."""
@@ -81,7 +79,7 @@ class Supervisor:
         def is_decided() -> bool:
             return all(child.is_ready or child.deaths >= DEATHS_WHILE_STARTING for child in self.children)
 
-        self.wait_until(is_decided)
+        self.wait_until(is_decided, START_WITHIN)
         for child in self.children:
             if not child.is_ready:
                 raise self.place.trouble_with(child.name, f"{child.name} does not start.")
@@ -179,8 +177,8 @@ def up(options: argparse.Namespace) -> int:
         if warning := place.warning():
             say(warning)
         if not place.take_lock():
-            pid, url = place.read_address()
-            say(f"Leaderboard runs already: {url} (process {pid})" if url else "Leaderboard is just starting.")
+            address = place.read_address()
+            say(f"Leaderboard runs already: {address}" if address else "Leaderboard is just starting.")
             return 0
         place.rotate_logs()
         options.port = claim_port(options.host, options.port)
@@ -207,7 +205,7 @@ def _run_site(place: Place, options: argparse.Namespace) -> None:
         supervisor.add(web, worker, children.beat(place))
         supervisor.wait_for_start()
         url = url_of(options.host, options.port)
-        place.write_address(url)
+        place.note_address(f"{url} (process {os.getpid()})")
         box = welcome(os.environ.get("SITE_URL") or url, link, place)
         say(f"{box}\nStarted in {time.monotonic() - began:.1f} s.")
         if options.demo:
@@ -242,7 +240,7 @@ def prepare_database(supervisor: Supervisor) -> str | None:
     process = supervisor.run_once("prepare", command, password, stdout=subprocess.PIPE)
     assert process.stdout is not None
     with process.stdout:
-        supervisor.wait_until(lambda: process.returncode is not None, seconds=3600)
+        supervisor.wait_until(lambda: process.returncode is not None, PREPARE_WITHIN)
         answer = process.stdout.read()
     if process.returncode or not answer:
         raise supervisor.place.trouble_with("prepare", "The database could not be prepared.")

@@ -357,12 +357,12 @@ def test_olga_reads_that_no_folder_is_short_enough(tmp_path: Path, monkeypatch: 
 def test_a_lock_of_a_dead_up_is_nobodys_lock(tmp_path: Path) -> None:
     first, second = places.Place(tmp_path / "var"), places.Place(tmp_path / "var")
     first.make()
-    (first.run / "up.lock").write_text('{"pid": 1, "url": "http://stale/"}')
+    (first.run / "up.lock").write_text("http://stale/ (process 1)")
     assert first.take_lock()
-    assert first.read_address() == (os.getpid(), "")
-    first.write_address("http://here/")
+    assert first.read_address() == ""
+    first.note_address("http://here/")
     assert not second.take_lock()
-    assert second.read_address() == (os.getpid(), "http://here/")
+    assert second.read_address() == "http://here/"
     first.leave()
     assert second.take_lock()
     second.leave()

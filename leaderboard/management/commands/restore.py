@@ -32,8 +32,8 @@ class Command(BaseCommand):
         place = Place(Path(settings.VAR_DIR))
         place.make()
         if not place.take_lock():
-            pid, url = place.read_address()
-            raise CommandError(f"The site is running ({url or 'starting'}, process {pid}). Stop it first with Ctrl-C.")
+            address = place.read_address() or "starting"
+            raise CommandError(f"The site is running: {address}. Stop it first with Ctrl-C.")
         try:
             wrong = keeping.restore(options["folder"], force=options["force"], say=self.stdout.write)
         except keeping.CannotKeep as error:
