@@ -18,7 +18,6 @@ from typing import Any
 
 import metrics
 
-from . import simulated
 from .job_places import KINDS, OF_HOSTS, ChildFailed, Kind, Place, TookTooLong, answer_of
 from .scorer import clean_environment, confine, too_much_memory
 from .slow_clients import waiting
@@ -140,22 +139,6 @@ def sample_submission(
     return {}
 
 
-def simulate(
-    metric: str,
-    truth: str,
-    params: dict[str, Any],
-    id_column: str | None,
-    skills: list[float | None],
-    seed: int,
-    target: str,
-    secondary: Asked = (),
-) -> dict[str, Any]:
-    """Write submissions as a class might make them to `target`, as a list in JSON: `simulated.files`."""
-    perfect = _prepared(metric, truth, params, id_column, secondary).perfect_submission()
-    Path(target).write_text(json.dumps(simulated.files(perfect, skills, seed)), encoding="utf-8")
-    return {}
-
-
 def _prepared(
     metric: str, truth: str, params: dict[str, Any], id_column: str | None, secondary: Asked
 ) -> metrics.Truth:
@@ -241,7 +224,6 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         as_meant,
         check_submission,
         sample_submission,
-        simulate,
         hardest_rows,
         agreement,
         correct_rows,

@@ -48,7 +48,6 @@ NEEDS = {
     "deadline": gettext_lazy("The deadline lies in the future"),
     "step": gettext_lazy("The steady board knows how much better a file must be before a score moves (its step)"),
     "candidate": gettext_lazy("The ground truth that waits is applied or discarded"),
-    "rehearsal": gettext_lazy("The rehearsal is wiped; its teams are made up"),
     "walk": gettext_lazy("You have walked the student's way with the sample submission"),
 }
 
@@ -87,8 +86,6 @@ def _checklist(competition: Competition, is_walked: bool) -> list[Need]:
         needs.append(Need("step", ranking.step_of(competition, ruler) != ranking.NO_RUNGS))
     if competition.candidate_id is not None:
         needs.append(Need("candidate", False))
-    if competition.rehearsed_at is not None:
-        needs.append(Need("rehearsal", False))
     return [*needs, Need("walk", is_walked)]
 
 
@@ -113,7 +110,7 @@ def launch(
         raise NotReady(missing)
     with transaction.atomic():
         now = timezone.now()
-        drafts = Competition.objects.filter(pk=competition.pk, launched_at=None, rehearsed_at=None)
+        drafts = Competition.objects.filter(pk=competition.pk, launched_at=None)
         if planned is not None:
             drafts = drafts.filter(launches_at=planned)
         launched = drafts.update(launched_at=now, launches_at=None, launch_asked_by=None, launch_trouble=[])

@@ -52,7 +52,6 @@ from .leaks import is_table_unread
 from .lookout import HOURS, Below, Pulse, TeamLine, below_baselines, best_public, pulse, team_lines, without_valid_file
 from .people import Person, chosen, people_of
 from .reading_otherwise import TOO_MANY_COLUMNS, keep_answers, take_as_meant, taken_for_answers
-from .rehearsing import rehearse, wipe_rehearsal
 from .report import Report, class_report, report_csv
 from .rescoring import Move, Preview, apply_candidate, discard_candidate, preview
 from .reviewing import Review, review
@@ -196,7 +195,6 @@ __all__ = [
     "pulse",
     "readers",
     "readmit",
-    "rehearse",
     "release_grades",
     "remove",
     "remove_baseline",
@@ -230,7 +228,6 @@ __all__ = [
     "touched_grades",
     "walk",
     "why_nobody_is_invited",
-    "wipe_rehearsal",
     "withdraw_announcement",
     "withdraw_grades",
     "withdraw_offer",

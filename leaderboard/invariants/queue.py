@@ -84,9 +84,7 @@ def final_stays_final(findings: Findings) -> Iterator[str]:
         f"let more than {claims.MOST_DEATHS} scorers die": Q(deaths__gt=claims.MOST_DEATHS),
         "is final without a time": ~Q(status=PENDING) & Q(finished_at=None),
         "is pending with a time of its end": Q(status=PENDING, finished_at__isnull=False),
-        # What a rehearsal hands in has its receipt in the time to come.
-        "ended before it was received": Q(finished_at__lt=F("received_at") - timedelta(seconds=1))
-        & ~Q(team__is_rehearsal=True),
+        "ended before it was received": Q(finished_at__lt=F("received_at") - timedelta(seconds=1)),
     }
     for words, condition in faults.items():
         for pk in rows.filter(condition).values_list("pk", flat=True):

@@ -71,8 +71,6 @@ class Deed(models.TextChoices):
     GRADE_RULES_CHANGED = "grade_rules_changed", _("Grade rules changed")
     GRADES_RELEASED = "grades_released", _("Grades released")
     GRADES_WITHDRAWN = "grades_withdrawn", _("Grades withdrawn")
-    REHEARSED = "rehearsed", _("Rehearsal made")
-    REHEARSAL_WIPED = "rehearsal_wiped", _("Rehearsal wiped")
     TEAMS_MERGED = "teams_merged", _("Two teams became one")
     MEMBER_REMOVED = "member_removed", _("Member removed by the captain")
     CAPTAIN_CHANGED = "captain_changed", _("Captain changed")

@@ -201,8 +201,6 @@ class Competition(models.Model):
     # What was filled in for the host, who has not saved that page yet.
     has_proposed_limits = models.BooleanField(default=False, editable=False)
     has_proposed_entry = models.BooleanField(default=False, editable=False)
-    # Since when made-up teams take part in this draft.
-    rehearsed_at = models.DateTimeField(null=True, blank=True, editable=False)
     # Counts every change that a board shows; rendered boards are cached under it.
     board_version = models.PositiveBigIntegerField(default=0, editable=False)
     is_demo = models.BooleanField(default=False, editable=False)
@@ -221,10 +219,6 @@ class Competition(models.Model):
             models.CheckConstraint(
                 name="competition_launched_with_a_ground_truth",
                 condition=Q(launched_at__isnull=True) | Q(ground_truth__isnull=False),
-            ),
-            models.CheckConstraint(
-                name="competition_launched_without_a_rehearsal",
-                condition=Q(launched_at__isnull=True) | Q(rehearsed_at__isnull=True),
             ),
             models.CheckConstraint(
                 name="competition_revealed_after_launch",

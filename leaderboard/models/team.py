@@ -36,8 +36,6 @@ class Team(models.Model):
     captain = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     invitation = models.CharField(max_length=40, unique=True, default=new_invitation)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    # Made up for a rehearsal of a draft; wiped before the launch.
-    is_rehearsal = models.BooleanField(default=False, editable=False)
     # A disqualified team hands nothing in and stands on no board; its files and scores stay.
     disqualified_at = models.DateTimeField(null=True, editable=False)
     disqualified_reason = models.CharField(max_length=300, blank=True, editable=False)

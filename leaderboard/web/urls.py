@@ -125,7 +125,6 @@ urlpatterns = [
     path("host/<slug:slug>/grades/canvas/", hosts.host_grade_canvas, name="host_grade_canvas"),
     path("host/<slug:slug>/grades/files/<slug:kind>.csv", hosts.host_grade_file, name="host_grade_file"),
     path("host/<slug:slug>/grades/release/", hosts.host_grade_release, name="host_grade_release"),
-    path("host/<slug:slug>/rehearsal/", hosts.host_rehearsal, name="host_rehearsal"),
     path("host/<slug:slug>/reveal/", hosts.host_reveal, name="host_reveal"),
     path("host/<slug:slug>/launch/", hosts.host_launch, name="host_launch"),
     path("host/<slug:slug>/delete/", hosts.host_delete, name="host_delete"),

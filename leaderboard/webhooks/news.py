@@ -34,7 +34,7 @@ class News:
 
 def note_due(at: datetime) -> int:
     """Write down what channels shall hear; gives how many messages are new."""
-    launched = Webhook.objects.filter(is_on=True, competition__launched_at__lte=at, competition__rehearsed_at=None)
+    launched = Webhook.objects.filter(is_on=True, competition__launched_at__lte=at)
     hooks = launched.select_related("competition__ground_truth", "competition")
     return sum(_note(hook, event, at) for hook in hooks for event in hook.wanted)
 

@@ -132,7 +132,6 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "webhook_message_told_once": lambda: twice(
         WebhookMessage, webhook=Webhook.objects.create(**here(), address="a"), title="t", key="k"
     ),
-    "competition_launched_without_a_rehearsal": lambda: competition(rehearsed_at=timezone.now()),
     "a_pause_says_why": lambda: competition(paused_at=timezone.now()),
     "competition_admission_known": lambda: competition(admission="everybody"),
     "roster_user_once": lambda: twice(RosterEntry, **here(), user=bo()),

@@ -154,7 +154,7 @@ def test_words_for_a_part_of_the_class_and_withdrawn_ones_stay_off_the_channel(a
     assert look() == []
 
 
-def test_drafts_rehearsals_and_channels_that_are_off_are_silent(ada: User) -> None:
+def test_drafts_and_channels_that_are_off_are_silent(ada: User) -> None:
     draft = make_competition(ada, launched=False)
     listen(draft, ada)
     assert look() == []

@@ -86,10 +86,8 @@ class GradeSheet:
 
 
 def deciding_split(competition: Competition, at: datetime) -> Split:
-    """Private scores decide once the deadline has passed, as a rehearsal shows; before that grades are a look at the
-    public ones."""
-    is_over = at >= competition.closes_at or competition.rehearsed_at is not None
-    return Split.PRIVATE if is_over else Split.PUBLIC
+    """Private scores decide once the deadline has passed; before that grades are a look at the public ones."""
+    return Split.PRIVATE if at >= competition.closes_at else Split.PUBLIC
 
 
 def grade_sheet(

@@ -62,8 +62,6 @@ def students(competition: Competition, *, with_valid: bool = False) -> list[Stud
     listed = {entry.user_id or -entry.pk: entry for entry in entries}
     found = [_member(one, listed.pop(one["user_id"], None)) for one in facts]
     found += [_absent(entry) for entry in listed.values() if entry.left_at is None]
-    if competition.rehearsed_at is not None:
-        found += _made_up(competition, with_valid=with_valid)
     return sorted(found, key=lambda student: (student.name.casefold(), student.username))
 
 
@@ -93,14 +91,6 @@ def _listed(entry: RosterEntry, name: str, email: str) -> dict[str, Any]:
     facts = {key: getattr(entry, key) for key in ("student_id", "sis_user_id", "login", "section")}
     named = {"first_name": "", "last_name": ""} if entry.name else {}
     return {**facts, **named, "name": entry.name or name, "email": entry.email or email, "is_listed": True}
-
-
-def _made_up(competition: Competition, *, with_valid: bool) -> list[Student]:
-    """Of a rehearsal: nobody has an account, so each team stands for a student."""
-    teams = competition.teams.filter(is_rehearsal=True)
-    if with_valid:
-        teams = teams.annotate(valid=_valid_files("pk"))
-    return [Student(name=team.name, team_id=team.pk, team=team.name, valid=getattr(team, "valid", 0)) for team in teams]
 
 
 def _valid_files(team: str) -> Coalesce:

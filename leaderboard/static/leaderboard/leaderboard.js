@@ -44,7 +44,7 @@
     for (const time of root.querySelectorAll("time[data-moment]")) {
       const then = new Date(time.dateTime), seconds = (then - Date.now()) / 1000;
       if (Number.isNaN(then.getTime())) continue;
-      // Files of a rehearsal come in the time ahead, which is no “2 h ago”; the title has the hour.
+      // With a clock that is behind, a moment lies ahead, which is no “2 h ago”; the title has the hour.
       const words = { ago: seconds > 60 ? day(then) : since(seconds), left: remaining(seconds) }[time.dataset.moment] ?? exact(then);
       if (time.textContent !== words) time.textContent = words;
       if (!time.dataset.utc) {

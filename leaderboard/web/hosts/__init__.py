@@ -15,7 +15,6 @@ from .hard_rows import host_rows
 from .identifying import host_who
 from .launches import host_clone, host_launch, host_setup_launch, host_walk
 from .people import host_admission, host_leave, host_people, host_roles
-from .rehearsal import host_rehearsal
 from .report import host_report, host_report_csv
 from .roster import host_invite, host_left, host_roster, host_slips
 from .running import (
@@ -71,7 +70,6 @@ __all__ = [
     "host_pause",
     "host_people",
     "host_pulse",
-    "host_rehearsal",
     "host_report",
     "host_report_csv",
     "host_reveal",

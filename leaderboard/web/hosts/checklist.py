@@ -16,7 +16,6 @@ WHERE = {
     "deadline": "host_setup_limits",
     "step": "host_setup_limits",
     "candidate": "host_candidate",
-    "rehearsal": "host_rehearsal",
     "walk": "host_walk",
 }
 

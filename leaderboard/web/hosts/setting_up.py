@@ -67,8 +67,8 @@ def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 def _beat(visit: Visit) -> dict[str, Any]:
-    """Nothing in a draft that nobody rehearses in: its numbers are all zero."""
-    return {} if visit.state == "draft" and visit.competition.rehearsed_at is None else beat(visit)
+    """Nothing in a draft: its numbers are all zero."""
+    return {} if visit.state == "draft" else beat(visit)
 
 
 @open_to(Audience.HOSTS)
