@@ -45,7 +45,6 @@ PLAIN_FIELDS = (
     "reveals_itself",
     "board_mode",
     "board_step",
-    "has_medal_zones",
     "embed_sites",
     "daily_attempts",
     "final_count",

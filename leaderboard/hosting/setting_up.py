@@ -47,7 +47,6 @@ EDITABLE = (
     "reveals_itself",
     "board_mode",
     "board_step",
-    "has_medal_zones",
     "embed_sites",
     "teams_close_at",
     "daily_attempts",

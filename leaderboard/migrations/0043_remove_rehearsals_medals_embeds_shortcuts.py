@@ -1,4 +1,4 @@
-"""Competitions lose rehearsals."""
+"""Competitions lose rehearsals and medal zones."""
 
 from __future__ import annotations
 
@@ -14,4 +14,5 @@ class Migration(migrations.Migration):
         migrations.RemoveConstraint("competition", "competition_launched_without_a_rehearsal"),
         migrations.RemoveField("competition", "rehearsed_at"),
         migrations.RemoveField("team", "is_rehearsal"),
+        migrations.RemoveField("competition", "has_medal_zones"),
     ]

@@ -16,7 +16,6 @@ NAMES = (
         gettext_noop("files"),
         gettext_noop("final count"),
         gettext_noop("grades"),
-        gettext_noop("has medal zones"),
     ),
     *(gettext_noop("ground truth"), gettext_noop("hidden at"), gettext_noop("id column")),
     *(gettext_noop("ignored rows"), gettext_noop("invitation"), gettext_noop("is listed"), gettext_noop("is pinned")),

@@ -167,8 +167,6 @@ class Competition(models.Model):
         _("step"), null=True, blank=True, validators=[MinValueValidator(1e-15), MaxValueValidator(1e15)]
     )
 
-    has_medal_zones = models.BooleanField(_("medal zones"), default=False)
-
     # Sites that may show the board within their pages, between spaces; empty: none.
     embed_sites = models.CharField(_("embedded on"), max_length=500, blank=True, validators=[check_sites])
 

@@ -33,7 +33,6 @@ from .ladder import (
     sign_of,
     step_of,
 )
-from .medals import Medal, MedalZones
 from .placings import Place, placing, placings, placings_now
 from .revealing import reveal, reveal_due
 from .rows import Board, Placing, Row
@@ -55,8 +54,6 @@ __all__ = [
     "Found",
     "Hindsight",
     "Ladder",
-    "Medal",
-    "MedalZones",
     "Place",
     "Placing",
     "Row",

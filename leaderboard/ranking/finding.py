@@ -31,7 +31,6 @@ class Found:
     """Teams found, on all pages."""
     among: int = 0
     """Teams that were looked through: those of the section, or all of the board."""
-    of_board: int = 0
     within: Mapping[int, int] = field(default_factory=dict)
     """Team → its rank in the section, of all teams of it in the order of the board; empty where none was asked for, and
     on a hidden board."""
@@ -73,7 +72,6 @@ def find(
         pages,
         len(wanted),
         len(of_section),
-        len(everybody),
         within,
     )
 

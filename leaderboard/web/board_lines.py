@@ -11,14 +11,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from .. import ranking
-from ..models import Competition, Split
+from ..models import Split
 from ..sentences import in_words
 from .charts import band, interval_text, sparkline
 
 MEDALS = {
-    ranking.Medal.GOLD: ("first", gettext_lazy("gold")),
-    ranking.Medal.SILVER: ("second", gettext_lazy("silver")),
-    ranking.Medal.BRONZE: ("third", gettext_lazy("bronze")),
+    1: ("first", gettext_lazy("gold")),
+    2: ("second", gettext_lazy("silver")),
+    3: ("third", gettext_lazy("bronze")),
 }
 
 
@@ -40,8 +40,6 @@ class Line:
     initials: str
     medal: str
     medal_words: str
-    is_zoned: bool
-    """Whether the medal is that of a zone, and says so in letters."""
     score: str
     digits: str
     arrow: str
@@ -61,11 +59,6 @@ def anchor_of(shown_name: str) -> str:
     return "team-" + hashlib.blake2s(shown_name.encode(), digest_size=6).hexdigest()
 
 
-def zones_of(competition: Competition, total: int) -> ranking.MedalZones | None:
-    """Those of a board with so many ranked teams, where its host wants them."""
-    return ranking.MedalZones.of(total) if competition.has_medal_zones else None
-
-
 def scale_of(rows: Sequence[ranking.Row]) -> tuple[float, float]:
     """From the least to the greatest end of the intervals of a page."""
     known = [row for row in rows if row.doubt is not None and row.value is not None]
@@ -78,21 +71,16 @@ def _score_text(value: float, ladder: ranking.Ladder | None) -> str:
     return ranking.number_text(value) if ladder is None else ranking.rounded_text(value)
 
 
-FIRST_THREE = ranking.MedalZones(1, 2, 3)
-
-
 def line_of(
     row: ranking.Row,
     split: Split,
     ladder: ranking.Ladder | None,
     scale: tuple[float, float],
-    zones: ranking.MedalZones | None,
     sign: float,
 ) -> Line:
-    """`ladder` is that of a public board that does not show exact scores; `scale` that of its page; without `zones` the
-    first three ranks have their dots; `sign` is +1 where a lower score is better, −1 where a higher one is."""
-    won = (zones or FIRST_THREE).medal_of(row.rank)
-    medal, words = MEDALS[won] if won else ("", "")
+    """`ladder` is that of a public board that does not show exact scores; `scale` that of its page; `sign`
+    is +1 where a lower score is better, −1 where a higher one is."""
+    medal, words = MEDALS.get(row.rank or 0, ("", ""))
     arrow, kind, arrow_words = ("", "", "") if row.is_baseline else movement(row.movement, split)
     return Line(
         row=row,
@@ -100,7 +88,6 @@ def line_of(
         initials="◆" if row.is_baseline else initials(row.name),
         medal=medal,
         medal_words=str(words),
-        is_zoned=bool(zones and won),
         score="–" if row.value is None else _score_text(row.value, ladder),
         digits="" if row.value is None else repr(row.value),
         arrow=arrow,

@@ -12,7 +12,7 @@ from django.utils.timezone import get_current_timezone_name
 from .. import ranking
 from ..models import Competition, Split
 from . import board_cache
-from .board_lines import line_of, scale_of, zones_of
+from .board_lines import line_of, scale_of
 
 # No text of a person holds it, because those are escaped.
 END = SafeString("<!--end of row-->")
@@ -27,7 +27,6 @@ class Look:
     ladder: ranking.Ladder | None
     """That of a public board that does not show exact scores."""
     scale: tuple[float, float]
-    zones: ranking.MedalZones | None
     sign: float
     asides: tuple[ranking.Aside, ...]
     has_bands: bool
@@ -43,20 +42,17 @@ def board_table(
     competition: Competition,
     split: Split,
     rows: Sequence[ranking.Row],
-    total: int,
     ladder: ranking.Ladder | None,
 ) -> SafeString:
-    """Some rows of a board with `total` ranked teams; "" for none."""
+    """Some rows of a board; "" for none."""
     if not rows:
         return SafeString()
     ladder = ladder if split == Split.PUBLIC else None
-    zones = zones_of(competition, 0 if ladder is not None and ladder.is_hidden else total)
     ruler = competition.ground_truth
     look = Look(
         split=split,
         ladder=ladder,
         scale=scale_of(rows),
-        zones=zones,
         sign=ranking.sign_of(ruler) if ruler else -1.0,
         asides=ranking.asides_of(ruler),
         has_bands=any(row.doubt and row.value is not None for row in rows),
@@ -67,14 +63,13 @@ def board_table(
         **_shared(look),
         "body": mark_safe("".join(_texts(rows, look))),  # noqa: S308
         "has_ties": any(row.doubt and row.doubt.tied_from for row in rows),
-        "zones": zones if zones and zones.bronze else None,
     }
     return render_to_string("visitors/board_table.html", context)
 
 
 def _texts(rows: Sequence[ranking.Row], look: Look) -> list[str]:
     def write(missing: list[ranking.Row]) -> list[str]:
-        lines = [line_of(row, look.split, look.ladder, look.scale, look.zones, look.sign) for row in missing]
+        lines = [line_of(row, look.split, look.ladder, look.scale, look.sign) for row in missing]
         text = render_to_string("visitors/board_rows.html", {"lines": lines, "end": END, **_shared(look)})
         return text.split(END)[:-1]
 

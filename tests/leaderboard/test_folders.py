@@ -83,7 +83,6 @@ def test_export_then_import_gives_an_equal_competition(ada: User, tmp_path: Path
         allowed_addresses="example.org\nbo@example.com",
         uses_pseudonyms=True,
         shows_sections=True,
-        has_medal_zones=True,
         teams_close_at=timezone.now() + timedelta(hours=3),
     )
     hosting.add_data_file(

@@ -73,7 +73,6 @@ CHANGES: dict[str, Callable[[Competition, User, User], object]] = {
         board_mode="steady", board_step=0.25, board_version=99
     ),
     "a hidden board": lambda pets, ada, bo: Competition.objects.update(board_mode="hidden", board_version=99),
-    "medal zones": lambda pets, ada, bo: Competition.objects.update(has_medal_zones=True, board_version=99),
     "pseudonyms": lambda pets, ada, bo: Competition.objects.update(uses_pseudonyms=True, board_version=99),
     "the reveal": lambda pets, ada, bo: reveal(pets, ada),
 }

@@ -25,13 +25,6 @@ from .forms import MomentField, moment_in, wall_text
 class BoardForm(forms.Form):
     """Times are meant in the competition's zone."""
 
-    has_medal_zones = forms.BooleanField(
-        label=gettext_lazy("Medal zones on the board"),
-        required=False,
-        help_text=gettext_lazy(
-            "Gold, silver and bronze for the first 10, 20 and 40 % of the teams; of many teams for fewer, as on Kaggle."
-        ),
-    )
     embed_sites = forms.CharField(
         label=gettext_lazy("Sites that may show the board within their pages"),
         required=False,
@@ -49,7 +42,6 @@ class BoardForm(forms.Form):
     def __init__(self, competition: Competition, data: QueryDict | None = None) -> None:
         at = competition.teams_close_at
         given: dict[str, Any] = {
-            "has_medal_zones": competition.has_medal_zones,
             "embed_sites": competition.embed_sites,
             "teams_close_at": wall_text(at, competition.zone) if at else "",
         }

@@ -120,7 +120,7 @@ class Wish:
             board = ranking.board(
                 competition, self.split, page=self.page, at=at, sees_names=self.sees_names, people=self._people
             )
-            html = self._html(board.rows, board.total)
+            html = self._html(board.rows)
             return Table(html, board.page, board.pages, board.total, board.placings, board.leaders)
 
         return board_cache.shelf.get(("table", *self.key), make)
@@ -175,13 +175,12 @@ class Wish:
             sees_names=self.sees_names,
             people=self._people,
         )
-        html = self._html(found.rows, found.of_board if visit.competition.has_medal_zones else 0)
+        html = self._html(found.rows)
         return Table(html, found.page, found.pages, found.total, within=found.within, among=found.among)
 
-    def _html(self, rows: Sequence[ranking.Row], total: int) -> str:
-        """`total`: ranked teams of the whole board."""
+    def _html(self, rows: Sequence[ranking.Row]) -> str:
         visit = self.visit
-        return board_table(visit.competition, self.split, rows, total, visit.ladder)
+        return board_table(visit.competition, self.split, rows, visit.ladder)
 
     def placing(self) -> ranking.Placing | None:
         """Where the visitor's own team stands."""

@@ -60,7 +60,7 @@ def _page(request: HttpRequest, competition: Competition, split: Split, theme: s
         "version": __version__,
         "total": board.total,
         "at": at,
-        "table": board_table(competition, split, rows, board.total, board.ladder),
+        "table": board_table(competition, split, rows, board.ladder),
         "split": split.value,
         "is_hidden": board.ladder is not None and board.ladder.is_hidden,
         "is_steady": board.ladder is not None and not board.ladder.is_hidden,
