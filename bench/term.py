@@ -158,7 +158,6 @@ def _course(term: Term, state: str) -> Competition:
         overview=OVERVIEW,
         rules=RULES,
         is_listed=True,
-        embed_sites="*",
         shows_sections=True,
         allows_late=True,
         opens_at=now - timedelta(days=10),

@@ -45,7 +45,6 @@ PLAIN_FIELDS = (
     "reveals_itself",
     "board_mode",
     "board_step",
-    "embed_sites",
     "daily_attempts",
     "final_count",
     "team_size",
@@ -54,6 +53,8 @@ PLAIN_FIELDS = (
 )
 TIMES = ("opens_at", "closes_at")
 TIMES_IF_ANY = ("teams_close_at",)
+REMOVED_FIELDS = ("has_medal_zones", "embed_sites")
+"""Settings that older exports name. They are read over."""
 SPLIT_SECRET = "split_secret.txt"
 """What the system drew the split with. A file of its own: `competition.toml` may be shown to students."""
 
@@ -256,7 +257,7 @@ def _read_spec(folder: Path) -> dict[str, Any]:
     except ValueError as error:  # a number of thousands of digits is none of TOML's own errors
         raise CannotHost(_("%(name)s is not TOML: %(error)s") % {"name": path.name, "error": error}) from error
     known = {*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY, "metric", "secondary", "split", "data", "baselines"}
-    if unknown := sorted(spec.keys() - known):
+    if unknown := sorted(spec.keys() - known - set(REMOVED_FIELDS)):
         raise CannotHost(
             _("competition.toml: nothing is called %(list)s.") % {"list": ", ".join(unknown)},
             [_("Known: %(list)s") % {"list": sorted(known)}],

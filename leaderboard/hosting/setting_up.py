@@ -47,7 +47,6 @@ EDITABLE = (
     "reveals_itself",
     "board_mode",
     "board_step",
-    "embed_sites",
     "teams_close_at",
     "daily_attempts",
     "final_count",

@@ -6,7 +6,6 @@ import django.db.models.expressions
 import django.db.models.functions.text
 import django.utils.timezone
 import leaderboard.models.competition
-import leaderboard.models.sites
 import leaderboard.models.team
 import leaderboard.models.zones
 import uuid
@@ -194,7 +193,7 @@ class Migration(migrations.Migration):
                     ('assistants_grade', models.BooleanField(default=False, verbose_name='assistants may export grades')),
                     ('uses_pseudonyms', models.BooleanField(default=False, help_text='Teams see made-up names of each other. You, your assistants and the team itself see its own name.', verbose_name='pseudonyms')),
                     ('teams_close_at', models.DateTimeField(blank=True, null=True, verbose_name='teams stay from')),
-                    ('embed_sites', models.CharField(blank=True, max_length=500, validators=[leaderboard.models.sites.check_sites], verbose_name='embedded on')),
+                    ('embed_sites', models.CharField(blank=True, max_length=500, verbose_name='embedded on')),
                     ('rehearsed_at', models.DateTimeField(blank=True, editable=False, null=True)),
                     ('has_proposed_limits', models.BooleanField(default=False, editable=False)),
                     ('has_proposed_entry', models.BooleanField(default=False, editable=False)),

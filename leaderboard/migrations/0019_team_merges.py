@@ -5,7 +5,6 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import leaderboard.models.sites
 
 
 class Migration(migrations.Migration):
@@ -23,7 +22,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='competition',
             name='embed_sites',
-            field=models.CharField(blank=True, max_length=500, validators=[leaderboard.models.sites.check_sites], verbose_name='embedded on'),
+            field=models.CharField(blank=True, max_length=500, verbose_name='embedded on'),
         ),
         migrations.CreateModel(
             name='MergeOffer',

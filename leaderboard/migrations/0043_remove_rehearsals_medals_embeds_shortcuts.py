@@ -1,4 +1,4 @@
-"""Competitions lose rehearsals and medal zones."""
+"""Competitions lose rehearsals, medal zones and boards within other sites."""
 
 from __future__ import annotations
 
@@ -15,4 +15,5 @@ class Migration(migrations.Migration):
         migrations.RemoveField("competition", "rehearsed_at"),
         migrations.RemoveField("team", "is_rehearsal"),
         migrations.RemoveField("competition", "has_medal_zones"),
+        migrations.RemoveField("competition", "embed_sites"),
     ]

@@ -15,7 +15,6 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from .prepared import Given, PreparedUpdate
-from .sites import check_sites
 from .user import User, Viewer
 from .zones import check_zone
 
@@ -166,9 +165,6 @@ class Competition(models.Model):
     board_step = models.FloatField(
         _("step"), null=True, blank=True, validators=[MinValueValidator(1e-15), MaxValueValidator(1e15)]
     )
-
-    # Sites that may show the board within their pages, between spaces; empty: none.
-    embed_sites = models.CharField(_("embedded on"), max_length=500, blank=True, validators=[check_sites])
 
     daily_attempts = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1), MaxValueValidator(1000)])
     final_count = models.PositiveIntegerField(

@@ -206,9 +206,8 @@ class Visit:
         return self.membership.has_accepted_rules()
 
 
-def open_to(audience: Audience, *, knows_reader: bool = True) -> Callable[[View], View]:
-    """Declare a view's audience and keep everybody else out. A page that is the same for every reader says so, and
-    nothing around it asks for the session."""
+def open_to(audience: Audience) -> Callable[[View], View]:
+    """Declare a view's audience and keep everybody else out."""
 
     def declare(view: View) -> View:
         @wraps(view)
@@ -224,7 +223,6 @@ def open_to(audience: Audience, *, knows_reader: bool = True) -> Callable[[View]
             return view(request, *args, **kwargs)
 
         guarded.audience = audience  # type: ignore[attr-defined]
-        guarded.knows_reader = knows_reader  # type: ignore[attr-defined]
         return guarded
 
     return declare

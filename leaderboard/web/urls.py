@@ -25,7 +25,6 @@ urlpatterns = [
     path("c/<slug:slug>/data/files/<str:name>", visitors.data_file, name="data_file"),
     path("c/<slug:slug>/rules/", visitors.rules, name="rules"),
     path("c/<slug:slug>/leaderboard/", visitors.leaderboard, name="leaderboard"),
-    path("c/<slug:slug>/embed/", visitors.embed, name="embed"),
     path("c/<slug:slug>/leaderboard.csv", visitors.leaderboard_csv, name="leaderboard_csv"),
     path("c/<slug:slug>/shake-up/", visitors.shake_up, name="shake_up"),
     path("join/", students.join, name="join"),

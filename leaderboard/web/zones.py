@@ -39,5 +39,5 @@ class ZoneMiddleware:
             timezone.deactivate()
 
     def process_view(self, request: HttpRequest, view: object, *_: object) -> None:
-        if getattr(view, "knows_reader", False) and (zone := chosen_zone(request)):
+        if hasattr(view, "audience") and (zone := chosen_zone(request)):
             timezone.activate(ZoneInfo(zone))

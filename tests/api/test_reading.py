@@ -201,3 +201,12 @@ def fill(competition: Competition, number: int) -> None:
         for split in Split:
             Score.objects.create(submission=submission, ground_truth=ruler, split=split, value=1 / (index + 1))
     ranking.rebuild(ruler)
+
+
+def test_programs_read_intervals_and_ties_too(pets: Competition, bos: Submission, bo: User) -> None:
+    (row,) = Program(bo).get("competitions/pets/leaderboard")[1]["items"]
+    assert row["interval"][0] < row["score"] <= row["interval"][1]
+    assert row["tied_from"] is None
+    hosting.change(competition=pets, board_mode="steady", board_step=0.5)
+    (row,) = Program(bo).get("competitions/pets/leaderboard")[1]["items"]
+    assert row["interval"] is None

@@ -92,9 +92,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     truth = "id,label,Usage\n" + "".join(
         f"{i},{TRUTH if i in (3, 9) else 'a'},{'Public' if i < 7 else 'Private'}\n" for i in range(1, 13)
     )
-    competition = make_competition(
-        ada, slug="secret", truth=truth, is_listed=True, embed_sites="*", secondary=[("error_rate", {})]
-    )
+    competition = make_competition(ada, slug="secret", truth=truth, is_listed=True, secondary=[("error_rate", {})])
     hal, eve, otto = person("hal", can_host=True), person("eve"), person("otto", can_host=True)
     ivy = person("ivy")
     competition.assistants.add(ivy)

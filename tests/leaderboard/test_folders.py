@@ -69,6 +69,12 @@ def test_ada_imports_a_folder_and_the_system_makes_the_split(ada: User, folder: 
     assert (birds.ground_truth.public_rows, birds.ground_truth.private_rows) == (10, 10)
 
 
+def test_settings_that_are_no_more_do_not_keep_an_older_folder_out(ada: User, folder: Path) -> None:
+    (folder / "competition.toml").write_text(f'has_medal_zones = true\nembed_sites = "*"\n{TOML}')
+    bring_in(folder)
+    assert Competition.objects.get().slug == "birds"
+
+
 def test_export_then_import_gives_an_equal_competition(ada: User, tmp_path: Path) -> None:
     first = make_competition(
         ada,

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from django.utils import timezone
+
 from leaderboard import hosting, joining, merging
 from leaderboard.models import Competition, Membership, Notice, Team, User
 from tests.conftest import answers, close, enter, hand_in, make_competition
@@ -145,6 +149,17 @@ def test_a_page_whose_teams_the_host_has_closed_has_no_buttons_for_them(pets: Co
     for word in ("Leave the team", "Remove from", "Offer to merge", "Copy the link"):
         assert word not in page
     assert "Rename the team" in page
+
+
+def test_ada_closes_the_teams_early_but_not_after_the_deadline(pets: Competition, ada: User) -> None:
+    client, soon = signed_in(ada), timezone.now() + timedelta(hours=3)
+    assert client.post("/host/pets/board/", {"teams_close_at": f"{soon:%Y-%m-%dT%H:%M}"}).status_code == 303
+    pets.refresh_from_db()
+    assert pets.teams_close_at == soon.replace(second=0, microsecond=0)
+    late = pets.closes_at + timedelta(days=2)
+    response = client.post("/host/pets/board/", {"teams_close_at": f"{late:%Y-%m-%dT%H:%M}"})
+    assert response.status_code == 422
+    assert "from the deadline on" in response.content.decode()
 
 
 def test_bo_reads_what_others_call_the_team_and_who_reads_its_name(pets: Competition, ada: User, bo: User) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .boards import leaderboard, leaderboard_csv
-from .embed import embed
 from .files import data, data_file, sample_submission
 from .front import competitions
 from .home import cli, home_scorer, home_scorer_file
@@ -17,7 +16,6 @@ __all__ = [
     "competitions",
     "data",
     "data_file",
-    "embed",
     "healthz",
     "healthz_deep",
     "home_scorer",
