@@ -1,4 +1,4 @@
-"""Competitions lose rehearsals, medal zones and boards within other sites."""
+"""Competitions lose rehearsals, medal zones and boards within other sites; people lose keyboard shortcuts."""
 
 from __future__ import annotations
 
@@ -16,4 +16,5 @@ class Migration(migrations.Migration):
         migrations.RemoveField("team", "is_rehearsal"),
         migrations.RemoveField("competition", "has_medal_zones"),
         migrations.RemoveField("competition", "embed_sites"),
+        migrations.RemoveField("user", "has_shortcuts"),
     ]

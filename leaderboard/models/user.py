@@ -36,7 +36,6 @@ class User(AbstractUser):
     zone = models.CharField(_("time zone"), max_length=60, blank=True, default="", validators=[check_zone])
     # Empty: that of the browser. A language that left the site counts as empty.
     language = models.CharField(max_length=16, blank=True, default="")
-    has_shortcuts = models.BooleanField(_("keyboard shortcuts"), default=True)
 
     class Meta(AbstractUser.Meta):
         constraints: ClassVar = [

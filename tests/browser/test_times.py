@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db.models import F
+from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Browser
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard import ranking
+from leaderboard import ranking, telling
 from leaderboard.models import Competition, Submission, User
 from tests.conftest import answers, enter, hand_in
 from tests.web.languages import CODE, second_language
@@ -87,3 +88,25 @@ def test_what_lies_ahead_is_said_with_its_date_also_where_others_are_so_long_ago
     said = page.locator("td.last time").all_inner_texts()
     context.close()
     assert sorted(said) == ["2 h ago", f"5 Mar {now.year + 1}"]
+
+
+def test_the_browser_tells_its_zone_and_the_next_page_has_it_without_the_script(
+    chromium: Browser, live_server: LiveServer, pets: Competition, bo: User
+) -> None:
+    enter(pets, bo)
+    client = Client()
+    client.force_login(bo)
+    session = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
+    context = chromium.new_context(timezone_id="America/New_York", base_url=live_server.url)
+    context.add_cookies([session])  # type: ignore[list-item]
+    context.new_page().goto("/c/pets/")
+    zone = next(cookie["value"] for cookie in context.cookies() if cookie["name"] == "zone")
+    context.close()
+    assert zone == "America/New_York"
+    telling.tell(User.objects.all(), kind="grant", competition=None, title="More", text="", link="")
+    plain = chromium.new_context(java_script_enabled=False, base_url=live_server.url)
+    plain.add_cookies([session, {"name": "zone", "value": zone, "url": live_server.url}])  # type: ignore[list-item]
+    without = plain.new_page()
+    without.goto("/notifications/")
+    assert "(America/New_York; " in (without.get_attribute("main time", "title") or "")
+    plain.close()

@@ -191,9 +191,6 @@ class PreferencesForm(forms.Form):
                 initial=user.language if user.language in dict(settings.LANGUAGES) else "",
                 help_text=_("Of all pages, notices and letters."),
             )
-        self.fields["has_shortcuts"] = forms.BooleanField(
-            label=_("Keyboard shortcuts"), required=False, initial=user.has_shortcuts
-        )
         chosen = telling.choices_of(user)
         for kind in self.kinds:
             ways = [(way.value, way.label) for way in Delivery if way != Delivery.NONE or kind.may_be_silent]
@@ -201,7 +198,7 @@ class PreferencesForm(forms.Form):
 
     def keep(self) -> None:
         """Store what is about the person and not about notices."""
-        own = {name: self.cleaned_data[name] for name in ("zone", "language", "has_shortcuts") if name in self.fields}
+        own = {name: self.cleaned_data[name] for name in ("zone", "language") if name in self.fields}
         User.objects.filter(pk=self.user.pk).update(**own)
 
     @property
