@@ -342,6 +342,8 @@ LOGGING = {
         "leaderboard": {"level": _log_level or "INFO"},
         # What a request came to is on its own line; here only what broke, and where.
         "django.request": {"level": "ERROR"},
+        # It writes addresses of requests into its lines, and those of chats are secrets.
+        "urllib3": {"level": "ERROR"},
         "_granian": {"handlers": ["console"], "propagate": False},
     },
 }

@@ -53,8 +53,8 @@ def test_a_web_process_starts_without_the_heavy_libraries() -> None:
         (r"\b(pickle|read_pickle|allow_pickle)\b", ("metrics/_containers.py",)),
         (r"\.raw\(|\.extra\(|RawSQL", ()),
         (
-            r"^\s*(from|import) (requests|urllib\.request|httpx|apprise)\b",
-            ("leaderboard/management/", "leaderboard/webhooks/_post.py", "leaderboard/cli/"),
+            r"^\s*(from|import) (requests|urllib\.request|httpx)\b",
+            ("leaderboard/management/", "leaderboard/webhooks/posting.py", "leaderboard/cli/"),
         ),
     ],
 )

@@ -1,6 +1,6 @@
 """Messages to a class's channel in Slack, Discord or Teams: found in the facts, kept as rows, posted by a worker.
 
-Only `_post`, a process of its own, speaks to the network.
+Only `posting` speaks to the network.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Addresses of channels: which are taken, and how each is written in one way.
-
-Services' own https addresses and apprise's short forms become the service's own; everything else is refused, so that
-no option of a library can be switched on through an address.
-"""
+"""Addresses of channels: those of Slack, Discord and Teams, and of hosts that the operator adds (`WEBHOOK_HOSTS`)."""
 
 from __future__ import annotations
 
@@ -20,10 +16,8 @@ _HOST = r"(?P<host>[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?)(?::443)?"
 _FLOW = r"(?:/powerautomate/automations/direct(?:/cu/[0-9]+)?)?/workflows/[A-Za-z0-9_-]+/triggers/manual/paths/invoke/?"
 _SLACK = re.compile(r"https://hooks\.slack\.com/services/[A-Za-z0-9]+/[A-Za-z0-9]+/[A-Za-z0-9]+/?")
 _DISCORD = re.compile(r"https://discord(?:app)?\.com/api/webhooks/[0-9]+/[A-Za-z0-9_-]+/?")
-_TEAMS = re.compile(rf"https://{_HOST}{_FLOW}\?(?P<query>[A-Za-z0-9_.~%/=&-]+)")
+_TEAMS = re.compile(rf"https://{_HOST}{_FLOW}\?(?:[A-Za-z0-9_.~%/=-]+&)*sig=[A-Za-z0-9_.~%/=&-]+")
 _OWN = re.compile(rf"https://{_HOST}(?:/[A-Za-z0-9_.~-]+)+/?")
-_SHORT = re.compile(r"(?P<form>slack|discord|workflows?)://(?P<rest>[A-Za-z0-9_.:/-]+)")
-_QUERY = {"api-version", "sp", "sv", "sig"}
 
 
 class BadAddress(Exception):
@@ -36,14 +30,9 @@ class Address:
     url: str
 
 
-def allowed_hosts() -> list[str]:
-    """The hosts that messages may go to; an operator adds others with `WEBHOOK_HOSTS`."""
-    return [*SERVICE_HOSTS, *(host.lower() for host in settings.WEBHOOK_HOSTS)]
-
-
 def read_address(text: str) -> Address:
     """Understand what a host pasted. Raises `BadAddress`."""
-    url = _long_form(text.strip())
+    url = _with_small_host(text.strip())
     if len(url) > LONGEST:
         raise BadAddress(_("This address is longer than %(number)s characters.") % {"number": LONGEST})
     if not url.startswith("https://"):
@@ -51,39 +40,21 @@ def read_address(text: str) -> Address:
     for service, found in (("Slack", _SLACK.fullmatch(url)), ("Discord", _DISCORD.fullmatch(url))):
         if found:
             return Address(service, url)
-    if (flow := _TEAMS.fullmatch(url)) and _is_service(flow["host"]) and _is_signed(flow["query"]):
+    if (flow := _TEAMS.fullmatch(url)) and _is_service(flow["host"]):
         return Address("Teams", url)
     if (own := _OWN.fullmatch(url)) and own["host"] in {host.lower() for host in settings.WEBHOOK_HOSTS}:
         return Address(own["host"][:40], url)
     raise BadAddress(_why_not(url))
 
 
-def _long_form(text: str) -> str:
-    """The address that the service itself hands out, also for apprise's short form of it."""
-    if not (short := _SHORT.fullmatch(text)):
-        scheme, separator, rest = text.partition("://")
-        host, slash, path = rest.partition("/")
-        return f"{scheme.lower()}{separator}{host.lower()}{slash}{path}"
-    parts = short["rest"].strip("/").split("/")
-    if short["form"] == "slack" and len(parts) == 3:
-        return f"https://hooks.slack.com/services/{'/'.join(parts)}"
-    if short["form"] == "discord" and len(parts) == 2:
-        return f"https://discord.com/api/webhooks/{'/'.join(parts)}"
-    if short["form"].startswith("workflow") and len(parts) == 3:
-        host, flow, signature = parts
-        query = f"api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig={signature}"
-        return f"https://{host}/workflows/{flow}/triggers/manual/paths/invoke?{query}"
-    return text
+def _with_small_host(text: str) -> str:
+    scheme, separator, rest = text.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme.lower()}{separator}{host.lower()}{slash}{path}"
 
 
 def _is_service(host: str) -> bool:
     return any(fnmatchcase(host, pattern) for pattern in SERVICE_HOSTS)
-
-
-def _is_signed(query: str) -> bool:
-    """Whether a flow's address has what Microsoft puts there, and nothing that apprise would take for an option."""
-    names = [part.partition("=")[0] for part in query.split("&")]
-    return "sig" in names and len(set(names)) == len(names) and set(names) <= _QUERY
 
 
 def _why_not(url: str) -> str:

@@ -6,31 +6,24 @@ posted again.
 
 from __future__ import annotations
 
-import json
 import logging
-import os
-import subprocess
-import sys
 import time
 import uuid
 from datetime import timedelta
-from pathlib import Path
 
 from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from .. import lifeline, logs
+from .. import logs
 from ..models import Webhook, WebhookMessage
-from .addresses import allowed_hosts
+from .posting import post
 
 log = logging.getLogger(__name__)
 
-CHILD = Path(__file__).with_name("_post.py")
 # Whoever sends looks anew at what is due after so long.
 ROUND_SECONDS = 2.0
-POST_SECONDS = 15.0
 LEASE = timedelta(minutes=2)
 MOST_TRIES = 4
 MOST_PER_HOUR = 20
@@ -39,7 +32,7 @@ HOUR = timedelta(hours=1)
 TOO_OLD = timedelta(days=1)
 # Answers that another try does not change.
 FINAL_STATUSES = (400, 401, 403, 404, 410)
-FINAL_WORDS = {"address", "elsewhere", "private", "redirect", "old", *(f"status {n}" for n in FINAL_STATUSES)}
+FINAL_WORDS = {"elsewhere", "redirect", "old", *(f"status {n}" for n in FINAL_STATUSES)}
 
 
 def is_due() -> bool:
@@ -95,46 +88,16 @@ def _send(message: WebhookMessage) -> None:
     mine.update(claim=None, trouble=word, due_at=None if is_over else now + timedelta(minutes=4 ** (message.tries - 1)))
 
 
-def post(address: str, title: str, text: str) -> str:
-    """Post one message in a process of its own; gives a word for `explain`, empty when it was taken.
-
-    The address travels through a pipe: it is on no command line and in no environment.
-    """
-    job = json.dumps({"address": address, "hosts": allowed_hosts(), "title": title, "text": text})
-    here = os.getpid()
-    passed = ("PATH", "LANG", "REQUESTS_CA_BUNDLE")
-    try:
-        run = subprocess.run(
-            [sys.executable, "-I", str(CHILD)],
-            input=job,
-            env={name: os.environ[name] for name in passed if name in os.environ},
-            capture_output=True,
-            text=True,
-            timeout=POST_SECONDS,
-            check=False,
-            preexec_fn=lambda: lifeline.die_with(here),
-        )
-        return str(json.loads(run.stdout)["word"])[:40]
-    except subprocess.TimeoutExpired:
-        return "late"
-    except (OSError, ValueError, KeyError, TypeError):
-        return "broken"
-
-
 def explain(word: str) -> str:
     """What became of a message, for the host."""
     if word.startswith("status "):
         return _for_status(word.removeprefix("status "))
     sentences = {
         "": "",
-        "address": _("The address is not understood. Copy it once more from the service."),
         "elsewhere": _("The address leads to a host to which this site sends nothing."),
-        "private": _("The name of the service leads into a private network, so nothing was sent."),
-        "name": _("The name of the service was not found. Is this site connected to the internet?"),
         "redirect": _("The service sent us on to another address, and we follow none. Copy the address once more."),
-        "long": _("The service answered at a length that no service needs, so we stopped reading."),
         "late": _("The service did not answer in time."),
-        "unreachable": _("No safe connection to the service could be made."),
+        "unreachable": _("No safe connection to the service could be made. Is this site connected to the internet?"),
         "old": _("It could not be sent within a day, and is no longer news."),
         "off": _("Messages were switched off before it was sent."),
     }

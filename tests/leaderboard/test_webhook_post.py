@@ -1,13 +1,12 @@
-"""The process that posts: to the public internet, to the list, and to what it looked at; tried with a real server."""
+"""Messages reach the services of the list and no other place; tried with a real server."""
 
 from __future__ import annotations
 
 import json
-import os
+import logging
 import socket
 import ssl
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -15,38 +14,53 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 
-from leaderboard.webhooks import sending
+from leaderboard import webhooks
+from leaderboard.webhooks import posting
 
-SLACK = "https://hooks.slack.com/services/T1AAAAAAA/B1AAAAAAA/abcdefghijklmnopqrstuvwx"
+SECRET = "abcdefghijklmnopqrstuvwx"
+SLACK = f"https://hooks.slack.com/services/T1AAAAAAA/B1AAAAAAA/{SECRET}"
+FLOW = "workflows/abc123/triggers/manual/paths/invoke?api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=x"
 
 
 class Service(BaseHTTPRequestHandler):
-    """Answers as the server's `says` tells, and keeps what it was told."""
+    """Answers with the server's `replies`, one after the other, and records what it received."""
 
     server: Any
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.heard.append((self.path, json.loads(body)))
-        status, headers, answer = self.server.says.pop(0)
+        self.server.received.append((self.path, json.loads(body)))
+        status, headers, answer = self.server.replies.pop(0)
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
+        self.close_connection = True
         try:
             self.wfile.write(answer)
+            while answer == b"endless" and not self.server.is_over.wait(0.01):
+                self.wfile.write(b"x" * 65536)
         except OSError:
-            self.close_connection = True
+            return
 
     def log_message(self, *_: object) -> None:
-        """Nothing: the tests look at what was heard."""
+        """Nothing: the tests look at what was received."""
+
+
+class DrippingService(Service):
+    def do_POST(self) -> None:
+        while not self.server.is_over.wait(0.01):
+            try:
+                self.wfile.write(b"H")
+            except OSError:
+                return
 
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One for Slack's name, by nobody that anybody trusts; key and certificate in one file."""
+    """One for Slack's name that no authority has signed; key and certificate in one file."""
     path = tmp_path_factory.mktemp("tls") / "both.pem"
     subprocess.run(
         [
@@ -62,164 +76,141 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def service(certificate: Path) -> Iterator[Any]:
+def service(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A server to which every name leads, as after a takeover of the DNS; `called` lists the names."""
     server: Any = HTTPServer(("127.0.0.1", 0), Service)
-    server.heard, server.says, server.handle_error = [], [], lambda *_: None
+    server.received, server.replies, server.called, server.is_over = [], [], [], threading.Event()
+    server.handle_error = lambda *_: None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def connect(address: tuple[str, int], timeout: Any = None, *_: Any, **__: Any) -> socket.socket:
+        server.called.append(address)
+        return socket.create_connection(("127.0.0.1", server.server_port), 5)
+
+    monkeypatch.setattr("urllib3.util.connection.create_connection", connect)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield server
+    server.is_over.set()
     server.shutdown()
     server.server_close()
 
 
-# The process itself, with a resolver that knows what the test says, and, for the test's own server alone, a door.
-TRIAL = """
-import json, logging, sys
-sys.path.insert(0, {folder!r})
-import _post
-logging.disable(logging.CRITICAL)
-usual = _post.may_connect
-_post.may_connect = lambda target: tuple(target[:2]) in {doors!r} or usual(target)
-_post.hold(["hooks.slack.com", "chat.example.edu"])
-said = []
-for address, found in {jobs!r}:
-    _post.resolve = lambda *_, **__: [(10 if ":" in a else 2, 1, 6, "", (a, p)) for a, p in found]
-    _post.words.clear()
-    said.append(_post.post(address, "Hello", "World"))
-print(json.dumps(said))
-"""
-Places = list[tuple[str, int]]
+@pytest.fixture
+def trusted(service: Any, certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The same server with a certificate that counts, as Slack's own."""
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate.with_suffix(".crt")))
+    return service
 
 
-def tried(*jobs: tuple[str, Places], doors: Places, **environment: str) -> list[str]:
-    """The words of a process for these addresses, each with the places where its name leads."""
-    code = TRIAL.format(folder=str(sending.CHILD.parent), jobs=jobs, doors=doors)
-    run = subprocess.run(
-        [sys.executable, "-I", "-c", code],
-        env={"PATH": os.environ["PATH"], **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
+def test_a_message_arrives_in_the_form_of_the_service(trusted: Any) -> None:
+    trusted.replies.append((200, {}, b"ok"))
+    assert posting.post(SLACK, "Cats & dogs", "World <!here>") == ""
+    ((path, body),) = trusted.received
+    assert path == f"/services/T1AAAAAAA/B1AAAAAAA/{SECRET}"
+    assert (body["attachments"][0]["title"], body["attachments"][0]["text"]) == (
+        "Cats &amp; dogs",
+        "World &lt;!here&gt;",
     )
-    assert run.returncode == 0, run.stderr
-    return [str(word) for word in json.loads(run.stdout)]
 
 
-def to(service: Any, certificate: Path, *says: Any) -> list[str]:
-    """Post to the test's server, as though Slack's name led there, once for each of its answers."""
-    here = ("127.0.0.1", service.server_port)
-    service.says.extend(says)
-    trusted = str(certificate.with_suffix(".crt"))
-    return tried(*[(SLACK, [here])] * len(says), doors=[here], REQUESTS_CA_BUNDLE=trusted)
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("https://discord.com/api/webhooks/1/a", {"content": "**Hello**\nWorld", "allowed_mentions": {"parse": []}}),
+        ("https://chat.example.edu/hooks/abc", {"username": "Leaderboard", "text": "**Hello**\nWorld"}),
+        (
+            "https://chat.example.edu/a/b",
+            {"version": "1.0", "type": "info", "title": "Hello", "message": "World"},
+        ),
+    ],
+)
+def test_each_service_has_its_form(settings: LazySettings, address: str, expected: dict[str, Any]) -> None:
+    settings.WEBHOOK_HOSTS = ["chat.example.edu"]
+    assert posting.payload(webhooks.read_address(address), "Hello", "World") == expected
 
 
-def test_messages_arrive_in_the_services_own_form_and_answers_are_held_to_what_is_needed(
-    service: Any, certificate: Path
-) -> None:
-    """Redirects are not followed, wherever they lead, and long answers not read."""
-    there = f"https://hooks.slack.com:{service.server_port}/elsewhere"
-    says = [
-        (200, {}, b"ok"),
-        (404, {}, b"no_service"),
-        (302, {"Location": there}, b""),
-        (307, {"Location": "http://127.0.0.1/"}, b""),
-        (200, {}, b"x" * 100_000),
-    ]
-    assert to(service, certificate, *says) == ["", "status 404", "redirect", "redirect", "long"]
-    assert len(service.heard) == 5
-    path, body = service.heard[0]
-    assert path == "/services/T1AAAAAAA/B1AAAAAAA/abcdefghijklmnopqrstuvwx"
-    assert (body["attachments"][0]["title"], body["attachments"][0]["text"]) == ("Hello", "World")
+def test_teams_receives_a_card() -> None:
+    channel = webhooks.read_address(f"https://prod-1.westeurope.logic.azure.com:443/{FLOW}")
+    (attachment,) = posting.payload(channel, "Hello", "World")["attachments"]
+    assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
+    assert [block["text"] for block in attachment["content"]["body"]] == ["Hello", "World"]
 
 
-def test_who_is_not_on_the_list_not_public_or_not_known_hears_nothing(service: Any) -> None:
-    here = ("127.0.0.1", service.server_port)
-    chat = "https://chat.example.edu/hooks/abcdefgh"
-    tries: list[tuple[str, Places, str]] = [
-        (SLACK, [("93.184.215.14", 443), ("10.0.0.1", 443)], "private"),
-        (SLACK, [("169.254.169.254", 443)], "private"),
-        (SLACK, [("::ffff:127.0.0.1", 443)], "private"),
-        (SLACK, [], "private"),
-        (chat, [("192.168.1.1", 443)], "private"),
-        ("https://evil.example.org/hooks/abcdefgh", [here], "elsewhere"),
-        ("https://chat.example.edu:8443/hooks/abcdefgh", [here], "elsewhere"),
-        (SLACK, [here], "unreachable"),  # its certificate is of its own making
-    ]
-    assert tried(*[(address, found) for address, found, _ in tries], doors=[here]) == [word for *_, word in tries]
-    assert service.heard == []
+@pytest.mark.parametrize(
+    "location", ["https://hooks.slack.com/elsewhere", "http://127.0.0.1/", "http://169.254.169.254/"]
+)
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirects_are_not_followed(trusted: Any, status: int, location: str) -> None:
+    trusted.replies.append((status, {"Location": location}, b""))
+    assert posting.post(SLACK, "Hello", "World") == "redirect"
+    assert len(trusted.called) == 1
 
 
-def test_no_library_connects_to_what_was_not_looked_at(service: Any) -> None:
-    """The last door: also a socket of somebody else's making is stopped."""
-    code = (
-        f"import sys; sys.path.insert(0, {str(sending.CHILD.parent)!r})\n"
-        "import socket, _post\nsys.addaudithook(_post.watch)\n"
-        "try:\n"
-        f"    socket.create_connection(('127.0.0.1', {service.server_port}), 2)\n"
-        "except _post.Refused as why:\n    print(why)\n"
-    )
-    run = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False)
-    assert run.stdout.strip() == "private", run.stderr
+def test_the_status_alone_counts_and_an_endless_answer_is_not_read(trusted: Any) -> None:
+    trusted.replies += [(404, {}, b"no_service"), (200, {}, b"endless"), (500, {}, b"endless")]
+    assert [posting.post(SLACK, "Hello", "World") for _ in range(3)] == ["status 404", "", "status 500"]
 
 
-PRIVATE = [
-    "0.0.0.0",
-    "10.1.2.3",
-    "100.64.0.1",
-    "127.0.0.1",
-    "169.254.169.254",
-    "172.16.0.1",
-    "192.0.0.8",
-    "192.0.2.1",
-    "192.88.99.1",
-    "192.168.1.1",
-    "198.18.0.1",
-    "203.0.113.1",
-    "224.0.0.1",
-    "240.0.0.1",
-    "255.255.255.255",
-    "::",
-    "::1",
-    "::ffff:10.0.0.1",
-    "::ffff:93.184.215.14",
-    "::10.0.0.1",
-    "64:ff9b::a00:1",
-    "64:ff9b:1::1",
-    "100::1",
-    "2001::1",
-    "2001:db8::1",
-    "2002:a00:1::1",
-    "3fff::1",
-    "fc00::1",
-    "fd12::1",
-    "fe80::1",
-    "fe80::1%eth0",
-    "fec0::1",
-    "ff02::1",
-    "5f00::1",
-    "localhost",
-    "0x7f.1",
-    "2130706433",
-]
+def test_an_answer_that_comes_drop_by_drop_is_given_up(trusted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    trusted.RequestHandlerClass = DrippingService
+    monkeypatch.setattr(posting, "POST_SECONDS", 0.3)
+    assert posting.post(SLACK, "Hello", "World") == "late"
 
 
-def test_addresses_of_every_private_kind_are_known_and_public_ones_are_free() -> None:
-    code = (
-        f"import sys, json; sys.path.insert(0, {str(sending.CHILD.parent)!r})\nimport _post\n"
-        "print(json.dumps([a for a in sys.argv[1:] if _post.is_public(a)]))"
-    )
-    public = ["93.184.215.14", "8.8.8.8", "2606:4700::6810:84e5", "2a00:1450:4001::1"]
-    run = subprocess.run(
-        [sys.executable, "-I", "-c", code, *PRIVATE, *public], capture_output=True, text=True, check=True
-    )
-    assert json.loads(run.stdout) == public
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://127.0.0.1/hooks/x",
+        "https://localhost/hooks/x",
+        "https://[::1]/hooks/x",
+        "https://0x7f.1/hooks/x",
+        "https://2130706433/hooks/x",
+        "https://169.254.169.254/latest/meta-data/iam",
+        "https://metadata.google.internal/computeMetadata/v1",
+        "https://10.0.0.1/hooks/x",
+        "https://evil.example.org/hooks/x",
+        "https://chat.example.edu.evil.example.org/hooks/x",
+        "https://chat.example.edu@evil.example.org/hooks/x",
+        "https://evil.example.org\\@chat.example.edu/hooks/x",
+        "https://chat.example.edu:8443/hooks/x",
+        "http://chat.example.edu/hooks/x",
+        SLACK.replace("hooks.slack.com", "hooks.slack.com.example.org"),
+        f"https://logic.azure.com.example.org/{FLOW}",
+        "file:///etc/passwd",
+    ],
+)
+def test_nothing_is_sent_to_a_host_that_is_not_on_the_list(settings: LazySettings, service: Any, address: str) -> None:
+    """Also when such an address stands in the database, or its host left the list since."""
+    settings.WEBHOOK_HOSTS = ["chat.example.edu"]
+    assert posting.post(address, "Hello", "World") == "elsewhere"
+    assert service.called == []
 
 
-def test_the_process_itself_ends_with_a_word_where_no_name_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Through the worker's own call: this name is never given to anybody."""
-    monkeypatch.setattr(sending, "allowed_hosts", lambda: ["chat.invalid"])
-    assert sending.post("https://chat.invalid/hooks/abcdefghijkl", "t", "x") == "name"
-    assert socket.getaddrinfo.__module__ == "socket"
+def test_a_name_of_the_list_that_leads_to_this_machine_receives_nothing(service: Any) -> None:
+    """The certificate there is not one for that name that anybody trusts."""
+    assert posting.post(SLACK, "Hello", "World") == "unreachable"
+    assert service.called == [("hooks.slack.com", 443)]
+    assert service.received == []
+
+
+def test_a_certificate_of_another_name_does_not_count(trusted: Any, settings: LazySettings) -> None:
+    settings.WEBHOOK_HOSTS = ["chat.example.edu"]
+    assert posting.post("https://chat.example.edu/hooks/abcdefgh", "Hello", "World") == "unreachable"
+    assert trusted.received == []
+
+
+def test_a_proxy_of_this_machine_is_not_asked(trusted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    trusted.replies.append((200, {}, b"ok"))
+    assert posting.post(SLACK, "Hello", "World") == ""
+    assert trusted.called == [("hooks.slack.com", 443)]
+
+
+def test_no_log_holds_the_address(trusted: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """Also not where the operator asks for everything, and where headers are malformed."""
+    trusted.replies += [(200, {"a b\n": "x"}, b"ok"), (200, {}, b"ok")]
+    with caplog.at_level(logging.DEBUG):
+        assert {posting.post(SLACK, "Hello", "World") for _ in range(2)} == {""}
+    assert SECRET not in caplog.text

@@ -99,7 +99,7 @@ def test_a_test_that_failed_is_not_tried_again_by_itself_and_another_can_be_sent
 ) -> None:
     save(ada)
     press(ada, "test")
-    monkeypatch.setattr(sending, "post", lambda *_: "name")
+    monkeypatch.setattr(sending, "post", lambda *_: "unreachable")
     webhooks.send_due()
     assert "Not sent" in signed_in(ada).get(PAGE).content.decode()
     press(ada, "test")
