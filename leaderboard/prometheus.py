@@ -8,34 +8,17 @@ again with their process, as Prometheus expects of counters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
-from typing import Any
 
 from django.db.models import Count, Max, Sum
 from django.utils import timezone
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import GaugeMetricFamily, Metric
 
 from . import __version__, counting, watching
-from .counting import BUCKETS, Tally
 from .models import Competition, DailyAttempts, Inspection, Submission, Worker
 from .models.clock import database_now
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
-ENDS = [*(f"{end:g}" for end in BUCKETS), "+Inf"]
-
-# Counts of processes: what they are called there, how here, and which labels they have.
-COUNTERS = {
-    "requests": ("leaderboard_requests", "Answered requests.", ("view", "status")),
-    "refused_uploads": ("leaderboard_refused_uploads", "Uploads that were not taken.", ("code",)),
-    "bells": ("leaderboard_bells", "Wake-ups for workers; not taken means that the broker was away.", ("taken",)),
-}
-HISTOGRAMS = {
-    "request_seconds": ("leaderboard_request_seconds", "How long requests took.", ("view",)),
-    "scoring_seconds": ("leaderboard_scoring_seconds", "How long measuring a file took.", ("status",)),
-}
-WHO = ("part", "host", "process")
-Shares = list[tuple[tuple[str, ...], Tally]]
 
 
 def text() -> bytes:
@@ -127,27 +110,20 @@ def attempts() -> Iterator[Metric]:
 
 def counts() -> Iterator[Metric]:
     """What processes counted: this one, and the workers that were heard of lately."""
-    shares: Shares = [(("web", "", ""), tally) for tally in counting.so_far()]
-    for worker in Worker.objects.filter(seen_at__gte=database_now() - watching.FORGOTTEN_AFTER):
-        who = ("worker", worker.host, str(worker.process))
-        shares += [(who, Tally.of(row)) for row in worker.counts]
-    for name, (title, words, labels) in COUNTERS.items():
-        counter = CounterMetricFamily(title, words, labels=(*WHO, *labels))
-        for who, tally, values in _of(shares, name, labels):
-            counter.add_metric((*who, *values), tally.number)
-        yield counter
-    for name, (title, words, labels) in HISTOGRAMS.items():
-        histogram = HistogramMetricFamily(title, words, labels=(*WHO, *labels))
-        for who, tally, values in _of(shares, name, labels):
-            if len(tally.buckets) != len(ENDS):  # of a process of another version
-                continue
-            buckets = list(zip(ENDS, accumulate(tally.buckets), strict=True))
-            histogram.add_metric((*who, *values), buckets, tally.seconds)
-        yield histogram
+    workers = Worker.objects.filter(seen_at__gte=database_now() - watching.FORGOTTEN_AFTER)
+    processes = [
+        ({"part": "web", "host": "", "process": ""}, counting.samples()),
+        *(({"part": "worker", "host": one.host, "process": str(one.process)}, one.counts) for one in workers),
+    ]
+    for family in counting.PROCESS.collect():
+        merged = Metric(family.name, family.documentation, family.type)
+        for process, samples in processes:
+            for sample in samples:
+                if sample["name"] in _names(family):
+                    merged.add_sample(sample["name"], {**process, **sample["labels"]}, sample["value"])
+        yield merged
 
 
-def _of(shares: Shares, name: str, labels: tuple[str, ...]) -> Iterator[tuple[Any, Tally, list[str]]]:
-    for who, tally in shares:
-        if tally.name == name:
-            known = dict(tally.labels)
-            yield who, tally, [known.get(label, "") for label in labels]
+def _names(family: Metric) -> list[str]:
+    endings = ("_total",) if family.type == "counter" else ("_bucket", "_count", "_sum")
+    return [f"{family.name}{ending}" for ending in endings]

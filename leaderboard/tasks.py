@@ -172,7 +172,7 @@ def _measure(turn: claims.Turn, bell: str) -> str:
         seconds = time.monotonic() - begun
         if status != "busy":
             log.info("measured", extra={"status": status, "seconds": round(seconds, 3)})
-            counting.add("scoring_seconds", seconds=seconds, status=status)
+            counting.SCORING_SECONDS.labels(status).observe(seconds)
         return status
 
 
@@ -315,9 +315,9 @@ def ring(task: Any, *arguments: object, expires: float | None = None) -> bool:
     ids = [a if isinstance(a, int) else str(a) for a in arguments]
     try:
         task.apply_async(args=ids, expires=expires, headers={"schema": SCHEMA})
-        counting.add("bells", taken="yes")
+        counting.BELLS.labels("yes").inc()
     except Exception as error:
-        counting.add("bells", taken="no")
+        counting.BELLS.labels("no").inc()
         log.warning("the broker took no message (%s); the sweep will find the row", error)
         return False
     return True

@@ -42,8 +42,7 @@ SHOWN = 20
 
 def report_worker(*, swept: bool = False) -> None:
     """Say that this process is at work; forget those who have been silent for long."""
-    counts = [tally.as_dict() for tally in counting.so_far()]
-    fields: dict[str, Any] = {"seen_at": Now(), "version": __version__, "counts": counts}
+    fields: dict[str, Any] = {"seen_at": Now(), "version": __version__, "counts": counting.samples()}
     if swept:
         fields["swept_at"] = Now()
     host, process = socket.gethostname()[:200], os.getpid()

@@ -17,7 +17,7 @@ class Worker(models.Model):
     started_at = models.DateTimeField(default=timezone.now)
     seen_at = models.DateTimeField()
     swept_at = models.DateTimeField(null=True)
-    # What it has done since it started, as `counting.Tally` writes it.
+    # What it has done since it started, as `counting.samples` writes it.
     counts = models.JSONField(default=list)
 
     class Meta:

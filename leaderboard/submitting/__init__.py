@@ -127,7 +127,7 @@ def _noted(competition: Competition) -> Iterator[None]:
         yield
     except Refused as refusal:
         log.info("refused", extra={"competition": competition.slug, "code": refusal.code})
-        counting.add("refused_uploads", code=refusal.code)
+        counting.REFUSED_UPLOADS.labels(refusal.code).inc()
         raise
 
 

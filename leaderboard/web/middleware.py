@@ -61,10 +61,10 @@ def note_answer(request: HttpRequest, status: int, seconds: float) -> None:
         facts["user"] = pk
     is_dull = view in ASKED_BY_PROGRAMS or (not view and status < 400)
     log.log(logging.DEBUG if is_dull else logging.INFO, "answered", extra=facts)
-    counting.add("requests", view=view, status=str(status))
-    counting.add("request_seconds", seconds=seconds, view=view)
+    counting.REQUESTS.labels(view, str(status)).inc()
+    counting.REQUEST_SECONDS.labels(view).observe(seconds)
     if status == 413:  # wherever it was noticed: by its announced length, while it came in, or while it was stored
-        counting.add("refused_uploads", code="too_large")
+        counting.REFUSED_UPLOADS.labels("too_large").inc()
 
 
 class HeadersMiddleware:

@@ -143,7 +143,7 @@ def test_what_workers_did_is_told_by_each_of_them(
     samples = scrape(client)
     assert value(samples, "leaderboard_scoring_seconds_count", host="one", status="scored") == 1
     assert value(samples, "leaderboard_scoring_seconds_count", host="two", status="scored") == 2
-    assert value(samples, "leaderboard_scoring_seconds_bucket", host="two", le="120") == 2
+    assert value(samples, "leaderboard_scoring_seconds_bucket", host="two", le="120.0") == 2
     assert 0 < value(samples, "leaderboard_scoring_seconds_sum", part="worker") < 60
 
 
@@ -178,8 +178,8 @@ def test_names_of_people_files_and_competitions_are_in_no_number(client: Client,
 
 
 def test_workers_of_other_versions_break_no_scrape(client: Client, db: None) -> None:
-    newer = {"name": "scoring_seconds", "labels": [["status", "scored"], ["new", "x"]], "number": 2, "seconds": 1.0}
-    counts = [{**newer, "buckets": [2], "newer": 1}, {**newer, "name": "something new", "buckets": []}]
+    newer = {"labels": {"status": "scored", "new": "x"}, "value": 2, "newer": 1}
+    counts = [{**newer, "name": "leaderboard_scoring_seconds_sum"}, {**newer, "name": "leaderboard_new_total"}]
     Worker.objects.create(host="x", process=1, version="2", seen_at=timezone.now(), counts=counts)
     samples = scrape(client)
     assert value(samples, "leaderboard_workers") == 1
