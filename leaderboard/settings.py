@@ -85,27 +85,20 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "leaderboard.web.middleware.RequestIdMiddleware",
-    "leaderboard.web.middleware.HeadersMiddleware",
-    "leaderboard.web.middleware.PlainAddressMiddleware",
+    "leaderboard.web.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "leaderboard.web.whole_forms.LengthMiddleware",
-    "leaderboard.web.middleware.OneMomentMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "leaderboard.web.devices.KnownDeviceMiddleware",
-    "leaderboard.web.languages.LanguageMiddleware",
+    "leaderboard.web.middleware.ViewerMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "leaderboard.web.zones.ZoneMiddleware",
-    "leaderboard.web.middleware.PrivatePagesMiddleware",
-    "leaderboard.web.middleware.SecondFactorMiddleware",
     "leaderboard.web.failures.NotNowMiddleware",
 ]
 

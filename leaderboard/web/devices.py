@@ -8,7 +8,6 @@ bound to the password, so a new password ends it everywhere but on the device th
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from typing import Any
 
 from allauth.account.signals import password_changed, password_reset, password_set
@@ -36,24 +35,17 @@ def device_of(request: HttpRequest, user: User | None) -> str:
     return str(held["device"]) if constant_time_compare(mark, _mark(user)) else ""
 
 
-class KnownDeviceMiddleware:
-    """Gives a browser the cookie when somebody has signed in on it or chosen a password there."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
-        if user := request.META.get(_SIGNED_IN):
-            response.set_cookie(
-                COOKIE,
-                _with_account(request, user),
-                max_age=SECONDS,
-                secure=settings.SESSION_COOKIE_SECURE,
-                httponly=True,
-                samesite="Lax",
-            )
-        return response
+def remember_device(request: HttpRequest, response: HttpResponse) -> None:
+    """Give the browser the cookie when somebody has signed in on it or chosen a password there."""
+    if user := request.META.get(_SIGNED_IN):
+        response.set_cookie(
+            COOKIE,
+            _with_account(request, user),
+            max_age=SECONDS,
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Lax",
+        )
 
 
 def _note(*, request: HttpRequest | None = None, user: User, **_: Any) -> None:

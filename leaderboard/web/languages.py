@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
@@ -21,18 +19,8 @@ def language_of(request: HttpRequest) -> str:
     return own if own in dict(settings.LANGUAGES) else translation.get_language_from_request(request)
 
 
-class LanguageMiddleware:
-    """Django's LocaleMiddleware does not know what a person chose, and leaves its language to the thread's next one."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        language = language_of(request)
-        with translation.override(language):
-            request.LANGUAGE_CODE = language
-            response = self.get_response(request)
-        if len(settings.LANGUAGES) > 1 and not request.path_info.startswith(ENGLISH_ALONE):
-            patch_vary_headers(response, ["Accept-Language"])
-            response.headers.setdefault("Content-Language", language)
-        return response
+def note_language(request: HttpRequest, response: HttpResponse) -> None:
+    """Tell caches and browsers in which language an answer is, where it could be another."""
+    if len(settings.LANGUAGES) > 1 and not request.path_info.startswith(ENGLISH_ALONE):
+        patch_vary_headers(response, ["Accept-Language"])
+        response.headers.setdefault("Content-Language", request.LANGUAGE_CODE)
