@@ -248,7 +248,23 @@ if REDIS_URL.startswith("rediss://") and "ssl_cert_reqs=" not in REDIS_URL:
     REDIS_URL += ("&" if "?" in REDIS_URL else "?") + "ssl_cert_reqs=required"
 CACHES = {
     # What all processes must count together, first of all tries to sign in.
-    "default": {"BACKEND": "leaderboard.shared_cache.SharedCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "leaderboard"},
+    "default": {
+        "BACKEND": "leaderboard.shared_cache.SharedCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "leaderboard",
+        "OPTIONS": {
+            "serializer": "leaderboard.shared_cache.JsonSerializer",
+            "socket_timeout": 0.5,
+            "socket_connect_timeout": 0.5,
+            "retry": None,
+        },
+    },
+    # What a process counts alone while the broker is away.
+    "alone": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "alone",
+        "OPTIONS": {"MAX_ENTRIES": 20_000},
+    },
     # What is quicker made again than fetched.
     "local": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",

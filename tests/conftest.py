@@ -166,9 +166,9 @@ def trusted_where_nothing_can_be_sealed() -> None:
 @pytest.fixture(autouse=True, scope="session")
 def cheap_passwords_and_counts_of_this_process_alone() -> Iterator[None]:
     """A password costs no time, and a site that runs on this machine does not count along."""
-    memory = "leaderboard.shared_cache.Memory"
+    memory = "django.core.cache.backends.locmem.LocMemCache"
     with override_settings(
-        CACHES={name: {"BACKEND": memory, "LOCATION": name} for name in ("default", "local")},
+        CACHES={name: {"BACKEND": memory, "LOCATION": name} for name in ("default", "alone", "local")},
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
     ):
         yield
