@@ -17,12 +17,11 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import BigIntegerField, Exists, F, OuterRef, Q, QuerySet, SmallIntegerField, UUIDField
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
 from .models import DailyAttempts, Submission, Team, waiting_since
-from .models.prepared import Given, Prepared, PreparedUpdate
 from .telling import tell_hosts
 
 log = logging.getLogger(__name__)
@@ -118,12 +117,18 @@ def next_in_turn() -> Turn | None:
     Within a competition teams are served in rounds, so however many files some of them have waiting, nobody's first
     one waits for more than a file of each.
     """
-    turn = _oldest(_healthy, _HEALTHY) or _oldest(waiting, _WAITING)
+    if not _pending().exists():  # one short query while the queue is empty instead of four long ones
+        return None
+    turn = _oldest(_healthy()) or _oldest(waiting())
     if turn is not None:
         _served["last"] = turn.competition_id
         if turn.team_id is not None:
             _had_a_turn.setdefault(turn.competition_id, set()).add(turn.team_id)
     return turn
+
+
+def _pending() -> QuerySet[Submission]:
+    return Submission.objects.filter(status=Submission.Status.PENDING).order_by()
 
 
 def _healthy() -> QuerySet[Submission]:
@@ -134,38 +139,27 @@ def _in_order(rows: QuerySet[Submission]) -> QuerySet[Submission, Any]:
     return rows.order_by("competition_id", "received_at").values_list(*TURN)[:1]
 
 
-def _looks(rows: Callable[[], QuerySet[Submission]]) -> tuple[Prepared, Prepared]:
-    """The first row of a competition behind the one served last, and the first of all."""
-    last = Given("last", BigIntegerField())
-    return Prepared(lambda: _in_order(rows().filter(competition_id__gt=last))), Prepared(lambda: _in_order(rows()))
-
-
-_HEALTHY, _WAITING = _looks(_healthy), _looks(waiting)
-
-
-def _oldest(rows: Callable[[], QuerySet[Submission]], looks: tuple[Prepared, Prepared]) -> Turn | None:
-    behind, anywhere = looks
-    found = behind.first(last=_served["last"]) or anywhere.first()
+def _oldest(rows: QuerySet[Submission]) -> Turn | None:
+    """The first row of a competition behind the one served last, else the first of all."""
+    found = _in_order(rows.filter(competition_id__gt=_served["last"])).first() or _in_order(rows).first()
     if found is None:
         return None
     turn = Turn(*found)
     served = _had_a_turn.get(turn.competition_id, set())
     if turn.team_id is None or turn.team_id not in served:
         return turn
-    others = rows().filter(competition=turn.competition_id).exclude(team__in=served)
+    others = rows.filter(competition=turn.competition_id).exclude(team__in=served)
     if found := _in_order(others).first():
         return Turn(*found)
     served.clear()  # everybody who waits had a turn: the next round begins
     return turn
 
 
-_SOME = Prepared(lambda: waiting().order_by().values_list("pk")[:ENOUGH])
-
-
 def do_enough_wait() -> bool:
     """Whether so many files can be claimed now that no bell is needed for one more: whoever is awake goes on until
     nothing waits."""
-    return len(_SOME.all()) == ENOUGH
+    # The first count is cheap, and for nearly every file it is the only one.
+    return _pending()[:ENOUGH].count() == ENOUGH and waiting().order_by()[:ENOUGH].count() == ENOUGH
 
 
 # --- claim and lease --------------------------------------------------------------------------------------------
@@ -176,34 +170,26 @@ def claim_of(bell: str | uuid.UUID, number: int) -> uuid.UUID:
     return uuid.uuid5(uuid.NAMESPACE_OID, f"{bell}:{number}")
 
 
-def _of_key() -> QuerySet[Submission]:
-    return Submission.objects.filter(pk=Given("pk", UUIDField())).order_by()
-
-
-_TRIED = Prepared(lambda: _of_key().values_list("team_id", "tries")[:1])
-_CLAIM = PreparedUpdate(
-    lambda: _without_busy_teams(_of_key().filter(is_free(), tries=Given("tries", SmallIntegerField()))).exclude(
-        is_spent()
-    ),
-    claim=Given("claim", UUIDField()),
-    lease_until=Now() + LEASE,
-    tries=F("tries") + 1,
-)
-
-
 def take(submission_id: uuid.UUID | str, bell: str | uuid.UUID | None = None) -> uuid.UUID | None:
     """Claim a row by compare-and-set; the claim, or None when it is final, gone, held, spent or its team is busy."""
-    row = _TRIED.first(pk=submission_id)
+    found = Submission.objects.filter(pk=submission_id)
+    row = found.values_list("team_id", "tries").first()
     if row is None:
         return None
     team_id, tries = row
     claim = claim_of(bell or uuid.uuid4(), tries + 1)
     if not connection.features.has_select_for_update:
-        return claim if _CLAIM(pk=submission_id, tries=tries, claim=claim) else None
+        return claim if _claim(found, tries, claim) else None
     with transaction.atomic():
         # Two files of a team must not be claimed at the same moment, which one writer alone could not do anyway.
         list(Team.objects.select_for_update().filter(pk=team_id).values_list("pk"))
-        return claim if _CLAIM(pk=submission_id, tries=tries, claim=claim) else None
+        return claim if _claim(found, tries, claim) else None
+
+
+def _claim(found: QuerySet[Submission], tries: int, claim: uuid.UUID) -> bool:
+    """Compare the number of tries and set the claim in one statement."""
+    free = _without_busy_teams(found.filter(is_free(), tries=tries)).exclude(is_spent())
+    return bool(free.update(claim=claim, lease_until=Now() + LEASE, tries=F("tries") + 1))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import BigIntegerField, CharField, JSONField, Q, UUIDField
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -27,7 +27,6 @@ import metrics
 from . import claims, ranking, scorer
 from .measuring import Outcome, TakesLong, measure, measure_patiently, seconds_in_queue
 from .models import Competition, GroundTruth, Instrument, Refusal, Score, Split, Submission, Uncertainty, WalkThrough
-from .models.prepared import Given, Prepared, PreparedUpdate
 from .storage import Unreachable
 
 log = logging.getLogger(__name__)
@@ -41,16 +40,6 @@ RESCORE_SECONDS = 2.0
 # --- one submission ---------------------------------------------------------------------------------------------
 
 
-_CLAIMED = Prepared(
-    lambda: (
-        Submission.objects.select_related("competition__ground_truth")
-        .only("competition__ground_truth", "team_id", "file_key", "sha256", "received_at")
-        .filter(pk=Given("pk", UUIDField()), claim=Given("claim", UUIDField()))
-        .order_by()
-    )
-)
-
-
 def score(submission_id: uuid.UUID | str, bell: str | None = None, *, in_queue: bool = True) -> str:
     """Measure a pending submission with its competition's current ground truth.
 
@@ -61,7 +50,7 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None, *, in_queue: 
     to be measured beside it (`in_queue` is off there). `bell` names what woke this worker, for `claims.note_death`.
     """
     claim = claims.take(submission_id, bell)
-    submission = _CLAIMED.first(pk=submission_id, claim=claim) if claim else None
+    submission = _find_claimed(submission_id, claim) if claim else None
     if claim is None or submission is None:
         return "busy"
     ruler = submission.competition.ground_truth
@@ -83,6 +72,12 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None, *, in_queue: 
     if outcome.result is not None:
         _note_quickest(ruler, time.monotonic() - begun)
     return _finish_patiently(lambda: _finish(submission, ruler, claim, outcome))
+
+
+def _find_claimed(submission_id: uuid.UUID | str, claim: uuid.UUID) -> Submission | None:
+    """What a measurement needs of a row, if the claim still holds."""
+    rows = Submission.objects.select_related("competition__ground_truth").filter(pk=submission_id, claim=claim)
+    return rows.only("competition__ground_truth", "team_id", "file_key", "sha256", "received_at").first()
 
 
 def score_slow_files() -> None:
@@ -126,50 +121,29 @@ def _put_back(submission: Submission, claim: uuid.UUID) -> str:
     return "waiting"
 
 
-_COMPETITION = Prepared(
-    lambda: (
-        Competition.objects.select_for_update()
-        .only("ground_truth_id", "revealed_at", "board_mode", "board_step")
-        .filter(pk=Given("pk", BigIntegerField()))
-        .order_by()
-    )
-)
-_TEAM = Prepared(lambda: Submission.objects.filter(pk=Given("pk", UUIDField())).order_by().values_list("team_id"))
-_END = PreparedUpdate(
-    lambda: Submission.objects.filter(
-        pk=Given("pk", UUIDField()), claim=Given("held", UUIDField()), status=Submission.Status.PENDING
-    ),
-    status=Given("status", CharField()),
-    problems=Given("problems", JSONField()),
-    warnings=Given("warnings", JSONField()),
-    failure=Given("failure", CharField()),
-    told_to_host=Given("told_to_host", CharField()),
-    claim=None,
-    lease_until=None,
-    finished_at=Now(),
-)
-
-
 @transaction.atomic
 def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcome: Outcome) -> str:
     """Write what became of the file, if the claim still holds and the ruler is still the current one."""
-    competition: Competition | None = _COMPETITION.first(pk=ruler.competition_id)
+    held = Competition.objects.select_for_update().filter(pk=ruler.competition_id)
+    competition = held.only("ground_truth_id", "revealed_at", "board_mode", "board_step").first()
     if competition is None:
         return "busy"  # it was deleted while its file was measured
     # Its team may have become part of another meanwhile.
-    (submission.team_id,) = _TEAM.first(pk=submission.pk) or (None,)
+    rows = Submission.objects.filter(pk=submission.pk)
+    submission.team_id = rows.values_list("team_id", flat=True).first()
     if competition.ground_truth_id != ruler.pk:
         claims.put_back(submission.pk, claim)
         return "stale"
     status = _status_of(outcome)
-    changed = _END(
-        pk=submission.pk,
-        held=claim,
+    changed = rows.filter(claim=claim, status=Submission.Status.PENDING).update(
         status=status,
         problems=list(outcome.problems),
         warnings=list(outcome.warnings),
         failure=outcome.failure,
         told_to_host=outcome.told_to_host,
+        claim=None,
+        lease_until=None,
+        finished_at=Now(),
     )
     if not changed:
         return "busy"

@@ -14,7 +14,6 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from .prepared import Given, PreparedUpdate
 from .user import User, Viewer
 from .zones import check_zone
 
@@ -53,11 +52,10 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
 
     def seen_by(self, user: Viewer) -> CompetitionQuerySet:
         """Rows that know the roles of a person as they are now, so that asking for them costs no further query."""
-        return self if user.is_anonymous else self.with_roles_of(Value(user.pk))
-
-    def with_roles_of(self, user: Value) -> CompetitionQuerySet:
+        if user.is_anonymous:
+            return self
         return self.annotate(
-            role_of=user,
+            role_of=Value(user.pk),
             is_own=Exists(Competition.hosts.through.objects.filter(competition=OuterRef("pk"), user=user)),
             is_helped=Exists(Competition.assistants.through.objects.filter(competition=OuterRef("pk"), user=user)),
         )
@@ -329,9 +327,4 @@ class Competition(models.Model):
 
     def touch_board(self) -> None:
         """Make every cached board of this competition stale; part of the transaction that changed a board."""
-        _TOUCH(pk=self.pk)
-
-
-_TOUCH = PreparedUpdate(
-    lambda: Competition.objects.filter(pk=Given("pk", models.BigIntegerField())), board_version=F("board_version") + 1
-)
+        Competition.objects.filter(pk=self.pk).update(board_version=F("board_version") + 1)

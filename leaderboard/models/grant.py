@@ -18,7 +18,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from .competition import Competition
-from .prepared import Given, Prepared
 from .team import Team
 from .user import User
 
@@ -87,13 +86,9 @@ class Terms:
         return cls(closes_at, attempts)
 
 
-_OF_TEAM = Prepared(lambda: Grant.objects.live().filter(team=Given("team", models.BigIntegerField())).order_by())
-
-
 def terms_of(team: Team | int, competition: Competition, day: date) -> Terms:
     """One query. Inside a transaction that holds the competition's row they stand until its end."""
-    key = team if isinstance(team, int) else team.pk
-    return Terms.summed(competition, _OF_TEAM.all(team=key), day)
+    return Terms.summed(competition, Grant.objects.live().filter(team=team).order_by(), day)
 
 
 def terms_of_teams(teams: Mapping[int, Competition], day: date) -> dict[int, Terms]:

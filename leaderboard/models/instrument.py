@@ -14,8 +14,6 @@ from django.db import models
 
 import metrics
 
-from .prepared import Given, Prepared
-
 
 class Instrument(models.Model):
     """With what scores were measured: the metric's file, the reader, the libraries. Few rows, each written once."""
@@ -33,11 +31,8 @@ class Instrument(models.Model):
         facts = {"metric": metric, "metric_version": metric_version, **software()}
         facts |= {f"secondary {key}": version for key, version in (secondary or {}).items()}
         digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-        known: Instrument | None = _OF_DIGEST.first(digest=digest)
+        known = cls.objects.only("pk").filter(digest=digest).first()
         return known or cls.objects.get_or_create(digest=digest, defaults={"facts": facts})[0]
-
-
-_OF_DIGEST = Prepared(lambda: Instrument.objects.only("pk").filter(digest=Given("digest", models.CharField())))
 
 
 @cache

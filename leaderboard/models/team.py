@@ -15,7 +15,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from .competition import Competition
-from .prepared import Given, PreparedUpdate
 from .user import User
 
 
@@ -153,11 +152,11 @@ class DailyAttempts(models.Model):
     def take(cls, team_id: int, day: object, limit: int) -> bool:
         """Use one attempt; False when none is left. Inside a transaction, where the first one of a day costs no commit
         of its own."""
-        attempt = {"team": team_id, "day": day, "limit": limit}
-        if _ONE_MORE(**attempt):
+        left = cls.objects.filter(team_id=team_id, day=day, used__lt=limit)
+        if left.update(used=F("used") + 1, limit=limit):
             return True
         cls.objects.get_or_create(team_id=team_id, day=day)
-        return bool(_ONE_MORE(**attempt))
+        return bool(left.update(used=F("used") + 1, limit=limit))
 
     @staticmethod
     def create_for(files: Iterable[tuple[int, date]], limit: int) -> None:
@@ -183,15 +182,3 @@ class DailyAttempts(models.Model):
         cls.objects.filter(team_id=team_id, day=day).update(
             used=used, limit=Greatest(F("limit"), used), refused=Greatest(F("refused") - refused, 0)
         )
-
-
-_LIMIT = Given("limit", models.PositiveIntegerField())
-_ONE_MORE = PreparedUpdate(
-    lambda: DailyAttempts.objects.filter(
-        team=Given("team", models.BigIntegerField()),
-        day=Given("day", models.DateField()),
-        used__lt=_LIMIT,
-    ),
-    used=F("used") + 1,
-    limit=_LIMIT,
-)

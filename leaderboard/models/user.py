@@ -14,7 +14,6 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from .prepared import Given, Prepared
 from .zones import check_zone
 
 TOKEN_PREFIX = "lb_"
@@ -108,22 +107,14 @@ class ApiToken(models.Model):
     @classmethod
     def found(cls, secret: str) -> ApiToken | None:
         """The token of a secret with its active owner; its use is noted."""
-        token: ApiToken | None = _TOKEN.first(digest=digest_of(secret))
+        tokens = cls.objects.select_related("user").filter(user__is_active=True)
+        token = tokens.filter(digest=digest_of(secret)).first()
         if token is None:
             return None
         now = timezone.now()
         if token.last_used_at is None or now - token.last_used_at > USE_IS_NOTED_EVERY:
             cls.objects.filter(pk=token.pk).update(last_used_at=now)
         return token
-
-
-_TOKEN = Prepared(
-    lambda: (
-        ApiToken.objects.select_related("user")
-        .filter(digest=Given("digest", models.CharField()), user__is_active=True)
-        .order_by()
-    )
-)
 
 
 class SetupLink(models.Model):

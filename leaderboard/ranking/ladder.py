@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from django.db.models.expressions import Combinable
 
 import metrics
 
@@ -242,7 +241,7 @@ def ranked_files(of: str = "") -> Q:
 
 
 def ranked_scores(
-    ground_truth: GroundTruth | Combinable, split: Split, *, teams: Iterable[int] | QuerySet[Any, Any] | None = None
+    ground_truth: GroundTruth, split: Split, *, teams: Iterable[int] | QuerySet[Any, Any] | None = None
 ) -> QuerySet[Score]:
     """The scores that can stand on a board: of teams that are not disqualified, received in time and not hidden. With
     `teams`, of these alone: keys, or a query for them.

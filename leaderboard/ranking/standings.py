@@ -9,11 +9,10 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import BigIntegerField, F, Max, Min, Q, QuerySet, UUIDField, Window
+from django.db.models import F, Max, Min, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from ..models import GroundTruth, Score, Split, Standing, Submission, Team
-from ..models.prepared import Given, Prepared
 from .ladder import (
     IN_ONE_QUERY,
     Ladder,
@@ -236,21 +235,6 @@ def differences(ground_truth: GroundTruth) -> list[str]:
     ]
 
 
-_RULER = Given("ground_truth", BigIntegerField())
-_RANKED = Prepared(
-    lambda: (
-        ranked_scores(_RULER, Split.PUBLIC)
-        .filter(submission=Given("submission", UUIDField()))
-        .values_list("submission__team__vacated_at", flat=True)
-    )
-)
-_HELD = Prepared(
-    lambda: Standing.objects.filter(
-        ground_truth=_RULER, team=Given("team", BigIntegerField()), split=Split.PUBLIC
-    ).values_list("pk", "sort_key", "received_at")
-)
-
-
 def note_score(submission: Submission, ground_truth: GroundTruth, public: float) -> bool:
     """Let a new public score stand for its team if it is its best; part of the transaction that writes the score.
 
@@ -258,7 +242,8 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
     """
     if submission.team_id is None:
         return True
-    ranked = _RANKED.all(ground_truth=ground_truth.pk, submission=submission.pk)
+    scores = ranked_scores(ground_truth, Split.PUBLIC).filter(submission=submission)
+    ranked = list(scores.values_list("submission__team__vacated_at", flat=True))
     if not ranked:
         return False
     if ground_truth.competition.revealed_at is not None:
@@ -271,7 +256,8 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
         return True
     value = sign_of(ground_truth) * public
     best = Best(submission.team_id, submission.pk, public, value, submission.received_at)
-    held = _HELD.first(ground_truth=ground_truth.pk, team=submission.team_id)
+    rows = Standing.objects.filter(ground_truth=ground_truth, team=submission.team_id, split=Split.PUBLIC)
+    held = rows.values_list("pk", "sort_key", "received_at").first()
     if held is None:
         _standing(ground_truth, Split.PUBLIC, best, {submission.team_id: public}).save()
     elif best.order < held[1:]:

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from django.db.models import BigIntegerField, DateField, DateTimeField, Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from ..models import Competition, DailyAttempts, Membership, Submission, Team, Terms, terms_of, terms_of_teams
-from ..models.prepared import Given, Prepared
 
 FAILED_FILES_PER_DAY = 20
 
@@ -51,17 +50,11 @@ def allowance(membership: Membership, at: datetime) -> Allowance:
     return _allowance(membership.competition, membership, at)
 
 
-_USED = Prepared(
-    lambda: DailyAttempts.objects.filter(
-        team=Given("team", BigIntegerField()), day=Given("day", DateField())
-    ).values_list("used", flat=True)
-)
-
-
 def _allowance(competition: Competition, membership: Membership, at: datetime) -> Allowance:
     day = at.astimezone(UTC).date()
     its = terms_of(membership.team_id, competition, day)
-    return _left(its, _USED.first(team=membership.team_id, day=day) or 0, day)
+    used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first()
+    return _left(its, used or 0, day)
 
 
 def _left(its: Terms, used: int, day: date) -> Allowance:
@@ -136,52 +129,27 @@ def _used_up(membership: Membership, at: datetime, allowed: Allowance) -> Refuse
     return None
 
 
-_FAILED = Prepared(
-    lambda: (
-        Submission.objects.filter(
-            Q(team=Given("team", BigIntegerField())) | Q(user=Given("user", BigIntegerField())),
-            competition=Given("competition", BigIntegerField()),
-            status=Submission.Status.FAILED,
-            received_at__gte=Given("begin", DateTimeField()),
-            received_at__lt=Given("end", DateTimeField()),
-        )
-        .order_by()
-        .values_list("pk")[:FAILED_FILES_PER_DAY]
-    )
-)
-
-
-_REFUSED = Prepared(
-    lambda: (
-        Submission.objects.filter(
-            user=Given("user", BigIntegerField()),
-            competition=Given("competition", BigIntegerField()),
-            status=Submission.Status.INVALID,
-            received_at__gte=Given("begin", DateTimeField()),
-            received_at__lt=Given("end", DateTimeField()),
-        )
-        .order_by()
-        .values_list("pk")
-    )
-)
-
-
 def refused_today(membership: Membership, at: datetime) -> int:
     """Files of this person that could not be read today, in whichever team. They use no attempt and each may have cost
     a scorer its time; but one careless member must not close the team. A host can have the count begin again."""
-    begin, end = _counted_day(membership, at)
-    whose = {"competition": membership.competition_id, "user": membership.user_id}
-    return len(_REFUSED.all(**whose, begin=begin, end=end))
+    refused = _files_today(membership, at, Submission.Status.INVALID)
+    return refused.filter(user=membership.user_id).count()
 
 
-def _counted_day(membership: Membership, at: datetime) -> tuple[datetime, datetime]:
+def _files_today(membership: Membership, at: datetime, status: str) -> QuerySet[Submission]:
+    """Files of the competition with this status since midnight, or since a host let the count begin again."""
     midnight = datetime.combine(at.astimezone(UTC).date(), datetime.min.time(), UTC)
-    return max(midnight, membership.team.forgiven_at or midnight), midnight + timedelta(days=1)
+    return Submission.objects.filter(
+        competition=membership.competition_id,
+        status=status,
+        received_at__gte=max(midnight, membership.team.forgiven_at or midnight),
+        received_at__lt=midnight + timedelta(days=1),
+    ).order_by()
 
 
 def _failed_today(membership: Membership, at: datetime) -> int:
     """Files that used no attempt although each may have cost a scorer all its time. Whoever leaves a team takes the own
     ones along. A host can have the count begin again."""
-    begin, end = _counted_day(membership, at)
-    whose = {"competition": membership.competition_id, "team": membership.team_id, "user": membership.user_id}
-    return len(_FAILED.all(**whose, begin=begin, end=end))
+    failed = _files_today(membership, at, Submission.Status.FAILED)
+    theirs = failed.filter(Q(team=membership.team_id) | Q(user=membership.user_id))
+    return theirs[:FAILED_FILES_PER_DAY].count()

@@ -1,35 +1,24 @@
 """What holds at the moment of a receipt: a file takes a while to arrive, and much can change in it.
 
-These queries are asked for each file, so each is written once and asks for what can change alone.
+These queries are made for each file, so they ask only for what can change.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from django.db.models import BigIntegerField, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from ..models import Competition, GroundTruth, Membership, Team, Terms, User
-from ..models.prepared import Given, Prepared
 from ._conditions import Refused, stopped_by_host
 
 GONE = gettext_noop("This competition was removed while your file was on its way.")
 
 
-def _of_member() -> QuerySet[Membership]:
-    competition, user = Given("competition", BigIntegerField()), Given("user", BigIntegerField())
-    return Membership.objects.filter(competition=competition, user=user).order_by()
-
-
-_MEMBERSHIP = Prepared(lambda: _of_member().select_related("team"))
-
-
 def membership_of(competition: Competition, user: User) -> Membership | None:
     """Who hands in, with the team."""
-    membership: Membership | None = _MEMBERSHIP.first(competition=competition.pk, user=user.pk)
-    return membership
+    return Membership.objects.select_related("team").filter(competition=competition, user=user).first()
 
 
 def membership_with_ruler(competition: Competition, user: User) -> Membership | None:
@@ -38,42 +27,19 @@ def membership_with_ruler(competition: Competition, user: User) -> Membership | 
     return found.filter(competition=competition, user=user).first()
 
 
-_TEAM_AND_RULER = Prepared(lambda: _of_member().values_list("team_id", "competition__ground_truth_id"))
-_RULER = Prepared(
-    lambda: (
-        GroundTruth.objects.only("metric", "metric_version", "submission_columns", "rows")
-        .filter(pk=Given("pk", BigIntegerField()))
-        .order_by()
-    )
-)
-
-
 def as_it_is_now(membership: Membership) -> tuple[Membership, GroundTruth | None]:
     """The membership and the ground truth now that the whole file is here; an upload takes a while, and much can
     change in it. Asks for what can change alone."""
     competition = membership.competition
     rows = Membership.objects.filter(competition=competition, user=membership.user)
-    whose = {"competition": competition.pk, "user": membership.user_id}
-    team_id, ruler_id = _TEAM_AND_RULER.first(**whose) or (None, None)
+    team_id, ruler_id = rows.values_list("team_id", "competition__ground_truth_id").first() or (None, None)
     now = membership if team_id == membership.team_id else rows.select_related("competition", "team", "user").first()
     if now is None:
         if not Competition.objects.filter(pk=competition.pk).exists():
             raise Refused("gone", _(GONE))
         raise Refused("not_joined", _("You left the competition while your file was on its way."))
-    return now, _RULER.first(pk=ruler_id) if ruler_id else None
-
-
-_HELD = Prepared(
-    lambda: (
-        Competition.objects.select_for_update(no_key=True)
-        .only("closes_at", "allows_late", "daily_attempts", "paused_at", "pause_reason")
-        .filter(pk=Given("pk", BigIntegerField()))
-        .order_by()
-    )
-)
-_STOPPED = Prepared(
-    lambda: Team.objects.only("disqualified_at", "disqualified_reason").filter(pk=Given("pk", BigIntegerField()))
-)
+    rulers = GroundTruth.objects.only("metric", "metric_version", "submission_columns", "rows")
+    return now, rulers.filter(pk=ruler_id).first() if ruler_id else None
 
 
 def held(competition: Competition) -> Competition:
@@ -81,7 +47,8 @@ def held(competition: Competition) -> Competition:
 
     Without the lock a host could move the deadline, and have all files judged anew, just before this one can be seen.
     """
-    held: Competition | None = _HELD.first(pk=competition.pk)
+    rows = Competition.objects.select_for_update(no_key=True).filter(pk=competition.pk)
+    held = rows.only("closes_at", "allows_late", "daily_attempts", "paused_at", "pause_reason").first()
     if held is None:
         raise Refused("gone", _(GONE))
     return held
@@ -89,7 +56,7 @@ def held(competition: Competition) -> Competition:
 
 def stopped(competition: Competition, team_id: int, received_at: datetime) -> Refused | None:
     """A pause or a disqualification that began while the file was on its way; a later one takes nothing back."""
-    team: Team | None = _STOPPED.first(pk=team_id)
+    team = Team.objects.only("disqualified_at", "disqualified_reason").filter(pk=team_id).first()
     return stopped_by_host(competition, team, received_at) if team else None
 
 

@@ -9,14 +9,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import BigIntegerField, Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 from django.utils import timezone, translation
 
 from ..models import Competition, Delivery, Kind, Notice, NoticeChoice, User, number_of
 from ..models.clock import database_now
 from ..models.mentions import parted
 from ..models.notice import mail_moment
-from ..models.prepared import Given, Prepared
 
 log = logging.getLogger(__name__)
 
@@ -123,23 +122,15 @@ class Header:
     """Whether the person hosts or assists anywhere, also without the right to open competitions."""
 
 
-def _readers() -> QuerySet[User]:
+def reader(key: int) -> User | None:
+    """The person of a session, with what `header_of` tells of them: one query for both."""
     waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None)
-    return User.objects.filter(pk=Given("user", BigIntegerField())).annotate(
+    readers = User.objects.annotate(
         unread_notices=number_of(waiting, "user"),
         hosts_any=Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk"))),
         assists_any=Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk"))),
     )
-
-
-# Asked for by every page that a signed-in person sees.
-_READERS = Prepared(_readers)
-
-
-def reader(key: int) -> User | None:
-    """The person of a session, with what `header_of` tells of them: one query for both."""
-    found: User | None = _READERS.first(user=key)
-    return found
+    return readers.filter(pk=key).first()
 
 
 def header_of(user: User) -> Header:

@@ -25,14 +25,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import cached_property, partial, wraps
-from itertools import product
+from functools import cached_property, wraps
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.db.models import BigIntegerField, QuerySet, SlugField
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -40,7 +38,6 @@ from django.utils.translation import gettext as _
 from .. import ranking
 from ..models import Competition, GradeRelease, Membership, Viewer, extended_to, last_deadline, terms_of
 from ..models.clock import database_now
-from ..models.prepared import Given, Prepared
 from . import zones
 
 View = Callable[..., HttpResponseBase]
@@ -62,26 +59,10 @@ class Audience(StrEnum):
 RUNNING = (Audience.HOSTS, Audience.ASSISTANTS, Audience.GRADERS)
 
 
-def _seen(*, is_running: bool, is_anonymous: bool) -> QuerySet[Competition]:
-    found = Competition.objects.filter(slug=Given("slug", SlugField())).order_by()
-    if not is_anonymous:
-        found = found.with_roles_of(Given("user", BigIntegerField()))
-    # Whoever runs it reads on each page that a ground truth waits.
-    return found.select_related("ground_truth", *(["candidate"] if is_running else []))
-
-
-def _memberships() -> QuerySet[Membership]:
-    competition, user = Given("competition", BigIntegerField()), Given("user", BigIntegerField())
-    found = Membership.objects.select_related("team").filter(competition=competition, user=user).order_by()
-    return found.annotate(extended_to=extended_to("team"), is_graded=GradeRelease.is_current("competition"))
-
-
-# Every page about a competition asks for these, by whether its reader runs it and by whether nobody knows them.
-_SEEN = {
-    (is_running, is_anonymous): Prepared(partial(_seen, is_running=is_running, is_anonymous=is_anonymous))
-    for is_running, is_anonymous in product([False, True], repeat=2)
-}
-_MEMBERSHIP = Prepared(_memberships)
+def _find_competition(slug: str, user: Viewer, audience: Audience) -> Competition | None:
+    # The navigation of those who run a competition shows its waiting ground truth on each page.
+    related = ["ground_truth", "candidate"] if audience in RUNNING else ["ground_truth"]
+    return Competition.objects.seen_by(user).filter(slug=slug).select_related(*related).first()
 
 
 @dataclass
@@ -102,7 +83,10 @@ class Visit:
     def membership(self) -> Membership | None:
         if self.user.is_anonymous or self.competition.has_told_role(self.user):
             return None
-        found: Membership | None = _MEMBERSHIP.first(competition=self.competition.pk, user=self.user.pk)
+        memberships = Membership.objects.select_related("team").annotate(
+            extended_to=extended_to("team"), is_graded=GradeRelease.is_current("competition")
+        )
+        found = memberships.filter(competition=self.competition, user=self.user).first()
         if found is not None:
             found.competition = found.team.competition = self.competition
         return found
@@ -232,8 +216,7 @@ def _with_visit(
     view: View, audience: Audience, request: HttpRequest, *args: Any, slug: str, **kwargs: Any
 ) -> HttpResponseBase:
     user: Viewer = request.user
-    seen = _SEEN[audience in RUNNING, user.is_anonymous]
-    competition = seen.first(slug=slug) if user.is_anonymous else seen.first(slug=slug, user=user.pk)
+    competition = _find_competition(slug, user, audience)
     visit = Visit(competition, user, database_now()) if competition else None
     if visit is None or not is_let_in(visit, audience):
         if user.is_anonymous and audience is not Audience.VISITORS:

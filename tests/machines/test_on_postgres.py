@@ -21,7 +21,6 @@ TESTS = (
     "machines/test_team_races.py",
     "leaderboard/test_claims.py",
     "leaderboard/test_clock.py",
-    "leaderboard/test_prepared.py",
     "leaderboard/test_invariants.py::test_a_site_in_use_keeps_all_its_promises",
     "leaderboard/test_invariants.py::test_who_breaks_a_promise_is_found",
 )
