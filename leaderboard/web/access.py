@@ -62,7 +62,8 @@ RUNNING = (Audience.HOSTS, Audience.ASSISTANTS, Audience.GRADERS)
 def _find_competition(slug: str, user: Viewer, audience: Audience) -> Competition | None:
     # The navigation of those who run a competition shows its waiting ground truth on each page.
     related = ["ground_truth", "candidate"] if audience in RUNNING else ["ground_truth"]
-    return Competition.objects.seen_by(user).filter(slug=slug).select_related(*related).first()
+    # The order of the model would be written into the query of each page for nothing.
+    return Competition.objects.seen_by(user).filter(slug=slug).select_related(*related).order_by().first()
 
 
 @dataclass
