@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from metrics._gather import picked
-
 T = TypeVar("T")
 
 
@@ -39,7 +37,7 @@ class Coded:
 
     def take(self, rows: np.ndarray) -> Coded:
         """The given rows."""
-        taken = Coded(picked(self.codes, rows), array=self.array)
+        taken = Coded(self.codes[rows], array=self.array)
         taken.size, taken._made = self.size, self._made
         return taken
 
@@ -78,7 +76,7 @@ class Ranked:
 
     def take(self, rows: np.ndarray) -> Ranked:
         """The given rows."""
-        return Ranked(picked(self.codes, rows), picked(self.confidence, rows))
+        return Ranked(self.codes[rows], self.confidence[rows])
 
 
 class Answers:
@@ -101,4 +99,4 @@ class Answers:
 
 def take(values: Any, rows: np.ndarray) -> Any:
     """Rows of whatever a kind reads."""
-    return picked(values, rows) if isinstance(values, np.ndarray) else values.take(rows)
+    return values[rows] if isinstance(values, np.ndarray) else values.take(rows)

@@ -9,7 +9,6 @@ import numpy as np
 
 from metrics._arrays import Coded, Ranked
 from metrics._contract import ratio
-from metrics._gather import picked
 from metrics._order import closed_up, counts_in_order, dense_ranks, precision_from_top
 from metrics._ranks import counts_by_place
 
@@ -17,7 +16,8 @@ from metrics._ranks import counts_by_place
 def has_answer(truth: Coded) -> np.ndarray:
     """Which rows have something to be found, shape (n,), bool."""
     has: np.ndarray = np.array([bool(text) for text in truth.values] or [False])
-    return picked(has.view(np.int8), truth.codes).view(bool)
+    found: np.ndarray = has[truth.codes]
+    return found
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class Ranking:
         """What is known of each rank, for wrong and for right answers there, told of each answer."""
         table = np.empty((len(of_right), 2))
         table[:, 0], table[:, 1] = of_wrong, of_right
-        return picked(table.ravel(), self.keys)
+        found: np.ndarray = table.ravel()[self.keys]
+        return found
 
     def of_rows(self, answers: np.ndarray) -> np.ndarray:
         """What is known of each answer, told of each row; 0 where none is given."""
@@ -56,7 +57,7 @@ class Sorted(Ranked):
     """Answers with ranks in place of their confidences, so that any part of them needs no sort."""
 
     def take(self, rows: np.ndarray) -> Sorted:
-        return Sorted(picked(self.codes, rows), closed_up(picked(self.confidence, rows)))
+        return Sorted(self.codes[rows], closed_up(self.confidence[rows]))
 
     @cached_property
     def _rankings(self) -> dict[int, tuple[Coded, Ranking]]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from metrics._gather import picked
 from metrics._tables import pick, plain, raw_cells
 
 _WIDEST = 64
@@ -90,18 +89,18 @@ class Index:
             return self._found_by_arrow(texts)
         words, too_long = _words_of(texts, self._width)
         slots = _slots_of(words, self._bits)
-        rows = picked(self._table, slots)
+        rows: np.ndarray = self._table[slots]
         rows[too_long] = -1
         waiting = np.arange(len(rows))
         is_wrong = self._differs(words, rows) & (rows >= 0)
         for _ in range(_MOST_STEPS):
             # Of those that wait all is kept together: they are few, and stand far from each other.
             some = np.flatnonzero(is_wrong)
-            waiting, slots, *words = (picked(one, some) for one in (waiting, slots, *words))
+            waiting, slots, *words = (one[some] for one in (waiting, slots, *words))
             if not len(waiting):
                 return rows
             slots = (slots + 1) & (len(self._table) - 1)
-            found = rows[waiting] = picked(self._table, slots)
+            found = rows[waiting] = self._table[slots]
             is_wrong = self._differs(words, found) & (found >= 0)
         waiting = waiting[is_wrong]
         rows[waiting] = self._found_by_arrow(pick(texts, waiting))
@@ -112,7 +111,7 @@ class Index:
         differs = np.zeros(len(rows), bool)
         places = np.maximum(rows, 0)
         for asked, known in zip(words, self._words, strict=True):
-            differs |= asked != picked(known, places)
+            differs |= asked != known[places]
         return differs
 
     def _made(self) -> np.ndarray | None:

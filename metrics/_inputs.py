@@ -23,7 +23,6 @@ import numpy as np
 
 from metrics._arrays import Coded, Ranked
 from metrics._cells import WORDS, Cells, Kind
-from metrics._gather import picked
 from metrics._numbers import read_numbers, to_decimal
 from metrics._sentences import forms, later, said
 
@@ -322,7 +321,7 @@ class RankedLabel(Kind):
         labels, confidence = read_ranked(cells)
         known = {text: code for code, text in enumerate(truth.values) if text}
         codes = np.array([known.get(text, len(truth.values)) if text else -1 for text in labels.values] or [-1])
-        return Ranked(picked(codes, labels.codes), confidence)
+        return Ranked(codes[labels.codes], confidence)
 
     def fill(self, places: np.ndarray, values: Ranked) -> Ranked:
         if not len(values):

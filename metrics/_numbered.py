@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrics._gather import picked
 from metrics._tables import raw_cells
 
 _DIGITS = 8
@@ -97,7 +96,7 @@ class Numbered:
         """The row of each text of an Arrow string array, -1 where it is unknown."""
         numbers = self._numbers(texts)
         np.minimum(numbers, np.uint64(len(self._table) - 1), out=numbers)
-        return picked(self._table, numbers.view(np.int64))
+        return self._table[numbers.view(np.int64)]
 
     def _numbers(self, array: Any) -> np.ndarray:
         """The number of each text, ``_NONE`` where it has another form."""

@@ -11,7 +11,6 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._cells import MISSING, NOT_FINITE
-from metrics._gather import picked
 from metrics._sentences import Forms, forms
 from metrics._tables import pick, plain, raw_cells
 
@@ -142,7 +141,8 @@ def _slow(cells: Cells) -> np.ndarray:
     for (kind, words), codes in bad.items():
         numbers[codes] = np.nan
         cells.refuse(kind, words, np.flatnonzero(np.isin(coded.codes, codes)), quote=kind != "missing_value")
-    return picked(numbers, coded.codes)
+    found: np.ndarray = numbers[coded.codes]
+    return found
 
 
 def reason(text: str) -> tuple[str, Forms]:

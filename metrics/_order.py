@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._gather import picked
-
 _MANY = 5000
 _CROWD = 500
 _COUNTED = 100_000  # so many tell how crowded a class is
@@ -26,7 +24,8 @@ def closed_up(places: np.ndarray) -> np.ndarray:
     seen[places] = 1
     number = np.cumsum(seen, dtype=np.int32)
     number -= 1
-    return picked(number, places)
+    closed: np.ndarray = number[places]
+    return closed
 
 
 def dense_ranks(values: np.ndarray) -> np.ndarray:
@@ -36,7 +35,7 @@ def dense_ranks(values: np.ndarray) -> np.ndarray:
     if whole is not None:
         return closed_up(whole)
     order = _order_of(values, ends)
-    ordered = picked(values, order)
+    ordered = values[order]
     steps = np.zeros(len(order), np.int32)
     np.cumsum(ordered[1:] != ordered[:-1], out=steps[1:])
     ranks = np.empty(len(order), np.int32)
@@ -69,7 +68,7 @@ def _counts(positive: np.ndarray, scores: np.ndarray, ends: tuple[float, float])
     if classes is None:
         keys.sort()
     else:
-        keys = picked(keys, np.argsort(classes, kind="stable"))
+        keys = keys[np.argsort(classes, kind="stable")]
         keys.sort(kind="stable")
     is_up = keys.astype(np.int32)
     is_up &= 1
@@ -147,4 +146,5 @@ def _order_of(values: np.ndarray, ends: tuple[float, float]) -> np.ndarray:
     if classes is None:
         return np.argsort(values)
     order = np.argsort(classes, kind="stable")
-    return picked(order, np.argsort(picked(values, order), kind="stable"))
+    found: np.ndarray = order[np.argsort(values[order], kind="stable")]
+    return found

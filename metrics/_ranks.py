@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from metrics._figures import Curve, Figure
-from metrics._gather import picked
 from metrics._order import closed_up, counts_in_order, dense_ranks
 from metrics._sentences import said
 
@@ -31,7 +30,7 @@ class Ranks:
 
     def take(self, rows: np.ndarray) -> Ranks:
         """The given rows, ranked among themselves."""
-        return Ranks(closed_up(picked(self.places, rows)))
+        return Ranks(closed_up(self.places[rows]))
 
     def once(self, function: Callable[[Any, np.ndarray], T], truth: Any) -> T:
         """``function(truth, places)``, computed once for one truth."""
@@ -78,7 +77,8 @@ class _Classes:
         """What is known of each rank, for the negative and for the positive rows there, told of each row."""
         table = np.empty(2 * len(of_up))
         table[::2], table[1::2] = of_down, of_up
-        return picked(table, self.keys)
+        found: np.ndarray = table[self.keys]
+        return found
 
 
 def _pairs(up: np.ndarray, down: np.ndarray) -> tuple[int, int, int]:

@@ -30,7 +30,6 @@ import numpy as np
 from metrics._arrays import take
 from metrics._contract import Contributions, Metric
 from metrics._errors import NotFinite
-from metrics._gather import picked
 from metrics._intervals import NORMAL, degrees_of_freedom, interval, widened
 from metrics._tables import raw_cells
 
@@ -155,12 +154,12 @@ def from_sums(
     total: Callable[[np.ndarray], float | None],
 ) -> Uncertainty | None:
     """Of a sum over rows; ``None`` where ``total`` has no answer for these parameters."""
-    places = buckets.order if rows is None else picked(rows, buckets.order)
+    places = buckets.order if rows is None else rows[buckets.order]
     if isinstance(contributions, Contributions):
-        columns, places = contributions.table.T, picked(contributions.of_row, places)
+        columns, places = contributions.table.T, contributions.of_row[places]
     else:
         columns = contributions.T
-    sums = np.column_stack([np.add.reduceat(picked(column, places), buckets.starts) for column in columns])
+    sums = np.column_stack([np.add.reduceat(column[places], buckets.starts) for column in columns])
     replicates = _totals(total, buckets.draws @ sums)
     if replicates is None:
         return None
@@ -195,7 +194,7 @@ def from_influence(
     metric: Metric, buckets: Buckets, effects: np.ndarray, value: float, effective_size: float | None = None
 ) -> Uncertainty:
     """Of a metric that knows what each row does to the score. Its resamples spread as far as the interval says."""
-    ordered = picked(effects, buckets.order)
+    ordered = effects[buckets.order]
     sums = np.add.reduceat(ordered, buckets.starts)
     error = _root_of_squares(ordered)
     wide = widened(metric, value, error, degrees_of_freedom(sums), effective_size)
