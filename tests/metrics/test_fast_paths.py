@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import metrics
-from metrics import _index, _memory, _numbers, _order, _scan, _sums, _tables, _tokens, _uncertainty
+from metrics import _index, _memory, _numbers, _scan, _sums, _tables, _tokens, _uncertainty
 from metrics._arrays import Coded
 from metrics._cells import Cells
 from metrics._confidences import in_order, influence, ranking_of
@@ -93,7 +93,6 @@ def test_ranks_are_the_places_among_the_sorted_distinct_values(rows: int) -> Non
         assert dense_ranks(values).tolist() == expected.tolist(), name
         positive = np.random.default_rng(4).random(rows) < 0.3
         down, up = counts_in_order(positive, values)
-        down, up = (counts[down + up > 0] for counts in (down, up))
         assert up.tolist() == np.bincount(expected[positive], minlength=len(up)).tolist(), name
         assert (up + down).tolist() == np.bincount(expected).tolist(), name
         some = np.random.default_rng(3).choice(rows, rows // 2 + 1)
@@ -207,14 +206,6 @@ def test_a_point_or_an_exponent_alone_is_no_number(text: str) -> None:
     assert np.isnan(_numbers.read_numbers(cells)[0])
     assert [problem.line for problem in cells.problems] == [2]
     assert _numbers.to_decimal(text) is None
-
-
-def test_the_classes_of_an_even_spread_are_used_and_those_of_a_crowd_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_order, "_CROWD", 3)
-    spread = np.arange(6000.0) / 7
-    spreads = (spread, np.full(6000, 1 / 7), np.concatenate(([1e300], spread)))
-    assert [_order._classes_of(values, _order._ends(values)) is not None for values in spreads] == [True, False, False]
-    assert [dense_ranks(values).max() for values in spreads] == [5999, 0, 6000]
 
 
 @pytest.mark.parametrize(
