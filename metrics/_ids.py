@@ -14,7 +14,6 @@ import numpy as np
 from metrics._errors import Problem, shown
 from metrics._headers import first_cell, other_separator
 from metrics._index import Index
-from metrics._numbered import Numbered
 from metrics._sentences import EXAMPLES, Sentence, counted, joined, later, listed, said
 from metrics._tables import Table, pick, raw_cells
 
@@ -59,8 +58,8 @@ class Ids:
         return sorted(self.texts, key=int if self.are_integers else str)
 
     @cached_property
-    def _index(self) -> Index | Numbered:
-        return Numbered.of(self.array) or Index(self.array)
+    def _index(self) -> Index:
+        return Index(self.array)
 
     def make_index(self) -> None:
         """Prepare to find ids, before a submission needs the memory; otherwise it is done when first needed."""
