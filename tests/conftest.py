@@ -33,8 +33,10 @@ import metrics
 from leaderboard import child, claims, hosting, joining, scorer, scoring, submitting, tasks
 from leaderboard.models import Competition, Membership, Submission, User
 from leaderboard.ranking import boards
+from leaderboard.scorer import _jobs
 from leaderboard.web import board_cache
 from tests import databases
+from tests.measuring_here import measure_here
 
 TRUTH = "id,label,Usage\n" + "".join(
     f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)
@@ -224,7 +226,7 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
         return
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     monkeypatch.setattr(child, "run", lambda job, **arguments: child.JOBS[job](**arguments))
-    monkeypatch.setattr(scorer, "measure", scorer.measure_here)
+    monkeypatch.setattr(scorer, "measure", measure_here)
     monkeypatch.setattr(scorer, "start", lambda: None)
     monkeypatch.setattr(tasks, "ring", lambda task, *arguments, **options: None)
 
@@ -266,10 +268,10 @@ def olga(db: None) -> User:
 def _checked_once(truth: str, **others: Any) -> dict[str, Any]:
     """The report on a truth with nothing beside it, which thousands of tests begin with, is made once."""
     if others["sample"] or others["tests"] or metrics.get(others["metric"]).is_outside:
-        return child.check_truth(truth=truth, **others)
+        return _jobs.check_truth(truth=truth, **others)
     asked = json.dumps([Path(truth).read_text(), others], sort_keys=True)
     if asked not in _reports:
-        _reports[asked] = json.dumps(child.check_truth(truth=truth, **others))
+        _reports[asked] = json.dumps(_jobs.check_truth(truth=truth, **others))
     report: dict[str, Any] = json.loads(_reports[asked])
     return report
 

@@ -1,37 +1,41 @@
-"""The processes in which files are read and metrics run, beside the worker that asks for scores.
+"""The one way to read a file: in processes of its own, never in the web server or the worker.
 
 ::
 
-    worker        Django, the database, the broker; sees no cell of any table
-    └── scorer    a clean environment, libraries loaded, waits
-        └── keeper    one ground truth, read once; at most eight of them
-            └── child     one submission: forked, limited, sealed, gone
+    the site        a web process or a worker; sees no cell of any table
+    └── scorer      a clean environment, libraries loaded, waits
+        ├── truth process    one ground truth, read once; at most eight of them
+        │   └── file process     one submission: forked, limited, sealed, gone
+        └── file process     one job of a page, such as the check of a truth
 
-Nothing here knows Django. What a child says comes back as JSON and the bytes of arrays, is bounded in size and is
-checked before anybody believes its form. `measure` is the one way in.
+Nothing here knows Django. What a file process answers is JSON, is bounded in size, and what it says of a submission is
+checked for its form. `measure` is the way in for submissions, `run_job` for all else.
 """
 
 from __future__ import annotations
 
-from ._answers import Answer, too_much_memory
-from ._client import Died, Interrupted, TookTooLong, close, measure, start, stop
-from ._confined import clean_environment, confine
-from ._here import measure_here
+from ._answers import Answer
+from ._client import Died, Interrupted, close, measure, run_job, start, stop
+from ._confined import clean_environment
+from ._places import KINDS, OF_HOSTS, ChildFailed, NoSlowPlace, Place, TookTooLong
 from ._ruler import Limits, Ruler
 
 __all__ = [
+    "KINDS",
+    "OF_HOSTS",
     "Answer",
+    "ChildFailed",
     "Died",
     "Interrupted",
     "Limits",
+    "NoSlowPlace",
+    "Place",
     "Ruler",
     "TookTooLong",
     "clean_environment",
     "close",
-    "confine",
     "measure",
-    "measure_here",
+    "run_job",
     "start",
     "stop",
-    "too_much_memory",
 ]

@@ -1,4 +1,4 @@
-"""What came of one submission, as a child sends it and as a worker believes it."""
+"""What came of one submission: as a file process sends it, and as the site reads it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import numpy as np
 
 import metrics
 
-from ._wire import Garbled
+from ._messages import Garbled
 
 _KINDS = {"code": str, "message": str, "column": str, "line": int, "id": str, "count": int}
 _MAY_BE_NONE = frozenset({"column", "line", "id"})
-_MOST_TOLD = 8000
+_LONGEST_TEXT = 8000
 
 
 @dataclass(frozen=True)
@@ -43,23 +43,23 @@ def too_much_memory(megabytes: int) -> dict[str, Any]:
     return metrics.Problem("too_large", message).as_kept()
 
 
-# --- in the child -----------------------------------------------------------------------------------------------
+# --- in the file process ----------------------------------------------------------------------------------------
 
 
-def answer_of(truth: metrics.Truth, file: Path, memory_mb: int) -> tuple[dict[str, Any], list[bytes]]:
+def answer_of(truth: metrics.Truth, file: Path, memory_mb: int) -> dict[str, Any]:
     """Read a submission and measure it; never raises for anything that a file or a metric does."""
     try:
-        return _sent(truth.evaluate(file, uncertainty=True, with_parts=True))
+        return _message_of(truth.evaluate(file, uncertainty=True, with_parts=True))
     except metrics.SubmissionError as error:
-        return {"problems": [problem.as_kept() for problem in error.problems], "told": error.told}, []
+        return {"problems": [problem.as_kept() for problem in error.problems], "told": error.told}
     except MemoryError:
-        return {"problems": [too_much_memory(memory_mb)]}, []
+        return {"problems": [too_much_memory(memory_mb)]}
     except Exception as error:
-        return stumbled(error), []
+        return failure_of(error)
 
 
-def stumbled(error: BaseException) -> dict[str, Any]:
-    """An error that no file is to blame for. What a library says may quote the truth, so only its class is told."""
+def failure_of(error: BaseException) -> dict[str, Any]:
+    """An error that no file is to blame for. The text of a library may quote the truth, so its class alone is sent."""
     if isinstance(error, metrics.MetricFailed):
         return {"failure": str(error), "told": f"{error} {error.told}".strip()}
     if isinstance(error, metrics.UnknownMetric):
@@ -69,81 +69,81 @@ def stumbled(error: BaseException) -> dict[str, Any]:
     return {"failure": f"could not be measured: {type(error).__name__}", "details": places}
 
 
-def _sent(result: metrics.Result) -> tuple[dict[str, Any], list[bytes]]:
-    blobs = []
-    doubts = {}
-    for split, doubt in result.uncertainty.items():
-        blobs.append(np.asarray(doubt.replicates, np.float64).tobytes())
-        doubts[split] = [doubt.standard_error, doubt.low, doubt.high, len(blobs[-1])]
+def _message_of(result: metrics.Result) -> dict[str, Any]:
     names = ("metric", "version", "overall", "public", "private", "rows")
-    told = {name: getattr(result, name) for name in names}
-    secondary = list(map(metrics.kept, result.secondary))
-    parts = {name: dict(part) for name, part in result.parts.items()}
-    told |= {"params": dict(result.params), "parts": parts, "secondary": secondary, "uncertainty": doubts}
-    return {"result": told, "warnings": [warning.as_kept() for warning in result.warnings]}, blobs
+    message = {
+        **{name: getattr(result, name) for name in names},
+        "params": dict(result.params),
+        "parts": {split: dict(part) for split, part in result.parts.items()},
+        "secondary": list(map(metrics.kept, result.secondary)),
+        "uncertainty": {
+            split: [
+                found.standard_error,
+                found.low,
+                found.high,
+                np.asarray(found.replicates, np.float64).tobytes().hex(),
+            ]
+            for split, found in result.uncertainty.items()
+        },
+    }
+    return {"result": message, "warnings": [warning.as_kept() for warning in result.warnings]}
 
 
 # --- in the worker ----------------------------------------------------------------------------------------------
 
 
-def read(told: Mapping[str, Any], blob: bytes) -> Answer:
-    """What a child sent, if it has the form of an answer. Raises `Garbled`."""
+def read(message: Mapping[str, Any]) -> Answer:
+    """What a file process sent, if it has the form of an answer. Raises `Garbled`."""
     try:
-        if "result" in told:
-            warnings = tuple(_problem(one) for one in told.get("warnings", ()))
-            return Answer(result=_result(told["result"], blob), warnings=warnings)
-        if "problems" in told:
-            problems = tuple(_problem(one) for one in told["problems"])
-            return Answer(problems=problems, told=str(told.get("told", ""))[:_MOST_TOLD])
-        failure, words, details = (str(told.get(name, ""))[:_MOST_TOLD] for name in ("failure", "told", "details"))
-        return Answer(failure=failure or "said nothing", told=words, details=details)
+        if "result" in message:
+            warnings = tuple(_problem(one) for one in message.get("warnings", ()))
+            return Answer(result=_result(message["result"]), warnings=warnings)
+        if "problems" in message:
+            problems = tuple(_problem(one) for one in message["problems"])
+            return Answer(problems=problems, told=str(message.get("told", ""))[:_LONGEST_TEXT])
+        failure, told, details = (str(message.get(name, ""))[:_LONGEST_TEXT] for name in ("failure", "told", "details"))
+        return Answer(failure=failure or "said nothing", told=told, details=details)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
         raise Garbled(f"no answer ({type(error).__name__})") from error
 
 
-def _result(told: Mapping[str, Any], blob: bytes) -> metrics.Result:
+def _result(message: Mapping[str, Any]) -> metrics.Result:
     return metrics.Result(
-        metric=str(told["metric"]),
-        version=str(told["version"]),
-        params=dict(told["params"]),
-        overall=_finite(told["overall"]),
-        public=_finite_or_none(told["public"]),
-        private=_finite_or_none(told["private"]),
-        rows=int(told["rows"]),
+        metric=str(message["metric"]),
+        version=str(message["version"]),
+        params=dict(message["params"]),
+        overall=_finite(message["overall"]),
+        public=_finite_or_none(message["public"]),
+        private=_finite_or_none(message["private"]),
+        rows=int(message["rows"]),
         parts={
-            str(split): {str(name): _number(n) for name, n in part.items()} for split, part in told["parts"].items()
+            str(split): {str(name): _number(n) for name, n in part.items()} for split, part in message["parts"].items()
         },
-        uncertainty=_doubts(told["uncertainty"], blob),
-        secondary=tuple(_beside(one) for one in told["secondary"]),
+        uncertainty={str(split): _uncertainty(*found) for split, found in message["uncertainty"].items()},
+        secondary=tuple(map(_secondary, message["secondary"])),
     )
 
 
-def _beside(told: Mapping[str, Any]) -> metrics.SecondaryValue:
-    values = {name: _finite_or_none(told[name]) for name in ("overall", "public", "private")}
-    problem = metrics.restored(str(told["problem"]), told.get("forms", {}).get("problem"))
-    return metrics.SecondaryValue(str(told["key"]), dict(told["params"]), **values, problem=problem)
+def _uncertainty(error: Any, low: Any, high: Any, replicates: str) -> metrics.Uncertainty:
+    drawn = np.frombuffer(bytes.fromhex(replicates), np.float64)
+    return metrics.Uncertainty(_finite_or_none(error), _number(low), _number(high), drawn)  # an interval may be open
 
 
-def _doubts(told: Mapping[str, Any], blob: bytes) -> dict[str, metrics.Uncertainty]:
-    found, start = {}, 0
-    for split, (error, low, high, size) in told.items():
-        drawn = np.frombuffer(blob[start : start + size], np.float64)
-        start += size
-        # An interval may have no end.
-        found[str(split)] = metrics.Uncertainty(_finite_or_none(error), _number(low), _number(high), drawn)
-    return found
+def _secondary(message: Mapping[str, Any]) -> metrics.SecondaryValue:
+    values = {name: _finite_or_none(message[name]) for name in ("overall", "public", "private")}
+    problem = metrics.restored(str(message["problem"]), message.get("forms", {}).get("problem"))
+    return metrics.SecondaryValue(str(message["key"]), dict(message["params"]), **values, problem=problem)
 
 
-def _problem(told: Mapping[str, Any]) -> dict[str, Any]:
+def _problem(message: Mapping[str, Any]) -> dict[str, Any]:
     for name, kind in _KINDS.items():
-        value = told[name]
-        if not (isinstance(value, kind) and not isinstance(value, bool)) and not (
-            value is None and name in _MAY_BE_NONE
-        ):
+        value = message[name]
+        is_right = isinstance(value, kind) and not isinstance(value, bool)
+        if not is_right and not (value is None and name in _MAY_BE_NONE):
             raise TypeError(name)
-    found = {name: told[name] for name in _KINDS}
-    message = metrics.restored(found["message"], told.get("forms", {}).get("message"))
-    return metrics.Problem(**found | {"message": message}).as_kept()
+    found = {name: message[name] for name in _KINDS}
+    text = metrics.restored(found["message"], message.get("forms", {}).get("message"))
+    return metrics.Problem(**found | {"message": text}).as_kept()
 
 
 def _number(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The worker's side: starts the scorer when it is needed, keeps the connections to keepers, watches the clock."""
+"""The site's side: starts the waiting process, asks it for answers, watches the clock."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
-from . import _elsewhere, _wire
+from . import _elsewhere
 from ._answers import Answer, read
 from ._confined import clean_environment
+from ._messages import Ended, Garbled, ask, hang_up, receive, send
+from ._places import ChildFailed, Kind, Place, TookTooLong
 from ._ruler import Limits, Ruler
 
-KEPT = 8
+MOST_TRUTHS = 8
 """Ground truths that stay in memory."""
 
 GRACE = 5.0
@@ -33,122 +38,109 @@ _PROGRAM = ["-m", "leaderboard.scorer._process"]
 _ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-class Died(Exception):
-    """The process that measured ended without an answer, and not for want of time."""
+class Died(ChildFailed):
+    """The file process ended without an answer, and not for want of time."""
 
 
-class TookTooLong(Exception):
-    """Nothing came within the time."""
-
-
-class Interrupted(Exception):
+class Interrupted(ChildFailed):
     """`stop` was called."""
 
 
 class _Gone(Exception):
-    """A process is gone, and no submission was in its hands."""
+    """A process is gone, and no file was in its hands."""
 
 
-class _Keeper:
-    """The connection to a keeper. `owes` how the last child ended, which nobody waits for."""
-
-    def __init__(self, connection: int) -> None:
-        self.connection = connection
-        self.owes = False
-
-    def begin(self, told: dict[str, object], until: float) -> int:
-        """Have a child forked; the connection to it. Raises `_Gone`, `TimeoutError`."""
-        try:
-            _wire.send(self.connection, told)  # which ends the last child, if it has answered and still lives
-            if self.owes:
-                self.how_it_ended(until)
-            child = _wire.receive_descriptor(self.connection, until + GRACE)
-        except (_wire.Ended, _wire.Garbled) as error:
-            raise _Gone from error
-        self.owes = True
-        return child
-
-    def how_it_ended(self, until: float) -> tuple[int, bool]:
-        """Exit status of the last child, and whether its time was over. Raises `Ended`, `TimeoutError`."""
-        told, _ = _wire.receive(self.connection, until + GRACE)
-        self.owes = False
-        return int(told["ended"]), bool(told["late"])
-
-
-class _Scorer:
-    """One process with everything below it."""
+class Scorer:
+    """A waiting process with everything below it."""
 
     def __init__(self) -> None:
         self.owner = os.getpid()
         self.was_stopped = False
-        self.keepers: OrderedDict[tuple[str, ...], _Keeper] = OrderedDict()
-        self.connection, theirs = _wire.pair()
-        try:
+        self.truths: OrderedDict[tuple[str, ...], Connection] = OrderedDict()
+        self.connection, theirs = Pipe()
+        self._is_ready = False
+        with theirs:
             self.process = subprocess.Popen(
-                [*_PYTHON, *_PROGRAM, str(self.owner), str(theirs)],
+                [*_PYTHON, *_PROGRAM, str(self.owner), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                pass_fds=[theirs],
+                pass_fds=[theirs.fileno()],
                 cwd=_ROOT,
                 env=clean_environment(),
             )
-        except OSError:  # no process more at this moment; who tries again must not run out of descriptors as well
-            os.close(self.connection)
-            raise
-        finally:
-            os.close(theirs)
-        self._is_ready = False
 
     @property
     def lives(self) -> bool:
         return self.owner == os.getpid() and self.process.poll() is None
 
-    def keeper(self, ruler: Ruler, limits: Limits, until: float) -> _Keeper | Answer:
-        """The keeper of a truth, or why it cannot be read. Raises `_Gone`, `Ended`, `TimeoutError`.
+    def wait_until_ready(self) -> None:
+        """Its libraries take a moment, which is no time of a file. Raises `_Gone`."""
+        if not self._is_ready:
+            with self.ended_at(time.monotonic() + _START, self.connection):
+                try:
+                    receive(self.connection)
+                except (Ended, Garbled) as error:
+                    raise _Gone from error
+            self._is_ready = True
 
-        It was sealed with the folders of its files open to it; of one that is another by now it would see nothing.
+    def truth_process(self, ruler: Ruler, limits: Limits, until: float) -> Connection | Answer:
+        """The connection to the process of a ground truth, or why this cannot be read. Raises `_Gone`, `Ended`.
+
+        It was sealed with the folders of its files open to it; in a folder that was made again it would see nothing.
         """
-        key = (ruler.key, *map(_which, ruler.folders))
-        if key not in self.keepers:
-            told = {
+        key = (ruler.key, *map(_identity, ruler.folders))
+        if key not in self.truths:
+            request = {
                 "ruler": ruler.as_dict(),
                 "seconds": until - time.monotonic(),
                 "memory_mb": limits.memory_mb,
                 "tables": [tempfile.gettempdir()] if _elsewhere.is_needed(ruler) else [],
             }
-            try:
-                _wire.send(self.connection, told)
-                keeper = _Keeper(_wire.receive_descriptor(self.connection, until))
-            except _wire.Ended as error:
-                raise _Gone from error
-            found, blob = _wire.receive(keeper.connection, until)
-            if "ready" not in found:
-                os.close(keeper.connection)
-                return read(found, blob)
-            self.keepers[key] = keeper
-            while len(self.keepers) > KEPT:
-                _, oldest = self.keepers.popitem(last=False)
-                os.close(oldest.connection)  # which ends it
-        self.keepers.move_to_end(key)
-        return self.keepers[key]
+            connection = self.ask(self.connection, request)
+            with self.ended_at(until, connection):
+                message = receive(connection)
+            if "ready" not in message:
+                return read(message)
+            self.truths[key] = connection
+            while len(self.truths) > MOST_TRUTHS:
+                _, oldest = self.truths.popitem(last=False)
+                oldest.close()  # which ends the process
+        self.truths.move_to_end(key)
+        return self.truths[key]
 
-    def wait_until_ready(self) -> None:
-        """Its libraries take a moment, which is no time of a file. Raises `_Gone`."""
-        if not self._is_ready:
-            try:
-                _wire.receive(self.connection, time.monotonic() + _START)
-            except (_wire.Ended, _wire.Garbled, TimeoutError) as error:
-                raise _Gone from error
-            self._is_ready = True
+    def ask(self, to: Connection, request: dict[str, Any]) -> Connection:
+        """Have a process forked; the connection to it. Raises `_Gone`."""
+        try:
+            return ask(to, request)
+        except Ended as error:
+            raise _Gone from error
+
+    @contextmanager
+    def ended_at(self, until: float, connection: Connection) -> Iterator[None]:
+        """Within the block: when the time is over all is ended, for no process below has kept the time."""
+
+        def end() -> None:
+            self.kill()
+            hang_up(connection)
+
+        timer = threading.Timer(max(0.0, until - time.monotonic()), end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
 
     def kill(self) -> None:
         """End the process; the kernel, or the ends of their connections, end what is below."""
         with suppress(ProcessLookupError):
             os.kill(self.process.pid, signal.SIGKILL)
 
-    def bury(self) -> None:
+    def close(self) -> None:
         """End it and let go of everything; only the latter where another process started it."""
-        _wire.close(self.connection, *(keeper.connection for keeper in self.keepers.values()))
+        for connection in (self.connection, *self.truths.values()):
+            connection.close()
         if self.owner == os.getpid():
             self.kill()
             self.process.wait()
@@ -156,27 +148,63 @@ class _Scorer:
             self.process.returncode = 0  # not ours to wait for
 
 
-_running: list[_Scorer] = []
+# --- jobs of the site: a scorer for each --------------------------------------------------------------------------
+
+
+def run_job(job: str, arguments: dict[str, Any], kind: Kind, place: Place, memory_mb: int) -> dict[str, Any]:
+    """Have a job done in a process of its own. Raises `ChildFailed`, `TookTooLong`."""
+    request = {
+        "job": job,
+        "arguments": arguments,
+        "seconds": kind.until,
+        "processor_seconds": kind.seconds,
+        "memory_mb": memory_mb,
+        "niceness": kind.niceness,
+    }
+    scorer = Scorer()
+    try:
+        scorer.wait_until_ready()
+        until = time.monotonic() + kind.until
+        with scorer.ask(scorer.connection, request) as answers, scorer.ended_at(until + GRACE, answers):
+            place.wait_for(answers, pid=int(receive(answers)["begun"]))
+            message = receive(answers)
+    except (_Gone, Ended, Garbled) as error:
+        raise ChildFailed(f"{job} ended without an answer") from error
+    finally:
+        scorer.close()
+    if "answer" in message:
+        answer: dict[str, Any] = message["answer"]
+        return answer
+    if "ended" not in message:
+        raise ChildFailed(f"{job} failed: {message.get('failure')} ({message.get('details')})")
+    if message["ended"] == -signal.SIGXCPU:
+        raise TookTooLong(f"{job} took longer than {kind.seconds} s of the processor")
+    if time.monotonic() >= until:
+        raise TookTooLong(f"{job} took longer than {kind.until:g} s")
+    raise ChildFailed(f"{job} {_ending(message['ended'])}")
+
+
+# --- submissions: one scorer for as long as the worker lives ------------------------------------------------------
+
+_running: list[Scorer] = []
 _place = threading.Lock()
 
 
 def measure(ruler: Ruler, file: Path, limits: Limits) -> Answer:
     """Have one submission measured. Raises `Died`, `TookTooLong` and, after `stop`, `Interrupted`."""
     with _place:
-        try:
-            return _measure(_started(), ruler, file, limits)
-        except _Gone:
-            if _was_stopped():
-                raise Interrupted from None
-            close()
-        try:
-            return _measure(_started(), ruler, file, limits)
-        except _Gone:
-            raise Died("the scorer does not stay alive") from None
+        for _ in range(2):
+            try:
+                return _measure(_started(), ruler, file, limits)
+            except _Gone:
+                if _was_stopped():
+                    raise Interrupted from None
+                close()
+        raise Died("the scorer does not stay alive")
 
 
 def start() -> None:
-    """Have the scorer start beside what this process does, so that nobody waits for its libraries later."""
+    """Have the scorer start now, so that no file waits for its libraries later."""
     with _place:
         _started()
 
@@ -192,70 +220,71 @@ def stop() -> None:
 def close() -> None:
     """End the scorer; the next file starts another one."""
     while _running:
-        _running.pop().bury()
+        _running.pop().close()
 
 
 def _was_stopped() -> bool:
     return any(scorer.was_stopped for scorer in _running)
 
 
-def _started() -> _Scorer:
+def _started() -> Scorer:
     if _running and not _running[0].lives:
         close()
     if not _running:
-        _running.append(_Scorer())
+        _running.append(Scorer())
     return _running[0]
 
 
-def _which(folder: str) -> str:
-    """Its name, and the number by which the system knows this folder and not a later one of the name."""
-    found = os.stat(folder)
-    return f"{folder} {found.st_dev} {found.st_ino}"
-
-
-def _measure(scorer: _Scorer, ruler: Ruler, file: Path, limits: Limits) -> Answer:
+def _measure(scorer: Scorer, ruler: Ruler, file: Path, limits: Limits) -> Answer:
     scorer.wait_until_ready()
     until = time.monotonic() + limits.seconds
     if not any(file.is_relative_to(folder) for folder in ruler.folders):
         ruler = replace(ruler, folders=(*ruler.folders, str(file.parent)))
     try:
-        keeper = scorer.keeper(ruler, limits, until)
-        if isinstance(keeper, Answer):
-            return keeper
+        truth = scorer.truth_process(ruler, limits, until)
+        if isinstance(truth, Answer):
+            return truth
         until = min(until, time.monotonic() + limits.file_seconds)
         with _scratch(ruler) as scratch:
-            told = {"file": str(file), "scratch": scratch, "memory_mb": limits.memory_mb}
-            child = keeper.begin({**told, "seconds": max(0.1, until - time.monotonic())}, until)
-            try:
-                return _answer(ruler, scratch, child, until)
-            except _wire.Ended:
-                raise _reason(*keeper.how_it_ended(until)) from None
-            finally:
-                os.close(child)
-    except (_wire.Ended, _wire.Garbled, TimeoutError) as error:
-        if _was_stopped():
-            raise Interrupted from None
-        if isinstance(error, _wire.Ended):
-            raise Died("its keeper ended too") from None
-        close()  # who does not keep the time, or says what cannot be, is not asked again
-        raise (TookTooLong() if isinstance(error, TimeoutError) else Died(str(error))) from None
+            seconds = max(0.1, until - time.monotonic())
+            request = {"file": str(file), "scratch": scratch, "memory_mb": limits.memory_mb, "seconds": seconds}
+            with scorer.ask(truth, request) as answers, scorer.ended_at(until + GRACE, answers):
+                message = _answer(ruler, scratch, answers, until)
+        if "ended" not in message:
+            return read(message)
+        is_late = time.monotonic() >= until or message["ended"] == -signal.SIGXCPU
+        reason = _ending(message["ended"])
+    except (Ended, Garbled, _Gone) as error:
+        is_late = time.monotonic() >= until
+        if isinstance(error, _Gone) and not is_late:
+            raise
+        reason = str(error) or "its truth process ended too"
+    if _was_stopped():
+        raise Interrupted
+    raise TookTooLong if is_late else Died(reason)
 
 
-def _answer(ruler: Ruler, scratch: list[str], child: int, until: float) -> Answer:
-    """What the child says in the end; until then it may ask for runs of metrics from outside."""
-    while True:
-        told, blob = _wire.receive(child, until + GRACE)
-        if "run" not in told:
-            return read(told, blob)
+def _answer(ruler: Ruler, scratch: list[str], answers: Connection, until: float) -> dict[str, Any]:
+    """The last message of a file process; until then it may ask for runs of metrics from outside."""
+    try:
+        receive(answers)  # that it has begun
+    except Ended as error:
+        raise _Gone from error
+    while "run" in (message := receive(answers)):
         if not scratch:
-            raise _wire.Garbled("a child asked for a run")
-        _wire.send(child, _elsewhere.run_for_child(ruler, told, Path(scratch[0]), until - time.monotonic()))
+            raise Garbled("a file process asked for a run")
+        send(answers, _elsewhere.run_for_file_process(ruler, message, Path(scratch[0]), until - time.monotonic()))
+    return message
 
 
-def _reason(status: int, is_late: bool) -> Exception:
-    if is_late or status == -signal.SIGXCPU:
-        return TookTooLong()
-    return Died(f"ended by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}")
+def _ending(status: int) -> str:
+    return f"ended by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
+
+
+def _identity(folder: str) -> str:
+    """Its name, and the number by which the system knows this folder and not a later one of the name."""
+    found = os.stat(folder)
+    return f"{folder} {found.st_dev} {found.st_ino}"
 
 
 @contextmanager

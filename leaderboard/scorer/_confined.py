@@ -38,7 +38,7 @@ def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
     }
 
 
-def confine_keeper(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:
+def confine_truth(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:
     """Limit the memory of this process and, where the kernel can, seal it: as `confine` does, but it may fork."""
     at_most("RLIMIT_DATA", memory_mb * 1_048_576)
     outside = [Path(os.environ[name]) for name in _OF_METRICS if Path(os.environ.get(name, "/nonexistent")).exists()]

@@ -1,7 +1,7 @@
-"""Metrics from outside: the child reads the file, the worker has their process started, the child reads the answer.
+"""Metrics from outside: the file process reads the file, the worker has their process started.
 
-A sealed child can start nothing, and who can start processes should read no table. So the aligned tables go through a
-folder of this one submission, and everything else through the connection.
+A sealed file process can start nothing, and a process that can start others should read no table. So the aligned
+tables go through a folder of this one submission, and everything else through the connection.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import metrics
 
-from . import _wire
+from ._messages import Garbled, receive, send
 from ._ruler import Ruler
 
 _NAMES = frozenset(
@@ -26,7 +27,7 @@ _NAMES = frozenset(
 )
 _SECONDS, _USUAL = "METRICS_SECONDS", 45
 _ASKED = frozenset({"id_column", "ids_are_text", "params", "parts"})
-"""What a child may say of a run. How it is confined is not among it."""
+"""What a file process may say of a run. How it is confined is not among it."""
 
 
 def is_needed(ruler: Ruler) -> bool:
@@ -34,21 +35,21 @@ def is_needed(ruler: Ruler) -> bool:
     return any(_metric(key) is not None for key in ruler.metric_keys)
 
 
-# --- in the child -----------------------------------------------------------------------------------------------
+# --- in the file process ----------------------------------------------------------------------------------------
 
 
-def ask_worker(worker: int, folder: Path) -> metrics.OutsideRunner:
-    """What a child does where the library would start a process."""
+def ask_worker(worker: Connection, folder: Path) -> metrics.OutsideRunner:
+    """What a file process does where the library would start a process."""
 
     def run(job: str, key: str, request: Mapping[str, Any], write: Callable[[Path], None]) -> dict[str, Any]:
         for left in folder.iterdir():
             left.unlink()
         write(folder)
-        _wire.send(worker, {"run": job, "key": key, "request": dict(request)})
-        told, _ = _wire.receive(worker)
-        if "stopped" in told:
-            raise metrics.OutsideStopped(*told["stopped"])
-        answer: dict[str, Any] = told["answer"]
+        send(worker, {"run": job, "key": key, "request": dict(request)})
+        message = receive(worker)
+        if "stopped" in message:
+            raise metrics.OutsideStopped(*message["stopped"])
+        answer: dict[str, Any] = message["answer"]
         return answer
 
     return run
@@ -57,22 +58,22 @@ def ask_worker(worker: int, folder: Path) -> metrics.OutsideRunner:
 # --- in the worker ----------------------------------------------------------------------------------------------
 
 
-def run_for_child(ruler: Ruler, told: Mapping[str, Any], folder: Path, left: float) -> dict[str, Any]:
-    """Have done what a child asks for, if it is a metric of its ruler; what to tell it. Raises `Garbled`.
+def run_for_file_process(ruler: Ruler, message: Mapping[str, Any], folder: Path, left: float) -> dict[str, Any]:
+    """Have done what a file process asks for, if it is a metric of its ruler; what to answer. Raises `Garbled`.
 
     Of the seconds that are left for the file a secondary metric gets a share alone: one that hangs is stopped while
     there is time for the others and for the score.
     """
     metric = next(
-        (found for key in ruler.metric_keys if (found := _metric(key)) and found.key == told.get("key")), None
+        (found for key in ruler.metric_keys if (found := _metric(key)) and found.key == message.get("key")), None
     )
-    if metric is None or told["run"] not in ("kaggle", "ours") or not isinstance(told.get("request"), dict):
-        raise _wire.Garbled("a child asked for what its ruler does not need")
-    request = {name: value for name, value in told["request"].items() if name in _ASKED}
+    if metric is None or message["run"] not in ("kaggle", "ours") or not isinstance(message.get("request"), dict):
+        raise Garbled("a file process asked for what its ruler does not need")
+    request = {name: value for name, value in message["request"].items() if name in _ASKED}
     share = math.inf if metric.key == ruler.metric else left / len(ruler.metric_keys)
     try:
         with _at_most(share):
-            return {"answer": metrics.run_outside(told["run"], metric, request, lambda to: _move(folder, to))}
+            return {"answer": metrics.run_outside(message["run"], metric, request, lambda to: _move(folder, to))}
     except metrics.OutsideStopped as stopped:
         return {"stopped": [str(stopped), stopped.output]}
 
@@ -93,7 +94,7 @@ def _at_most(seconds: float) -> Iterator[None]:
 
 
 def _move(folder: Path, target: Path) -> None:
-    """The plain files of a child; a link could lead anywhere."""
+    """The plain files of a file process; a link could lead anywhere."""
     for name in _NAMES:
         path = folder / name
         try:

@@ -1,58 +1,169 @@
-"""The waiting process: `python -m leaderboard.scorer._process PARENT DESCRIPTOR`. Forks a keeper for each ground truth.
+"""The waiting process, `python -m leaderboard.scorer._process PARENT DESCRIPTOR`, and what is forked from it.
 
-It has read nothing of anybody's, so what it forks is clean. It ends with its parent, and everything below ends with it.
+It has read no file, so what it forks is clean. It ends with its parent, and everything below ends with it.
 """
 
 from __future__ import annotations
 
 import gc
+import math
 import os
 import resource
 import signal
 import sys
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, NoReturn
 
 import metrics
 from leaderboard import lifeline
-from leaderboard.scorer import _wire
-from leaderboard.scorer._keeper import keep
+from leaderboard.scorer import _jobs
+from leaderboard.scorer._answers import answer_of, failure_of
+from leaderboard.scorer._confined import at_most, confine, confine_truth
+from leaderboard.scorer._elsewhere import ask_worker
+from leaderboard.scorer._messages import Ended, next_request, send
+from leaderboard.scorer._ruler import Ruler
 
 LOADED = ("numpy", "pyarrow", "pyarrow.csv", "pyarrow.compute")
+WARM_ROWS = 200_000
+
+Work = Callable[[Connection, dict[str, Any]], dict[str, Any]]
 
 
-def serve(worker: int) -> None:
-    """Fork a keeper for each ruler that is named, and hand its end of a connection to the worker."""
+def serve(client: Connection) -> None:
+    """Fork a truth process for each ground truth that the client names, and a file process for each job."""
     for name in LOADED:
         import_module(name)
     metrics.get_cage_ready()
-    # Keepers that end are nobody's news.
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    gc.collect()
-    gc.freeze()  # the collector writes into every object that it looks at, which would copy the page
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a truth process that ends leaves no zombie
+    freeze()
     me = os.getpid()
-    _wire.send(worker, {"ready": True})
+    send(client, {"ready": True})
     while True:
-        told, _ = _wire.receive(worker)
-        ours, theirs = _wire.pair()
-        if not os.fork():
-            _wire.close(worker, theirs)
-            lifeline.die_with(me)
-            with suppress(_wire.Ended):
-                keep(ours, told)
-            os._exit(0)
-        os.close(ours)
-        _wire.send_descriptor(worker, theirs)
-        os.close(theirs)
+        request, answers = next_request(client)
+        with answers:
+            if "job" in request:
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                run_file_process(client, answers, request, _jobs.do)
+            elif not os.fork():
+                client.close()
+                lifeline.die_with(me)
+                with suppress(Ended):
+                    serve_truth(answers, request)
+                os._exit(0)
+
+
+def serve_truth(client: Connection, request: dict[str, Any]) -> None:
+    """Read the truth, say so, and fork a file process for each submission until the client hangs up."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    ruler, seconds = Ruler.from_dict(request["ruler"]), float(request["seconds"])
+    try:
+        for key in ruler.metric_keys:
+            metrics.get(key)  # one from outside that was not inspected yet is inspected now, in a process of its own
+        tables = [Path(one) for one in request["tables"]]  # here file processes get folders for such metrics
+        confine_truth(request["memory_mb"], read=[Path(one) for one in (ruler.truth, *ruler.folders)], write=tables)
+        with processor_seconds(seconds):
+            truth = ruler.prepared()
+    except BaseException as error:
+        send(client, failure_of(error))
+        return
+    freeze()
+    send(client, {"ready": True})
+    is_warm = False
+    while True:
+        request, answers = next_request(client)
+        with answers:
+            run_file_process(client, answers, request, partial(measure_file, truth))
+        if not is_warm:
+            warm_up(truth, seconds)  # after the first answer, so that no file waits for it
+            is_warm = True
+
+
+def run_file_process(client: Connection, answers: Connection, request: dict[str, Any], work: Work) -> None:
+    """Fork a process that answers the client itself, and tell the client how it ended.
+
+    It ends when it has answered, when its time is over, and when the client hangs up or sends the next request.
+    """
+    life, held = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.close(life)
+        client.close()
+        in_file_process(answers, request, work)
+    try:
+        os.close(held)  # so that its end is the end of the pipe
+        wait([life, client], request["seconds"])
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        os.close(life)
+    with suppress(Ended):
+        send(answers, {"ended": os.waitstatus_to_exitcode(status)})
+
+
+def in_file_process(answers: Connection, request: dict[str, Any], work: Work) -> NoReturn:
+    """Read one file and answer."""
+    try:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for one in (0, 1, 2):
+            os.dup2(nothing, one)
+        os.close(nothing)
+        send(answers, {"begun": os.getpid()})
+        send(answers, work(answers, request))
+    except BaseException as error:
+        with suppress(BaseException):
+            send(answers, failure_of(error))
+        os._exit(1)
+    os._exit(0)
+
+
+def measure_file(truth: metrics.Truth, answers: Connection, request: dict[str, Any]) -> dict[str, Any]:
+    """Measure one submission in this file process."""
+    file, scratch = Path(request["file"]), [Path(one) for one in request["scratch"]]
+    if scratch:
+        metrics.run_outside_by(ask_worker(answers, scratch[0]))
+    confine(request["seconds"], request["memory_mb"], read=[file], write=scratch)
+    return answer_of(truth, file, request["memory_mb"])
+
+
+def warm_up(truth: metrics.Truth, seconds: float) -> None:
+    """Measure a file that knows nothing, so that what follows from the truth alone is there before the next fork."""
+    with suppress(Exception), processor_seconds(seconds):
+        _ = truth.part_answers
+        truth.buckets("")
+        if truth.rows <= WARM_ROWS and not truth.metric.is_outside:
+            truth.evaluate(truth.sample_submission(), uncertainty=True, with_parts=True)
+    freeze()
+
+
+def freeze() -> None:
+    """Keep the collector away from all objects: it writes into each of them, and so copies their pages in each fork."""
+    gc.collect()
+    gc.freeze()
+
+
+@contextmanager
+def processor_seconds(seconds: float) -> Iterator[None]:
+    """Within the block the kernel ends this process after so many more seconds of the processor."""
+    at_most("RLIMIT_CPU", math.ceil(time.process_time() + seconds))
+    try:
+        yield
+    finally:
+        at_most("RLIMIT_CPU", resource.RLIM_INFINITY)
 
 
 def main() -> None:
-    parent, worker = map(int, sys.argv[1:])
+    parent, descriptor = map(int, sys.argv[1:])
     lifeline.die_with(parent)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of the memory would hold a truth
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started all
-    with suppress(_wire.Ended):
-        serve(worker)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started all
+    with suppress(Ended):
+        serve(Connection(descriptor))
 
 
 if __name__ == "__main__":

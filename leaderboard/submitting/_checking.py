@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 
-from .. import child, job_places
+from .. import child, scorer
 from ..models import Competition, GroundTruth, User
 from ..models.clock import database_now
 from ..shared_cache import count_try
@@ -63,8 +63,8 @@ def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> C
             raise Refused("checks", words % {"number": CHECKS_PER_TEN_MINUTES})
         try:
             return _check(competition, ruler, chunks)
-        except job_places.TookTooLong as error:
-            was_stopped_for_others = isinstance(error, job_places.NoSlowPlace)
+        except scorer.TookTooLong as error:
+            was_stopped_for_others = isinstance(error, scorer.NoSlowPlace)
             for _again in range(0 if was_stopped_for_others else SLOW_CHECK_COUNTS - 1):
                 count_try("check", user.pk, seconds=600)
             words = _("Checking this file takes too long here. Nothing was used: hand it in to have it scored.")

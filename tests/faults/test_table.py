@@ -98,7 +98,7 @@ PROOFS: dict[int, tuple[str, ...]] = {
     26: (
         "faults/test_scorer.py::test_26_a_file_that_eats_all_memory_is_stopped_alone",
         "leaderboard/test_limits.py::test_a_file_that_needs_too_much_memory_is_the_files_fault_and_counts_as_refused",
-        "leaderboard/test_limits.py::test_a_child_stops_at_its_memory_and_says_so",
+        "leaderboard/test_limits.py::test_a_check_stops_at_its_memory_and_says_so",
     ),
     27: (
         "faults/test_short.py::test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through",

@@ -13,11 +13,12 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import metrics
-from leaderboard.scorer import _process, _wire
+from leaderboard.scorer import _messages, _process
 
 plain, plainly_prepared = metrics.Truth.evaluate, metrics.prepare
 
@@ -99,7 +100,7 @@ def linger(_: Path) -> None:
     for fd in range(3, 12):
         with suppress(OSError):
             if stat.S_ISSOCK(os.fstat(fd).st_mode):
-                _wire.send(fd, {"failure": "lingers"})
+                _messages.send(Connection(os.dup(fd)), {"failure": "lingers"})
     time.sleep(600)
 
 

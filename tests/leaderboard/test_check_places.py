@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from leaderboard import child, hosting, job_places, submitting
+from leaderboard import child, hosting, scorer, submitting
 from leaderboard.models import Competition, User
+from leaderboard.scorer import _places
 from leaderboard.storage import path_of
 from tests.conftest import answers, enter
 from tests.site import until
@@ -87,8 +88,8 @@ def test_a_third_slow_check_is_stopped_at_once_with_a_clear_answer(
     pets: Competition, bo: User, cy: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo), enter(pets, cy)
-    monkeypatch.setattr(job_places, "QUICK_SECONDS", 0.01)
-    monkeypatch.setattr(job_places, "QUICK_SECONDS_ON_THE_WALL", 0.01)
+    monkeypatch.setattr(_places, "QUICK_SECONDS", 0.01)
+    monkeypatch.setattr(_places, "QUICK_SECONDS_ON_THE_WALL", 0.01)
     with endless_checks(pets, tmp_path, 2):
         until(lambda: are_taken(child.KINDS["check_submission"].slow_places), what="both are known to be slow")
         with pytest.raises(submitting.Refused, match="hand it in") as refused:
@@ -103,15 +104,15 @@ def test_a_check_that_takes_its_seconds_is_stopped(
 ) -> None:
     kind = child.KINDS["check_submission"]
     monkeypatch.setitem(child.KINDS, "check_submission", replace(kind, until=0.2))
-    monkeypatch.setattr(job_places, "QUICK_SECONDS", 0.1)
-    monkeypatch.setattr(job_places, "QUICK_SECONDS_ON_THE_WALL", 0.1)
+    monkeypatch.setattr(_places, "QUICK_SECONDS", 0.1)
+    monkeypatch.setattr(_places, "QUICK_SECONDS_ON_THE_WALL", 0.1)
     with endless_checks(pets, tmp_path, 1) as (hostile,):
         hostile.join(60)
         assert hostile.error == "TookTooLong"
     truth, file = tmp_path / "truth.csv", tmp_path / "many.csv"
-    truth.write_text("id,l,Usage\n" + "".join(f"{n},a,{'Public' if n % 2 else 'Private'}\n" for n in range(800)))
+    truth.write_text("id,l,Usage\n" + "".join(f"{n},a,{'Public' if n % 2 else 'Private'}\n" for n in range(2400)))
     labels = " ".join(f"{n}" for n in range(9000))
-    file.write_text("id,l\n" + "".join(f"{n},x{n} {labels}\n" for n in range(800)))
+    file.write_text("id,l\n" + "".join(f"{n},x{n} {labels}\n" for n in range(2400)))
     monkeypatch.setitem(child.KINDS, "check_submission", replace(kind, seconds=1, slow_places=None))
     paths = {"truth": str(truth), "submission": str(file)}
     with pytest.raises(child.TookTooLong, match="of the processor"):
@@ -122,7 +123,7 @@ def test_a_check_that_others_slow_files_stopped_costs_cy_none_of_his_checks(
     pets: Competition, cy: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, cy)
-    monkeypatch.setattr(child, "run", lambda *_, **__: (_ for _ in ()).throw(job_places.NoSlowPlace("taken")))
+    monkeypatch.setattr(child, "run", lambda *_, **__: (_ for _ in ()).throw(scorer.NoSlowPlace("taken")))
     codes = []
     for _ in range(4):
         with pytest.raises(submitting.Refused) as refused:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
-import subprocess
-import sys
 import threading
 import tracemalloc
 import zipfile
@@ -15,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 
 import metrics
 from leaderboard import child, hosting, measuring
 from leaderboard.exports import safe_cell
 from leaderboard.hosting import leaks
 from leaderboard.models import Competition, DailyAttempts, Submission, User
-from leaderboard.scorer import clean_environment
 from leaderboard.storage import path_of
 
 from ..conftest import TRUTH, answers, enter, hand_in
@@ -66,25 +63,19 @@ def test_a_file_that_needs_too_much_memory_is_the_files_fault_and_counts_as_refu
 
 
 @pytest.mark.slow
-def test_a_child_stops_at_its_memory_and_says_so(pets: Competition, tmp_path: Path) -> None:
+def test_a_check_stops_at_its_memory_and_says_so(pets: Competition, settings: LazySettings, tmp_path: Path) -> None:
+    settings.SCORING_MEMORY_MB = 120
     assert pets.ground_truth is not None
     (tmp_path / "big.csv").write_bytes(b"id,label\n" + b"".join(b"%d,%s\n" % (i, b"cat" * 200) for i in range(100_000)))
-    arguments = {
-        "metric": "accuracy",
-        "truth": str(path_of(pets.ground_truth.file_key)),
-        "params": {},
-        "id_column": "id",
-        "submission": str(tmp_path / "big.csv"),
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "leaderboard.child"],
-        input=json.dumps([120, 60, "check_submission", arguments]),
-        capture_output=True,
-        text=True,
-        env=clean_environment(),
-        check=False,
+    answer = child.run(
+        "check_submission",
+        metric="accuracy",
+        truth=str(path_of(pets.ground_truth.file_key)),
+        params={},
+        id_column="id",
+        submission=str(tmp_path / "big.csv"),
     )
-    assert "120 MB of memory" in done.stdout, done.stderr
+    assert "120 MB of memory" in answer["problems"][0]["message"]
 
 
 def test_only_so_many_children_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

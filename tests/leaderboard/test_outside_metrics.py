@@ -14,9 +14,9 @@ from django.test import Client
 import metrics
 from leaderboard import claims, hosting, ranking, scoring, submitting
 from leaderboard.models import Competition, DailyAttempts, Refusal, Score, Split, Submission, User
-from leaderboard.scorer._here import forget
 from metrics import _outside, _outside_run
 from tests.conftest import enter, hand_in, make_competition
+from tests.measuring_here import forget
 
 TRUTH = "id,y,Usage\n" + "".join(f"{i},{i % 4},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13))
 MINE = ("id,y\n" + "".join(f"{i},{(i + 1) % 4}\n" for i in range(1, 13))).encode()

@@ -6,10 +6,12 @@ import json
 import os
 import shutil
 import signal
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,10 @@ import pytest
 
 import metrics
 from leaderboard import scorer
-from leaderboard.scorer import Answer, Limits, Ruler, _answers, _client, _elsewhere, _wire
+from leaderboard.scorer import Answer, Limits, Ruler, _answers, _client, _elsewhere, _messages
 from metrics import _cage_files, _outside_run
 from tests.conftest import TRUTH, answers
+from tests.measuring_here import measure_here
 from tests.site import patience, until
 
 pytestmark = pytest.mark.slow
@@ -100,7 +103,7 @@ def at_rest() -> int:
 def test_the_same_digits_as_in_one_process(measure: Measure, ruler: Ruler, tmp_path: Path) -> None:
     data = answers(public=2, private=1)
     there = measure(data).result
-    here = scorer.measure_here(ruler, tmp_path / "mine.csv", LIMITS).result
+    here = measure_here(ruler, tmp_path / "mine.csv", LIMITS).result
     assert there is not None
     assert here is not None
     assert (there.public, there.private, there.parts) == (here.public, here.private, here.parts)
@@ -150,22 +153,19 @@ def test_a_metric_that_is_gone_is_named(measure: Measure, ruler: Ruler) -> None:
     ],
 )
 def test_what_has_not_the_form_of_an_answer_is_believed_by_nobody(told: dict[str, Any]) -> None:
-    with pytest.raises(_wire.Garbled):
-        _answers.read(told, b"")
+    with pytest.raises(_messages.Garbled):
+        _answers.read(told)
 
 
-def test_a_frame_is_bounded_and_nothing_but_json() -> None:
-    ours, theirs = _wire.pair()
-    for bytes_of_hell in (b"\xff" * 8, b"\0\0\0\3\0\0\0\0[1]", b"\0\0\0\2\0\0\0\0no"):
-        os.write(theirs, bytes_of_hell)
-        with pytest.raises(_wire.Garbled):
-            _wire.receive(ours, time.monotonic() + 5)
-    with pytest.raises(TimeoutError):
-        _wire.receive(ours, time.monotonic() + 0.01)
-    os.close(theirs)
-    with pytest.raises(_wire.Ended):
-        _wire.receive(ours)
-    os.close(ours)
+def test_a_message_is_bounded_and_nothing_but_json() -> None:
+    ours, theirs = Pipe()
+    for text in (b"[1]", b"no"):
+        theirs.send_bytes(text)
+        with pytest.raises(_messages.Garbled):
+            _messages.receive(ours)
+    os.write(theirs.fileno(), struct.pack("!i", _messages.MOST_BYTES + 1))
+    with pytest.raises(_messages.Ended):
+        _messages.receive(ours)
 
 
 # --- limits and the seal ----------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ def test_a_truth_is_read_once_and_eight_are_kept(measure: Measure, ruler: Ruler)
     for one in rulers:
         measure(answers(), by=one)
     root = _client._running[0].process.pid
-    until(lambda: len(below(root)) == _client.KEPT, what="eight keepers")
+    until(lambda: len(below(root)) == _client.MOST_TRUTHS, what="eight keepers")
     keepers = set(below(root))
     for _ in range(3):
         measure(answers(), by=rulers[-1])
@@ -426,8 +426,8 @@ def test_a_child_that_was_taken_over_opens_no_cage(tmp_path: Path, monkeypatch: 
     ours = Ruler("gap", "accuracy", "", {})
     honest = {"id_column": "id", "ids_are_text": True, "params": {}, "parts": ["public"]}
     told = {"run": "kaggle", "key": "accuracy", "request": {**honest, "seal": "no", "limits": {}, "bait": {}}}
-    _elsewhere.run_for_child(ours, told, tmp_path, 100)
+    _elsewhere.run_for_file_process(ours, told, tmp_path, 100)
     assert asked == [honest]
     for job in ("attempt", "inspect", "serve"):
-        with pytest.raises(_wire.Garbled):
-            _elsewhere.run_for_child(ours, {**told, "run": job}, tmp_path, 100)
+        with pytest.raises(_messages.Garbled):
+            _elsewhere.run_for_file_process(ours, {**told, "run": job}, tmp_path, 100)

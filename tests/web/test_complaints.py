@@ -18,7 +18,7 @@ import metrics
 from leaderboard import claims, hosting, keeping
 from leaderboard.models import ApiToken, Competition, Refusal, Submission, TruthDraft, User, WalkThrough
 from leaderboard.scorer import _answers
-from leaderboard.scorer._wire import Garbled
+from leaderboard.scorer._messages import Garbled
 from leaderboard.sentences import in_words, told
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.languages import CODE, second_language
@@ -117,13 +117,13 @@ def test_what_a_metric_from_outside_says_is_shown_as_it_is() -> None:
 
 def test_a_scorer_that_tells_another_form_than_its_message_is_believed_the_message_alone() -> None:
     lie = {**metrics.Problem("odd", "Odd.").as_dict(), "forms": {"message": {"form": "Even.", "facts": {}}}}
-    assert _answers.read({"problems": [lie]}, b"").problems == (metrics.Problem("odd", "Odd.").as_dict(),)
+    assert _answers.read({"problems": [lie]}).problems == (metrics.Problem("odd", "Odd.").as_dict(),)
     honest = metrics.Problem("odd", metrics.said("Odd {what}.", what='"1"')).as_kept()
-    assert _answers.read({"problems": [json.loads(json.dumps(honest))]}, b"").problems == (honest,)
-    kept = _answers.read({"problems": [{**lie, "forms": {"message": 3}}]}, b"").problems
+    assert _answers.read({"problems": [json.loads(json.dumps(honest))]}).problems == (honest,)
+    kept = _answers.read({"problems": [{**lie, "forms": {"message": 3}}]}).problems
     assert kept == (metrics.Problem("odd", "Odd.").as_dict(),)
     with pytest.raises(Garbled):
-        _answers.read({"problems": [{**lie, "forms": ["Even."]}]}, b"")
+        _answers.read({"problems": [{**lie, "forms": ["Even."]}]})
 
 
 def test_a_good_file_has_nothing_to_say(pets: Competition, bo: User) -> None:

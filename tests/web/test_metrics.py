@@ -19,8 +19,9 @@ from django.test import Client
 
 import metrics
 from leaderboard import child
-from leaderboard.job_places import AT_ONCE
 from leaderboard.models import Competition, GroundTruth, User
+from leaderboard.scorer._jobs import explain
+from leaderboard.scorer._places import AT_ONCE
 from leaderboard.web.visitors import _examples, _search, measures
 from tests.conftest import make_competition
 
@@ -149,7 +150,7 @@ def test_every_example_may_be_changed(key: str) -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_every_explanation_is_plain_json(key: str) -> None:
     example = metrics.get(key).example
-    answer = child.explain(key, example.truth, example.submission, dict(example.params))
+    answer = explain(key, example.truth, example.submission, dict(example.params))
     assert json.loads(json.dumps(answer)) == answer
 
 
@@ -401,7 +402,7 @@ def test_the_child_explains_in_a_process_of_its_own() -> None:
     example = metrics.get("roc_auc").example
     answer = child.run("explain", metric="roc_auc", truth=example.truth, submission=example.submission, params={})
     assert answer["overall"] == 0.75
-    assert answer == child.explain("roc_auc", example.truth, example.submission, {})
+    assert answer == explain("roc_auc", example.truth, example.submission, {})
 
 
 # In a competition

@@ -1,4 +1,4 @@
-"""The same without other processes, for tests and benches; the answer goes through the same form."""
+"""Scoring without other processes, for tests and benches; the answer goes through the same form."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections import OrderedDict
 from pathlib import Path
 
 import metrics
-
-from ._answers import Answer, answer_of, read, stumbled
-from ._ruler import Limits, Ruler
+from leaderboard.scorer import Answer, Limits, Ruler
+from leaderboard.scorer._answers import answer_of, failure_of, read
 
 _KEPT = 8
 _prepared: OrderedDict[tuple[str, str], metrics.Truth] = OrderedDict()
@@ -22,12 +21,11 @@ def measure_here(ruler: Ruler, file: Path, limits: Limits) -> Answer:
         if key not in _prepared:
             _prepared[key] = ruler.prepared()
     except Exception as error:
-        return read(stumbled(error), b"")
+        return read(failure_of(error))
     while len(_prepared) > _KEPT:
         _prepared.popitem(last=False)
     _prepared.move_to_end(key)
-    told, blobs = answer_of(_prepared[key], file, limits.memory_mb)
-    return read(json.loads(json.dumps(told)), b"".join(blobs))
+    return read(json.loads(json.dumps(answer_of(_prepared[key], file, limits.memory_mb))))
 
 
 def forget() -> None:

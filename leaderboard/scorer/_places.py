@@ -1,17 +1,17 @@
-"""Places and limits of the jobs in `child`: hosts, students and visitors never wait for each other."""
+"""Places and limits of the jobs that a web process asks for: hosts, students and visitors never wait for each other."""
 
 from __future__ import annotations
 
 import math
 import os
-import subprocess
 import threading
 import time
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 AT_ONCE = 2
-"""Children of one kind and one web process: a class that checks its files at once must not fill the memory."""
+"""Jobs of one kind and one web process: a class that checks its files at once must not fill the memory."""
 
 TIME_LIMIT = 120
 """Seconds for a host's job."""
@@ -31,7 +31,7 @@ class ChildFailed(Exception):
 
 
 class TookTooLong(ChildFailed):
-    """The process took more time than a job of its kind may."""
+    """The process took more time than it may."""
 
 
 class NoSlowPlace(TookTooLong):
@@ -80,32 +80,20 @@ class Place:
     def __exit__(self, *_: object) -> None:
         self.held.release()
 
-    def change_to_slow(self) -> None:
-        """Give the place to the next job. Raises `TookTooLong` where no place for slow ones is free."""
+    def wait_for(self, answers: Connection, pid: int) -> None:
+        """Wait until the process of a job answers, or takes too long for a quick one and has a place for slow ones.
+        Raises `NoSlowPlace`."""
         slow = self.kind.slow_places
-        if slow is None or self.held is slow:
+        if slow is None:
             return
-        if not slow.acquire(blocking=False):
-            raise NoSlowPlace(f"{self.job} took longer than a quick job while others did")
-        self.held.release()
-        self.held = slow
-
-
-def answer_of(process: subprocess.Popen[str], told: str, kind: Kind, place: Place) -> tuple[str, str]:
-    """What the process of a job writes. Raises `subprocess.TimeoutExpired`, `TookTooLong`."""
-    if kind.slow_places is None:
-        return process.communicate(told, timeout=kind.until)
-    given: str | None = told
-    began = time.monotonic()
-    while True:
-        try:
-            return process.communicate(given, timeout=QUICK_SECONDS)
-        except subprocess.TimeoutExpired:
-            given = None  # it has been sent
-        is_late = time.monotonic() - began >= QUICK_SECONDS_ON_THE_WALL
-        if is_late or _processor_seconds(process.pid) >= QUICK_SECONDS:
-            place.change_to_slow()
-            return process.communicate(timeout=kind.until)
+        began = time.monotonic()
+        while not answers.poll(QUICK_SECONDS):
+            if time.monotonic() - began >= QUICK_SECONDS_ON_THE_WALL or _processor_seconds(pid) >= QUICK_SECONDS:
+                if not slow.acquire(blocking=False):
+                    raise NoSlowPlace(f"{self.job} took longer than a quick job while others did")
+                self.held.release()
+                self.held = slow
+                return
 
 
 def _processor_seconds(pid: int) -> float:

@@ -1,0 +1,277 @@
+"""What the site asks of files, each in a file process of its own: the functions in `JOBS`. Files are named by path."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import metrics
+
+from ._answers import too_much_memory
+from ._confined import confine
+
+EXAMPLE_SECONDS = 8
+"""How long the code that an operator added may take for an example: it must end before its process does, so that the
+answer is known and not computed again for each visitor."""
+MOST_FIGURE_CELLS = 400
+
+Asked = Sequence[tuple[str, dict[str, Any]]]
+"""Secondary metrics: keys with parameters, in lists where they came as JSON."""
+
+
+def check_truth(
+    metric: str,
+    truth: str,
+    params: dict[str, Any],
+    id_column: str | None,
+    group: str | None = None,
+    sample: str | None = None,
+    tests: dict[str, str] | None = None,
+    secondary: Asked = (),
+    earlier: str | None = None,
+    earlier_id_column: str | None = None,
+) -> dict[str, Any]:
+    """The truth report as a dictionary; for a truth that can be used also how it differs from an `earlier` one."""
+    report = metrics.check_truth(
+        metric,
+        Path(truth),
+        params,
+        id_column or None,
+        group=group or None,
+        sample=Path(sample) if sample else None,
+        tests={name: Path(path) for name, path in (tests or {}).items()},
+        secondary=[(key, values) for key, values in secondary],
+    )
+    told = {name: list(map(metrics.kept, getattr(report, name))) for name in ("findings", "baselines", "secondary")}
+    found = {**asdict(report), **told, "ok": report.ok}
+    if earlier and report.ok:
+        found["differs"] = asdict(metrics.differences(Path(truth), Path(earlier), report.id_column, earlier_id_column))
+    return found
+
+
+def suggest(truth: str, id_column: str | None, group: str | None = None, sample: str | None = None) -> dict[str, Any]:
+    """Which metrics fit, most plausible first; none for a file that is no table."""
+    try:
+        fits = metrics.suggest(Path(truth), Path(sample) if sample else None, id_column or None, group=group or None)
+    except metrics.GroundTruthError:
+        return {"fits": []}
+    return {"fits": list(map(metrics.kept, fits))}
+
+
+def drop_columns(truth: str, columns: Sequence[str], target: str) -> dict[str, Any]:
+    """Write the truth without some columns to `target`."""
+    Path(target).write_bytes(metrics.drop_columns(Path(truth), columns))
+    return {}
+
+
+def as_meant(truth: str, target: str) -> dict[str, Any]:
+    """Write what a spreadsheet's file says to `target` as plain CSV; gives what was changed, nothing where unclear."""
+    found = metrics.as_meant(Path(truth).read_bytes())
+    Path(target).write_bytes(found.text if found else b"")
+    return {"changes": found.as_kept() if found else []}
+
+
+def add_split(
+    truth: str,
+    share: float,
+    seed: int,
+    secret: str,
+    stratify: bool,
+    id_column: str | None,
+    target: str,
+    group: str | None = None,
+    roles: Sequence[str] = (),
+    earlier: str | None = None,
+    earlier_id_column: str | None = None,
+) -> dict[str, Any]:
+    """Write the truth with a `Usage` column to `target`; the `secret` is in hexadecimal digits."""
+    try:
+        text = metrics.add_split(
+            Path(truth),
+            share,
+            seed,
+            stratify,
+            id_column or None,
+            secret=bytes.fromhex(secret),
+            group=group or None,
+            roles=roles,
+            earlier=Path(earlier) if earlier else None,
+            earlier_id_column=earlier_id_column,
+        )
+        Path(target).write_bytes(text)
+    except metrics.GroundTruthError as error:
+        return {"problems": [problem.as_kept() for problem in error.problems]}
+    return {"problems": []}
+
+
+def check_submission(
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, submission: str, secondary: Asked = ()
+) -> dict[str, Any]:
+    """All problems of a submission, or its warnings. Nothing is measured: the answer tells nothing about the truth."""
+    prepared = _prepared(metric, truth, params, id_column, secondary)
+    try:
+        warnings = prepared.check(Path(submission))
+    except metrics.SubmissionError as error:
+        return {"problems": [problem.as_kept() for problem in error.problems], "warnings": []}
+    return {"problems": [], "warnings": [warning.as_kept() for warning in warnings]}
+
+
+def sample_submission(
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, target: str, secondary: Asked = ()
+) -> dict[str, Any]:
+    """Write a valid submission that knows nothing to `target`."""
+    prepared = _prepared(metric, truth, params, id_column, secondary)
+    Path(target).write_bytes(prepared.sample_submission())
+    return {}
+
+
+def _prepared(
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, secondary: Asked
+) -> metrics.Truth:
+    asked = [(key, values) for key, values in secondary]
+    return metrics.prepare(metric, Path(truth), params, id_column or None, secondary=asked)
+
+
+def hardest_rows(
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, submissions: list[str], most: int
+) -> dict[str, Any]:
+    """The rows on which some files lose most, with what they say there."""
+    files = [Path(name) for name in submissions]
+    return metrics.kept(metrics.hardest_rows(metric, Path(truth), files, params, id_column or None, most=most))
+
+
+def agreement(
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, submissions: list[str]
+) -> dict[str, Any]:
+    """Which of some files are wrong in the same way beyond chance."""
+    return asdict(metrics.agreement(metric, Path(truth), [*map(Path, submissions)], params, id_column or None))
+
+
+def correct_rows(
+    truth: str,
+    id_column: str | None,
+    columns: list[str],
+    corrected: dict[str, list[str]],
+    ignored: list[str],
+    target: str,
+) -> dict[str, Any]:
+    """Write the truth with some answers corrected and some rows ignored to `target`."""
+    try:
+        text = metrics.correct_rows(Path(truth), corrected, ignored, columns, id_column or None)
+    except metrics.GroundTruthError as error:
+        return {"problems": [problem.as_kept() for problem in error.problems]}
+    Path(target).write_bytes(text)
+    return {"problems": []}
+
+
+def explain(metric: str, truth: str, submission: str, params: dict[str, Any]) -> dict[str, Any]:
+    """How a small submission gets its score; both files are texts. With faults: whose they are and which.
+
+    Figures with more than `MOST_FIGURE_CELLS` numbers are left out: nobody could read them.
+    """
+    try:
+        found = metrics.explain(metric, truth.encode(), submission.encode(), params)
+    except metrics.ParameterError as error:
+        return {"faults_of": "parameters", "problems": error.errors}
+    except (metrics.GroundTruthError, metrics.SubmissionError) as error:
+        whose = "truth" if isinstance(error, metrics.GroundTruthError) else "submission"
+        return {"faults_of": whose, "problems": [problem.as_kept() for problem in error.problems]}
+    except metrics.MetricTooSlow as error:
+        return {"faults_of": "metric", "problems": [], "limit": str(error)}
+    except metrics.MetricError:
+        # Code that the operator added stumbled; what it said is not for everybody.
+        return {"faults_of": "metric", "problems": []}
+    names = ("header", "rows", "parts", "contributions", "sums", "last_line", "worked")
+    answer = {
+        "faults_of": "",
+        **{name: getattr(found.result, name) for name in ("overall", "public", "private")},
+        **{name: getattr(found, name) for name in names},
+        "figures": [drawing for figure in found.figures if (drawing := _figure(figure))],
+    }
+    simple: dict[str, Any] = json.loads(json.dumps(answer, default=lambda of_numpy: of_numpy.item()))
+    return simple
+
+
+def _figure(figure: metrics.Grid | metrics.Curve) -> dict[str, Any] | None:
+    kind, points = ("grid", figure.cells) if isinstance(figure, metrics.Grid) else ("curve", figure.points)
+    if sum(map(len, points)) > MOST_FIGURE_CELLS:
+        return None
+    drawing = {**vars(figure), "kind": kind}
+    return {**drawing, "marked": sorted(figure.marked)} if isinstance(figure, metrics.Grid) else drawing
+
+
+JOBS: dict[str, Callable[..., dict[str, Any]]] = {
+    job.__name__: job
+    for job in (
+        check_truth,
+        suggest,
+        add_split,
+        drop_columns,
+        as_meant,
+        check_submission,
+        sample_submission,
+        hardest_rows,
+        agreement,
+        correct_rows,
+        explain,
+    )
+}
+
+
+def do(_: Connection, request: dict[str, Any]) -> dict[str, Any]:
+    """Do a job in this process, within its limits."""
+    job, arguments = request["job"], request["arguments"]
+    os.nice(request["niceness"])
+    if job == "explain":
+        allowed = int(os.environ.get("METRICS_SECONDS") or EXAMPLE_SECONDS)
+        os.environ["METRICS_SECONDS"] = str(min(EXAMPLE_SECONDS, allowed))
+    read, write = _files_of(job, arguments)
+    confine(
+        request["processor_seconds"],
+        request["memory_mb"],
+        read=read,
+        write=write,
+        starts_others=_starts_others(job, arguments),
+    )
+    try:
+        return {"answer": JOBS[job](**arguments)}
+    except MemoryError:
+        if job != "check_submission":
+            raise
+        return {"answer": {"problems": [too_much_memory(request["memory_mb"])], "warnings": []}}
+
+
+def _files_of(job: str, arguments: dict[str, Any]) -> tuple[list[Path], list[Path]]:
+    """What a job reads and writes; what it will write is there from now on."""
+    if job == "explain":
+        return [], []  # what was typed
+    named = [arguments.get(name) for name in ("truth", "submission", "sample", "earlier")]
+    read = [
+        Path(name)
+        for name in (*named, *(arguments.get("tests") or {}).values(), *arguments.get("submissions", ()))
+        if name
+    ]
+    write = [Path(arguments["target"])] if arguments.get("target") else []
+    for path in write:
+        path.touch(mode=0o600)
+    return [path for path in read if path.exists()], write
+
+
+def _starts_others(job: str, arguments: dict[str, Any]) -> bool:
+    """Whether a metric from outside takes part, or may have to be looked at: these run in processes of their own."""
+    if metrics.outside_folder() is None:
+        return False
+    keys = [arguments.get("metric"), *(key for key, _ in arguments.get("secondary", ()))]
+    return job == "suggest" or any(_is_outside(key) for key in keys if key)
+
+
+def _is_outside(key: str) -> bool:
+    try:
+        return metrics.get(key).is_outside
+    except metrics.UnknownMetric:
+        return False

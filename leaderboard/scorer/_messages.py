@@ -1,0 +1,79 @@
+"""Messages between the processes: JSON objects through a connection of `multiprocessing`.
+
+A sandboxed process may only read and write what is open, which is all that such a connection does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle, send_handle
+from typing import Any
+
+MOST_BYTES = 8_000_000
+"""What one message may have: the resampled values of a result take some kilobytes, a long list of problems a few
+hundred."""
+
+
+class Ended(Exception):
+    """The other side is gone, or sends messages that are too long."""
+
+
+class Garbled(Exception):
+    """The other side sent what no honest one sends."""
+
+
+def send(to: Connection, message: dict[str, Any]) -> None:
+    """Send one message. Raises `Ended`."""
+    text = json.dumps(message).encode()
+    with _or_ended():
+        to.send_bytes(text)
+
+
+def receive(source: Connection) -> dict[str, Any]:
+    """The next message. Raises `Ended`, `Garbled`."""
+    with _or_ended():
+        text = source.recv_bytes(MOST_BYTES)
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Garbled("no JSON") from error
+    if not isinstance(message, dict):
+        raise Garbled("no JSON object")
+    return message
+
+
+def ask(to: Connection, request: dict[str, Any]) -> Connection:
+    """Send a request; the connection on which a process of its own answers. Raises `Ended`."""
+    ours, theirs = Pipe()
+    with theirs:
+        send(to, request)
+        with _or_ended():
+            send_handle(to, theirs.fileno(), None)
+    return ours
+
+
+def next_request(source: Connection) -> tuple[dict[str, Any], Connection]:
+    """What `ask` sent: a request, and where to answer. Raises `Ended`, `Garbled`."""
+    request = receive(source)
+    with _or_ended():
+        return request, Connection(recv_handle(source))
+
+
+def hang_up(connection: Connection) -> None:
+    """End a connection from another thread than the one that reads from it."""
+    with socket.socket(fileno=os.dup(connection.fileno())) as ours:
+        ours.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def _or_ended() -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, OSError) as error:
+        raise Ended from error
