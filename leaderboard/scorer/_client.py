@@ -22,7 +22,7 @@ from typing import Any
 from . import _elsewhere
 from ._answers import Answer, read
 from ._confined import clean_environment
-from ._messages import Ended, Garbled, ask, hang_up, receive, send
+from ._messages import Ended, Garbled, Gone, ask, hang_up, receive, send
 from ._places import ChildFailed, Kind, Place, TookTooLong
 from ._ruler import Limits, Ruler
 
@@ -44,10 +44,6 @@ class Died(ChildFailed):
 
 class Interrupted(ChildFailed):
     """`stop` was called."""
-
-
-class _Gone(Exception):
-    """A process is gone, and no file was in its hands."""
 
 
 class Scorer:
@@ -74,17 +70,17 @@ class Scorer:
         return self.owner == os.getpid() and self.process.poll() is None
 
     def wait_until_ready(self) -> None:
-        """Its libraries take a moment, which is no time of a file. Raises `_Gone`."""
+        """Its libraries take a moment, which is no time of a file. Raises `Gone`."""
         if not self._is_ready:
             with self.ended_at(time.monotonic() + _START, self.connection):
                 try:
                     receive(self.connection)
                 except (Ended, Garbled) as error:
-                    raise _Gone from error
+                    raise Gone from error
             self._is_ready = True
 
     def truth_process(self, ruler: Ruler, limits: Limits, until: float) -> Connection | Answer:
-        """The connection to the process of a ground truth, or why this cannot be read. Raises `_Gone`, `Ended`.
+        """The connection to the process of a ground truth, or why this cannot be read. Raises `Gone`, `Ended`.
 
         It was sealed with the folders of its files open to it; in a folder that was made again it would see nothing.
         """
@@ -96,7 +92,7 @@ class Scorer:
                 "memory_mb": limits.memory_mb,
                 "tables": [tempfile.gettempdir()] if _elsewhere.is_needed(ruler) else [],
             }
-            connection = self.ask(self.connection, request)
+            connection = ask(self.connection, request)
             with self.ended_at(until, connection):
                 message = receive(connection)
             if "ready" not in message:
@@ -108,12 +104,15 @@ class Scorer:
         self.truths.move_to_end(key)
         return self.truths[key]
 
-    def ask(self, to: Connection, request: dict[str, Any]) -> Connection:
-        """Have a process forked; the connection to it. Raises `_Gone`."""
-        try:
-            return ask(to, request)
-        except Ended as error:
-            raise _Gone from error
+    @contextmanager
+    def file_process(self, to: Connection, request: dict[str, Any], until: float) -> Iterator[tuple[Connection, int]]:
+        """Have a file process forked: the connection to it, and its number, once it has begun. Raises `Gone`."""
+        with ask(to, request) as answers, self.ended_at(until + GRACE, answers):
+            try:
+                pid = int(receive(answers)["begun"])
+            except Ended as error:
+                raise Gone from error
+            yield answers, pid
 
     @contextmanager
     def ended_at(self, until: float, connection: Connection) -> Iterator[None]:
@@ -165,23 +164,19 @@ def run_job(job: str, arguments: dict[str, Any], kind: Kind, place: Place, memor
     try:
         scorer.wait_until_ready()
         until = time.monotonic() + kind.until
-        with scorer.ask(scorer.connection, request) as answers, scorer.ended_at(until + GRACE, answers):
-            place.wait_for(answers, pid=int(receive(answers)["begun"]))
+        with scorer.file_process(scorer.connection, request, until) as (answers, pid):
+            place.wait_for(answers, pid)
             message = receive(answers)
-    except (_Gone, Ended, Garbled) as error:
+    except (Ended, Garbled) as error:
         raise ChildFailed(f"{job} ended without an answer") from error
     finally:
         scorer.close()
-    if "answer" in message:
-        answer: dict[str, Any] = message["answer"]
-        return answer
-    if "ended" not in message:
+    if "ended" in message:
+        raise _reason(job, message["ended"], until)
+    if "answer" not in message:
         raise ChildFailed(f"{job} failed: {message.get('failure')} ({message.get('details')})")
-    if message["ended"] == -signal.SIGXCPU:
-        raise TookTooLong(f"{job} took longer than {kind.seconds} s of the processor")
-    if time.monotonic() >= until:
-        raise TookTooLong(f"{job} took longer than {kind.until:g} s")
-    raise ChildFailed(f"{job} {_ending(message['ended'])}")
+    answer: dict[str, Any] = message["answer"]
+    return answer
 
 
 # --- submissions: one scorer for as long as the worker lives ------------------------------------------------------
@@ -196,7 +191,7 @@ def measure(ruler: Ruler, file: Path, limits: Limits) -> Answer:
         for _ in range(2):
             try:
                 return _measure(_started(), ruler, file, limits)
-            except _Gone:
+            except Gone:
                 if _was_stopped():
                     raise Interrupted from None
                 close()
@@ -248,37 +243,27 @@ def _measure(scorer: Scorer, ruler: Ruler, file: Path, limits: Limits) -> Answer
         with _scratch(ruler) as scratch:
             seconds = max(0.1, until - time.monotonic())
             request = {"file": str(file), "scratch": scratch, "memory_mb": limits.memory_mb, "seconds": seconds}
-            with scorer.ask(truth, request) as answers, scorer.ended_at(until + GRACE, answers):
-                message = _answer(ruler, scratch, answers, until)
+            with scorer.file_process(truth, request, until) as (answers, _):
+                while "run" in (message := receive(answers)):
+                    send(answers, _elsewhere.run_for_file_process(ruler, message, scratch, until - time.monotonic()))
         if "ended" not in message:
             return read(message)
-        is_late = time.monotonic() >= until or message["ended"] == -signal.SIGXCPU
-        reason = _ending(message["ended"])
-    except (Ended, Garbled, _Gone) as error:
+        reason = _reason("the file process", message["ended"], until)
+    except (Ended, Garbled) as error:
         is_late = time.monotonic() >= until
-        if isinstance(error, _Gone) and not is_late:
+        if isinstance(error, Gone) and not is_late:
             raise
-        reason = str(error) or "its truth process ended too"
-    if _was_stopped():
-        raise Interrupted
-    raise TookTooLong if is_late else Died(reason)
+        reason = TookTooLong() if is_late else Died(str(error) or "its truth process ended too")
+    raise Interrupted if _was_stopped() else reason
 
 
-def _answer(ruler: Ruler, scratch: list[str], answers: Connection, until: float) -> dict[str, Any]:
-    """The last message of a file process; until then it may ask for runs of metrics from outside."""
-    try:
-        receive(answers)  # that it has begun
-    except Ended as error:
-        raise _Gone from error
-    while "run" in (message := receive(answers)):
-        if not scratch:
-            raise Garbled("a file process asked for a run")
-        send(answers, _elsewhere.run_for_file_process(ruler, message, Path(scratch[0]), until - time.monotonic()))
-    return message
-
-
-def _ending(status: int) -> str:
-    return f"ended by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
+def _reason(what: str, status: int, until: float) -> ChildFailed:
+    """Why a file process ended without an answer."""
+    if status == -signal.SIGXCPU:
+        return TookTooLong(f"{what} took longer than its seconds of the processor")
+    if time.monotonic() >= until:
+        return TookTooLong(f"{what} took longer than its time")
+    return Died(f"{what} ended " + (f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"))
 
 
 def _identity(folder: str) -> str:

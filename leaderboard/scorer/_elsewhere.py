@@ -10,7 +10,7 @@ import math
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -32,7 +32,12 @@ _ASKED = frozenset({"id_column", "ids_are_text", "params", "parts"})
 
 def is_needed(ruler: Ruler) -> bool:
     """Whether a metric of this ruler comes from outside."""
-    return any(_metric(key) is not None for key in ruler.metric_keys)
+    return any(map(is_outside, ruler.metric_keys))
+
+
+def is_outside(key: str) -> bool:
+    """Whether this metric comes from outside."""
+    return _metric(key) is not None
 
 
 # --- in the file process ----------------------------------------------------------------------------------------
@@ -58,7 +63,9 @@ def ask_worker(worker: Connection, folder: Path) -> metrics.OutsideRunner:
 # --- in the worker ----------------------------------------------------------------------------------------------
 
 
-def run_for_file_process(ruler: Ruler, message: Mapping[str, Any], folder: Path, left: float) -> dict[str, Any]:
+def run_for_file_process(
+    ruler: Ruler, message: Mapping[str, Any], folders: Sequence[str], left: float
+) -> dict[str, Any]:
     """Have done what a file process asks for, if it is a metric of its ruler; what to answer. Raises `Garbled`.
 
     Of the seconds that are left for the file a secondary metric gets a share alone: one that hangs is stopped while
@@ -73,7 +80,9 @@ def run_for_file_process(ruler: Ruler, message: Mapping[str, Any], folder: Path,
     share = math.inf if metric.key == ruler.metric else left / len(ruler.metric_keys)
     try:
         with _at_most(share):
-            return {"answer": metrics.run_outside(message["run"], metric, request, lambda to: _move(folder, to))}
+            return {
+                "answer": metrics.run_outside(message["run"], metric, request, lambda to: _move(Path(folders[0]), to))
+            }
     except metrics.OutsideStopped as stopped:
         return {"stopped": [str(stopped), stopped.output]}
 

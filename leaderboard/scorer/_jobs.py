@@ -14,6 +14,7 @@ import metrics
 
 from ._answers import too_much_memory
 from ._confined import confine
+from ._elsewhere import is_outside
 
 EXAMPLE_SECONDS = 8
 """How long the code that an operator added may take for an example: it must end before its process does, so that the
@@ -109,11 +110,9 @@ def add_split(
     return {"problems": []}
 
 
-def check_submission(
-    metric: str, truth: str, params: dict[str, Any], id_column: str | None, submission: str, secondary: Asked = ()
-) -> dict[str, Any]:
+def check_submission(submission: str, **asked: Any) -> dict[str, Any]:
     """All problems of a submission, or its warnings. Nothing is measured: the answer tells nothing about the truth."""
-    prepared = _prepared(metric, truth, params, id_column, secondary)
+    prepared = _prepared(**asked)
     try:
         warnings = prepared.check(Path(submission))
     except metrics.SubmissionError as error:
@@ -121,18 +120,16 @@ def check_submission(
     return {"problems": [], "warnings": [warning.as_kept() for warning in warnings]}
 
 
-def sample_submission(
-    metric: str, truth: str, params: dict[str, Any], id_column: str | None, target: str, secondary: Asked = ()
-) -> dict[str, Any]:
+def sample_submission(target: str, **asked: Any) -> dict[str, Any]:
     """Write a valid submission that knows nothing to `target`."""
-    prepared = _prepared(metric, truth, params, id_column, secondary)
-    Path(target).write_bytes(prepared.sample_submission())
+    Path(target).write_bytes(_prepared(**asked).sample_submission())
     return {}
 
 
 def _prepared(
-    metric: str, truth: str, params: dict[str, Any], id_column: str | None, secondary: Asked
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, secondary: Asked = ()
 ) -> metrics.Truth:
+    """What a job asks about: a ground truth by its metric."""
     asked = [(key, values) for key, values in secondary]
     return metrics.prepare(metric, Path(truth), params, id_column or None, secondary=asked)
 
@@ -267,11 +264,4 @@ def _starts_others(job: str, arguments: dict[str, Any]) -> bool:
     if metrics.outside_folder() is None:
         return False
     keys = [arguments.get("metric"), *(key for key, _ in arguments.get("secondary", ()))]
-    return job == "suggest" or any(_is_outside(key) for key in keys if key)
-
-
-def _is_outside(key: str) -> bool:
-    try:
-        return metrics.get(key).is_outside
-    except metrics.UnknownMetric:
-        return False
+    return job == "suggest" or any(is_outside(key) for key in keys if key)

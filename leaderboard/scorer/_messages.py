@@ -24,6 +24,10 @@ class Ended(Exception):
     """The other side is gone, or sends messages that are too long."""
 
 
+class Gone(Ended):
+    """The other side was gone before a file was in its hands."""
+
+
 class Garbled(Exception):
     """The other side sent what no honest one sends."""
 
@@ -49,12 +53,15 @@ def receive(source: Connection) -> dict[str, Any]:
 
 
 def ask(to: Connection, request: dict[str, Any]) -> Connection:
-    """Send a request; the connection on which a process of its own answers. Raises `Ended`."""
+    """Send a request; the connection on which a process of its own answers. Raises `Gone`."""
     ours, theirs = Pipe()
     with theirs:
-        send(to, request)
-        with _or_ended():
-            send_handle(to, theirs.fileno(), None)
+        try:
+            send(to, request)
+            with _or_ended():
+                send_handle(to, theirs.fileno(), None)
+        except Ended as error:
+            raise Gone from error
     return ours
 
 

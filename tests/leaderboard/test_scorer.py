@@ -426,8 +426,8 @@ def test_a_child_that_was_taken_over_opens_no_cage(tmp_path: Path, monkeypatch: 
     ours = Ruler("gap", "accuracy", "", {})
     honest = {"id_column": "id", "ids_are_text": True, "params": {}, "parts": ["public"]}
     told = {"run": "kaggle", "key": "accuracy", "request": {**honest, "seal": "no", "limits": {}, "bait": {}}}
-    _elsewhere.run_for_file_process(ours, told, tmp_path, 100)
+    _elsewhere.run_for_file_process(ours, told, [str(tmp_path)], 100)
     assert asked == [honest]
     for job in ("attempt", "inspect", "serve"):
         with pytest.raises(_messages.Garbled):
-            _elsewhere.run_for_file_process(ours, {**told, "run": job}, tmp_path, 100)
+            _elsewhere.run_for_file_process(ours, {**told, "run": job}, [str(tmp_path)], 100)
