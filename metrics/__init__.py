@@ -36,6 +36,7 @@ from metrics._figures import Curve, Grid
 from metrics._findings import Finding
 from metrics._hardest import HardRow, HardRows, hardest_rows
 from metrics._import_folders import import_folders
+from metrics._messages import Message, forms_of, kept, restored
 from metrics._outside import OutsideFile, add_outside_file, outside_file, outside_files, outside_settings
 from metrics._outside import folder as outside_folder
 from metrics._outside_elsewhere import Runner as OutsideRunner
@@ -48,7 +49,6 @@ from metrics._outside_run import cage_missing, cage_test
 from metrics._parameters import Parameter, Range
 from metrics._prepare import evaluate, prepare
 from metrics._registry import catalogue, clean_params, get
-from metrics._sentences import Sentence, forms_of, kept, restored, said
 from metrics._sniff import header, sniff
 from metrics._splits import add_split, drop_columns
 from metrics._spreadsheet import AsMeant, as_meant
@@ -75,6 +75,7 @@ __all__ = [
     "HardRow",
     "HardRows",
     "Limits",
+    "Message",
     "Metric",
     "MetricError",
     "MetricFailed",
@@ -91,7 +92,6 @@ __all__ = [
     "Result",
     "Role",
     "SecondaryValue",
-    "Sentence",
     "SubmissionError",
     "Truth",
     "TruthReport",
@@ -133,7 +133,6 @@ __all__ = [
     "restored",
     "run_outside",
     "run_outside_by",
-    "said",
     "seal",
     "sniff",
     "suggest",

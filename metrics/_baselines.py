@@ -19,9 +19,9 @@ import numpy as np
 from metrics._cells import Cells
 from metrics._errors import MetricError, NotFinite, Problem, shown
 from metrics._evaluate import Result, measure
+from metrics._messages import Message, joined
 from metrics._numbers import to_decimal
 from metrics._parameters import chosen
-from metrics._sentences import Sentence, joined, later, said
 from metrics._tables import csv_bytes, pick, read_table
 from metrics._truth import Truth, unscorable_parts
 
@@ -78,9 +78,9 @@ def baselines_of(truth: Truth) -> Baselines:
     files = _all_the_same([measured.constant(name, cells) for name, cells in _constants(small, columns, perfect)])
     wild = _random_rows(small, width)
     places = _draw(len(perfect), 1) % max(len(wild), 1)
-    said_at_random = said("any answer of this kind, at random")
-    files.append(measured.file(said("Random answers"), said_at_random, wild, places.astype(np.int64)))
-    files.append(measured.file(said("Perfect file"), said("the answers"), perfect, np.arange(len(perfect))))
+    said_at_random = Message("any answer of this kind, at random")
+    files.append(measured.file(Message("Random answers"), said_at_random, wild, places.astype(np.int64)))
+    files.append(measured.file(Message("Perfect file"), Message("the answers"), perfect, np.arange(len(perfect))))
     apart = _apart(truth, measured, perfect, wild)
     return Baselines([one for one in files if one is not None], len(perfect), apart)
 
@@ -101,7 +101,9 @@ def _all_the_same(constants: Sequence[Baseline | None]) -> list[Baseline | None]
     known = [one for one in constants if one is not None]
     values = {tuple(found["value"] for found in one.values.values()) for one in known}
     if len(known) > 1 and len(values) == 1:
-        return [Baseline(said("Any constant"), said("the same answer in each row"), known[0].values, is_constant=True)]
+        return [
+            Baseline(Message("Any constant"), Message("the same answer in each row"), known[0].values, is_constant=True)
+        ]
     return list(constants)
 
 
@@ -178,7 +180,7 @@ class _Measured:
     def constant(self, name: str, cells: Sequence[str]) -> Baseline | None:
         """The same cells in each row."""
         says = ", ".join(map(shown, cells[:_TOKENS])) + (", …" if len(cells) > _TOKENS else "")
-        says = said("empty") if not any(cells) else says
+        says = Message("empty") if not any(cells) else says
         found = self.file(name, says, [cells], np.zeros(len(self.truth.scored), np.int64))
         return found and replace(found, is_constant=True)
 
@@ -197,10 +199,10 @@ def _value(result: Result, split: str) -> dict[str, float | None]:
 
 def _constants(
     truth: Truth, columns: Sequence[Sequence[str]], perfect: Sequence[Sequence[str]]
-) -> list[tuple[Sentence, list[str]]]:
+) -> list[tuple[Message, list[str]]]:
     """Answers worth giving in each row, by name; none twice."""
     counts: Counter[tuple[str, ...]] = Counter(map(tuple, perfect))
-    found = [(later("Sample submission"), truth.dull_cells)]
+    found = [(Message("Sample submission"), truth.dull_cells)]
     commonest, times = min(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     numbers = [[to_decimal(cell) for cell in column] for column in columns]
     are_numbers = all(number is not None for column in numbers for number in column)
@@ -208,32 +210,32 @@ def _constants(
         truth, {float(number or 0) for column in numbers for number in column}
     )
     if not are_numbers or times > _OFTEN * len(perfect):
-        found.append((later("Most frequent answer"), list(commonest)))
+        found.append((Message("Most frequent answer"), list(commonest)))
     if are_numbers:
         floats = [[float(number) for number in column if number is not None] for column in numbers]
-        found.append((later("Mean"), [_text(fmean(column)) for column in floats]))
-        found.append((later("Median"), [_text(median(column)) for column in floats]))
+        found.append((Message("Mean"), [_text(fmean(column)) for column in floats]))
+        found.append((Message("Median"), [_text(median(column)) for column in floats]))
     elif truth.metric.group != "Masks and boxes" and any(len(cell.split()) > 1 for cell in columns[0]):
         words = Counter(word for cell in columns[0] for word in set(cell.split()))
         top = sorted(words, key=lambda word: (-words[word], word))[:_TOKENS]
-        found.append((later("Most frequent words"), [" ".join(top)] * len(columns)))
-    found.append((later("Nothing"), [""] * len(columns)))
-    names: dict[tuple[object, ...], list[str]] = {}
+        found.append((Message("Most frequent words"), [" ".join(top)] * len(columns)))
+    found.append((Message("Nothing"), [""] * len(columns)))
+    names: dict[tuple[object, ...], list[Message]] = {}
     for name, cells in found:
         names.setdefault(tuple(to_decimal(cell) or cell for cell in cells), []).append(name)
     cells_of = dict(found)
     return [
-        (joined([said(first), *(said(_AMONG_OTHERS[other]) for other in others)], " = "), cells_of[first])
+        (joined([first, *(_AMONG_OTHERS[other] for other in others)], " = "), cells_of[first])
         for first, *others in names.values()
     ]
 
 
 _AMONG_OTHERS = {
-    "Most frequent answer": later("most frequent answer"),
-    "Mean": later("mean"),
-    "Median": later("median"),
-    "Most frequent words": later("most frequent words"),
-    "Nothing": later("nothing"),
+    "Most frequent answer": Message("most frequent answer"),
+    "Mean": Message("mean"),
+    "Median": Message("median"),
+    "Most frequent words": Message("most frequent words"),
+    "Nothing": Message("nothing"),
 }
 
 

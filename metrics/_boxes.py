@@ -19,9 +19,9 @@ from metrics._errors import shown
 from metrics._figures import Figure
 from metrics._flat import blocks, starts_of
 from metrics._iou import matrix_of, rows_with_objects
+from metrics._messages import Message, Plural
 from metrics._numbers import GRAMMAR, _fast
 from metrics._scan import LONGEST_MASK_LINE
-from metrics._sentences import counted, forms, said
 from metrics._tables import pick, plain
 from metrics._tokens import expand
 
@@ -48,7 +48,7 @@ class BoxList(Kind):
 
     def __init__(self, *, confidence: bool = False) -> None:
         self.confidence = confidence
-        self.words = said("boxes, each with its confidence") if confidence else said("boxes")
+        self.words = Message("boxes, each with its confidence") if confidence else Message("boxes")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
@@ -170,7 +170,7 @@ def parts_of(classes: bool, confidence: bool, layout: str) -> str:
     return "class " * classes + "confidence " * confidence + sides
 
 
-_NOT_BOXES = forms(
+_NOT_BOXES = Plural(
     "{count} value of {column} is not {boxes} in plain numbers up to {most}: {examples}.",
     "{count} values of {column} are not {boxes} in plain numbers up to {most}: {examples}.",
 )
@@ -191,7 +191,7 @@ def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False
     used = np.unique(truth.codes)
     if count := int(true.faults[truth.codes].sum()):
         cell = truth.values[int(truth.codes[np.flatnonzero(true.faults[truth.codes])[0]])]
-        return counted(
+        return Message.counted(
             count,
             "{count} cell is not {boxes}, such as {example}.",
             "{count} cells are not {boxes}, such as {example}.",
@@ -201,7 +201,7 @@ def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False
     places, which = expand(true.starts, used)
     flat = np.flatnonzero(true.areas[places] <= 0)
     if len(flat):
-        return said("a box has no area, in {cell}.", cell=shown(truth.values[int(used[which[flat[0]]])]))
+        return Message("a box has no area, in {cell}.", cell=shown(truth.values[int(used[which[flat[0]]])]))
     return ""
 
 

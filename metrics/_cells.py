@@ -11,21 +11,21 @@ import numpy as np
 from metrics._arrays import Coded, take
 from metrics._errors import Problem, shown
 from metrics._ids import over_several_lines
+from metrics._messages import EXAMPLES, Message, Param, Plural, listed
 from metrics._scan import LONGEST_LINE
-from metrics._sentences import EXAMPLES, Fact, Forms, counted, forms, listed, said
 from metrics._tables import Table, pick, plain, raw_cells
 
 WORDS = ("scab", "rust", "healthy", "Straße", "ΟΔΟΣ", "x-1", "007", "complex")
 """What invented files are made of."""
 
-MISSING = forms(
+MISSING = Plural(
     "{count} value of {column} is missing: {examples}.", "{count} values of {column} are missing: {examples}."
 )
-NOT_FINITE = forms(
+NOT_FINITE = Plural(
     "{count} value of {column} is not finite: {examples}.", "{count} values of {column} are not finite: {examples}."
 )
 
-NOTHING: Mapping[str, Fact] = {}
+NOTHING: Mapping[str, Param] = {}
 _TRIED = 10_000
 _FEW = 127
 """Cells that tell how often a column's texts repeat."""
@@ -54,9 +54,9 @@ class Cells:
     def refuse(
         self,
         code: str,
-        words: Forms,
+        words: Plural,
         places: np.ndarray | Sequence[int],
-        facts: Mapping[str, Fact] = NOTHING,
+        facts: Mapping[str, Param] = NOTHING,
         *,
         quote: bool = True,
     ) -> None:
@@ -69,12 +69,12 @@ class Cells:
             line, name = int(self.table.lines[row]), shown(self.table.column(self.id_column)[row].as_py())
             if quote:
                 value = shown(self.text(place))
-                examples.append(said("line {line} (id {id}) is {value}", line=line, id=name, value=value))
+                examples.append(Message("line {line} (id {id}) is {value}", line=line, id=name, value=value))
             else:
-                examples.append(said("line {line} (id {id})", line=line, id=name))
+                examples.append(Message("line {line} (id {id})", line=line, id=name))
         row = self.row(places[0])
         told = listed(examples, len(places))
-        message = counted(len(places), *words, column=shown(self.column), examples=told, **facts)
+        message = Message.counted(len(places), *words, column=shown(self.column), examples=told, **facts)
         name = self.table.column(self.id_column)[row].as_py()
         self.problems.append(Problem(code, message, self.column, int(self.table.lines[row]), name, len(places)))
 

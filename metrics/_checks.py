@@ -15,13 +15,13 @@ from metrics._errors import MetricFailed, ParameterError, Problem, Refused, Subm
 from metrics._findings import Finding, not_best
 from metrics._id_suspicions import split_groups
 from metrics._layout import USAGE, check_truth_header, id_column_of
+from metrics._messages import EXAMPLES, Message, Plural, joined, listed
 from metrics._parameters import complete
 from metrics._prepare import judge_table
 from metrics._registry import get
 from metrics._scan import LONGEST_MASK_LINE
 from metrics._secondary import Asked, role_columns
 from metrics._secondary_checks import SecondaryReport, refused_beside, secondary_reports
-from metrics._sentences import EXAMPLES, counted, forms, joined, later, listed, said
 from metrics._sound_rows import sound_rows
 from metrics._splits import refuse_group
 from metrics._suspicions import Share, balance, suspicions
@@ -87,7 +87,7 @@ def check_truth(
     except ParameterError as error:
         return TruthReport(
             [
-                Finding("parameter", said("{parameter}: {sentence}", parameter=name, sentence=text))
+                Finding("parameter", Message("{parameter}: {sentence}", parameter=name, sentence=text))
                 for name, text in error.errors.items()
             ]
         )
@@ -151,31 +151,31 @@ def _beside_faults(
 
 
 _WHY = {
-    "repeated_ids": later("A row could not be told from its twin."),
-    "blank_id": later("Nobody could name the row in a submission."),
-    "missing_value": later("There is no answer to compare with."),
-    "unknown_usage": later("The row would belong to no split."),
-    "usage_name": later("It would be read as answers, and the file would be split once more."),
-    "empty_split": later("One of the two boards would be empty."),
-    "unscorable": later("Every submission would fail on this part, through no fault of its author."),
-    "target_columns": later("It would be unclear which column is the answer."),
-    "row_width": later("Which value belongs to which column would be a guess."),
-    "line_break": later("The rows behind the quote would be lost."),
-    "header_missing": later("The first row would be lost."),
+    "repeated_ids": Message("A row could not be told from its twin."),
+    "blank_id": Message("Nobody could name the row in a submission."),
+    "missing_value": Message("There is no answer to compare with."),
+    "unknown_usage": Message("The row would belong to no split."),
+    "usage_name": Message("It would be read as answers, and the file would be split once more."),
+    "empty_split": Message("One of the two boards would be empty."),
+    "unscorable": Message("Every submission would fail on this part, through no fault of its author."),
+    "target_columns": Message("It would be unclear which column is the answer."),
+    "row_width": Message("Which value belongs to which column would be a guess."),
+    "line_break": Message("The rows behind the quote would be lost."),
+    "header_missing": Message("The first row would be lost."),
 }
 
 # Translators: all rows together, beside the public and the private part
-_PARTS = {"overall": later("overall"), "public": later("public"), "private": later("private")}
-_MISSING_FROM_FILE = forms(
+_PARTS = {"overall": Message("overall"), "public": Message("public"), "private": Message("private")}
+_MISSING_FROM_FILE = Plural(
     "{count} id of the truth missing from {file}: {ids}.", "{count} ids of the truth missing from {file}: {ids}."
 )
-_MISSING_FROM_TRUTH = forms(
+_MISSING_FROM_TRUTH = Plural(
     "{count} id of {file} missing from the truth: {ids}.", "{count} ids of {file} missing from the truth: {ids}."
 )
 
 
 def _blocking(problem: Problem) -> Finding:
-    why = said(_WHY[problem.code]) if problem.code in _WHY else ""
+    why = _WHY.get(problem.code, "")
     return Finding(**problem.as_dict() | {"message": problem.message}, blocking=True, why=why)
 
 
@@ -205,7 +205,7 @@ def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     try:
         result = truth.evaluate(truth.perfect_submission())
     except (SubmissionError, MetricFailed) as error:
-        message = said("A perfect submission is refused: {reasons}", reasons=words_of(error))
+        message = Message("A perfect submission is refused: {reasons}", reasons=words_of(error))
         return {"best": best, "passed": False}, [Finding("self_test", message)]
     values = {"overall": result.overall, "public": result.public, "private": result.private}
     wrong = {name: value for name, value in values.items() if value is not None and value != best}
@@ -219,12 +219,12 @@ def _best_for_nothing(truth: Truth, measured: Baselines) -> list[Finding]:
     best = truth.metric.best_with(truth.params)
     for one in measured.files:
         if one.is_constant and (splits := [name for name, found in one.values.items() if found["value"] == best]):
-            message = said(
+            message = Message(
                 "The same answer in each row ({answer}) scores the best value: {parts}.",
                 answer=one.says,
-                parts=joined([said(_PARTS[name]) for name in splits], ", "),
+                parts=joined([_PARTS[name] for name in splits], ", "),
             )
-            why = said("Everybody can be first without a model. Are all the answers there the same?")
+            why = Message("Everybody can be first without a model. Are all the answers there the same?")
             return [Finding("constant_is_best", message, blocking=False, why=why)]
     return []
 
@@ -243,8 +243,8 @@ def _sample(truth: Truth, sample: Source) -> list[Finding]:
     except SubmissionError as error:
         first = error.problems[0]
         problems = joined([one.message for one in error.problems[:3]])
-        message = said("The sample submission does not fit this truth: {problems}", problems=problems)
-        why = said("Every file made from the sample would be refused. Replace the sample or correct the truth.")
+        message = Message("The sample submission does not fit this truth: {problems}", problems=problems)
+        why = Message("Every file made from the sample would be refused. Replace the sample or correct the truth.")
         return [Finding("sample_differs", message, first.column, first.line, first.id, first.count, True, why)]
     return []
 
@@ -263,7 +263,7 @@ def _test(truth: Truth, name: str, source: Source) -> list[Finding]:
     is_there[found[found >= 0]] = True
     if is_there.sum() * 2 < min(truth.rows, len(ids)):
         return []
-    why = said("Students predict what the test file holds: such a file would be refused. Correct one of the two.")
+    why = Message("Students predict what the test file holds: such a file would be refused. Correct one of the two.")
     pairs = (
         (truth.ids.array, np.flatnonzero(~is_there), _MISSING_FROM_FILE),
         (ids, np.flatnonzero(found < 0), _MISSING_FROM_TRUTH),
@@ -273,6 +273,6 @@ def _test(truth: Truth, name: str, source: Source) -> list[Finding]:
         if len(places):
             names = [array[int(place)].as_py() for place in places[:EXAMPLES]]
             told = listed(list(map(shown, names)), len(places))
-            message = counted(len(places), *words, file=shown(name), ids=told)
+            message = Message.counted(len(places), *words, file=shown(name), ids=told)
             findings.append(Finding("ids_differ", message, truth.id_column, None, names[0], len(places), False, why))
     return findings

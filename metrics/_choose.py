@@ -16,10 +16,10 @@ from metrics._evaluate import measure
 from metrics._headers import check_header
 from metrics._inputs import Label
 from metrics._layout import USAGE, Layout, check_truth_header, id_column_of, layout_of
+from metrics._messages import Message, joined
 from metrics._natures import MOST_CELLS, Nature, nature_of
 from metrics._registry import catalogue
 from metrics._scan import LONGEST_MASK_LINE
-from metrics._sentences import Sentence, joined, later, said
 from metrics._strays import strays_of
 from metrics._tables import Source, Table, pick, raw_cells, read_bytes, read_table
 from metrics._truth import Truth, unscorable_parts
@@ -32,8 +32,8 @@ _SEED = 11
 _TRIED_ROWS = 1000
 _MOST_NAMED = 5
 # Translators: {answers} are what the answers look like (3 classes), {columns} kinds of column (label)
-_USUAL = later("The answers are {answers}; a submission has: {columns}.")
-_POSSIBLE = later("It can read the answers, though they are {answers}; a submission has: {columns}.")
+_USUAL = Message("The answers are {answers}; a submission has: {columns}.")
+_POSSIBLE = Message("It can read the answers, though they are {answers}; a submission has: {columns}.")
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,10 @@ class _File:
         """Whether one metric fits."""
         params = self._mapped(metric)
         if asked := [parameter.name for parameter in metric.parameters if parameter.required]:
-            reason = said("It must be told {parameters}, for which it has no default.", parameters=", ".join(asked))
+            reason = Message("It must be told {parameters}, for which it has no default.", parameters=", ".join(asked))
             return Fit(metric.key, False, False, reason, params)
         if metric.adapted is not None:
-            return Fit(metric.key, False, False, said("Which metrics it is made of is for you to write."), params)
+            return Fit(metric.key, False, False, Message("Which metrics it is made of is for you to write."), params)
         try:
             layout = layout_of(metric, self.table, self.id_column, params)
         except Refused as refused:
@@ -133,7 +133,7 @@ class _File:
     def _problems(self, metric: Metric, params: dict[str, Any], layout: Layout, table: Table) -> list[Problem]:
         """Why a metric cannot score such rows."""
         if self._longest > metric.longest_line:
-            message = said(
+            message = Message(
                 "A cell has {bytes} bytes; lines of at most {most} bytes can be read.",
                 bytes=self._longest,
                 most=metric.longest_line,
@@ -150,15 +150,15 @@ class _File:
         words = nature.words
         targets = self._targets(metric, params)
         if 1 < len(targets) <= _MOST_NAMED and metric.truth.many:
-            words = said("{answers} ({columns})", answers=words, columns=", ".join(f"“{name}”" for name in targets))
+            words = Message("{answers} ({columns})", answers=words, columns=", ".join(f"“{name}”" for name in targets))
         if self.strays is not None:
-            words = said("{answers}, all but {others}", answers=words, others=self.strays.words)
+            words = Message("{answers}, all but {others}", answers=words, others=self.strays.words)
         for role in metric.roles:
             if params[role] is not None:
-                words = said("{answers}, {role} from {column}", answers=words, role=role, column=f"“{params[role]}”")
-        reason = said(_USUAL if is_usual else _POSSIBLE, answers=words, columns=metric.submission.words)
+                words = Message("{answers}, {role} from {column}", answers=words, role=role, column=f"“{params[role]}”")
+        reason = Message(_USUAL if is_usual else _POSSIBLE, answers=words, columns=metric.submission.words)
         spare = [
-            said("Choose it only if {column} is the {role}.", column=f"“{column}”", role=role)
+            Message("Choose it only if {column} is the {role}.", column=f"“{column}”", role=role)
             for role, column in _spare_columns(metric, params)
         ]
         return joined([reason, *spare])
@@ -244,7 +244,7 @@ def _could_play(kind: Kind, cells: Cells) -> bool:
 
 def _brief(problem: Problem) -> str:
     """A complaint with one example."""
-    return problem.message.in_short() if isinstance(problem.message, Sentence) else problem.message
+    return problem.message.with_one_example() if isinstance(problem.message, Message) else problem.message
 
 
 def _is_meant(metric: Metric, nature: Nature, targets: Sequence[str]) -> bool:
@@ -268,11 +268,11 @@ def _tried(truth: Truth) -> list[Problem]:
             return problems
         value = measure(small, small.metric.submission.fill(np.arange(len(perfect)), prediction)).overall
     except (MetricError, NotFinite) as error:
-        return [Problem("self_test", said("A perfect file cannot be scored: {reasons}", reasons=words_of(error)))]
+        return [Problem("self_test", Message("A perfect file cannot be scored: {reasons}", reasons=words_of(error)))]
     best = small.metric.best_with(small.params)
     if value == best:
         return []
-    message = said("A perfect file scores {value} instead of {best}.", value=f"{value:g}", best=f"{best:g}")
+    message = Message("A perfect file scores {value} instead of {best}.", value=f"{value:g}", best=f"{best:g}")
     return [Problem("self_test", message)]
 
 

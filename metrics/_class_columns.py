@@ -11,18 +11,18 @@ import numpy as np
 from metrics._cells import NOTHING, WORDS, Cells, Kind
 from metrics._errors import Problem, shown
 from metrics._inputs import Binary, Probability
+from metrics._messages import EXAMPLES, Message, Param, Plural, listed
 from metrics._numbers import to_decimal
-from metrics._sentences import EXAMPLES, Fact, Forms, counted, forms, listed, said
 
 MOST_CLASSES = 1000
 """A submission has a column for each label of the truth; more than this would be no table."""
 
 SLACK = 1e-3
 """By how much the probabilities of a row may miss the sum of 1."""
-_NOT_ONE_CLASS = forms(
+_NOT_ONE_CLASS = Plural(
     "{count} row without exactly one 1: {examples}.", "{count} rows without exactly one 1: {examples}."
 )
-_NOT_A_DISTRIBUTION = forms(
+_NOT_A_DISTRIBUTION = Plural(
     "{count} row whose probabilities do not sum to 1 (±{slack}): {examples}.",
     "{count} rows whose probabilities do not sum to 1 (±{slack}): {examples}.",
 )
@@ -50,7 +50,7 @@ class OneClass(Kind):
     the same classes and an ignored row can name one that no other row has.
     """
 
-    words = said("label, or one 0/1 column per class")
+    words = Message("label, or one 0/1 column per class")
     many = True
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Classes:
@@ -84,7 +84,7 @@ def _names(cells: Cells) -> tuple[str, ...]:
     """The sorted labels of the file, ignored rows included; as numbers where all of them are."""
     texts = [text for text in cells.table.column(cells.column).unique().to_pylist() if text]
     if len(texts) > MOST_CLASSES:
-        message = said(
+        message = Message(
             "The column {column} has {labels} different labels, and a submission would need a column for each: at most "
             "{most} can be read.",
             column=shown(cells.column),
@@ -94,7 +94,7 @@ def _names(cells: Cells) -> tuple[str, ...]:
         cells.problems.append(Problem("too_many_classes", message, cells.column, count=len(texts)))
         texts = texts[:MOST_CLASSES]
     if cells.id_column in texts:
-        message = said(
+        message = Message(
             "The label {label} is called like the id column: a submission could not have both.",
             label=shown(cells.id_column),
         )
@@ -107,13 +107,13 @@ class ClassProbabilities(Kind):
     """A probability for each class, float64 of shape (n, classes). With ``whole`` each row must sum to 1, give or
     take ``SLACK``."""
 
-    words = said("one probability per class")
+    words = Message("one probability per class")
     many = True
 
     def __init__(self, *, whole: bool = False) -> None:
         self.whole = whole
         if whole:
-            self.words = said("one probability per class, summing to 1")
+            self.words = Message("one probability per class, summing to 1")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> np.ndarray:
         values = np.column_stack([Probability().one(cells) for cells in columns])
@@ -157,10 +157,10 @@ def refuse_sums(columns: Sequence[Cells], values: np.ndarray) -> None:
 def refuse_rows(
     columns: Sequence[Cells],
     code: str,
-    words: Forms,
+    words: Plural,
     places: np.ndarray,
     sums: np.ndarray | None = None,
-    facts: Mapping[str, Fact] = NOTHING,
+    facts: Mapping[str, Param] = NOTHING,
 ) -> None:
     """Complain about rows as a whole: one problem with up to five examples, and with their sums. ``words`` name
     ``examples`` and the ``facts``."""
@@ -173,12 +173,12 @@ def refuse_rows(
         row = cells.row(place)
         line, name = int(lines[row]), shown(names[row].as_py())
         if sums is None:
-            examples.append(said("line {line} (id {id})", line=line, id=name))
+            examples.append(Message("line {line} (id {id})", line=line, id=name))
         else:
             total = f"{sums[place]:.6g}"
-            examples.append(said("line {line} (id {id}) sums to {sum}", line=line, id=name, sum=total))
+            examples.append(Message("line {line} (id {id}) sums to {sum}", line=line, id=name, sum=total))
     row = cells.row(places[0])
-    message = counted(len(places), *words, examples=listed(examples, len(places)), **facts)
+    message = Message.counted(len(places), *words, examples=listed(examples, len(places)), **facts)
     found = Problem(code, message, cells.column, int(lines[row]), names[row].as_py(), len(places))
     cells.problems.append(found)
     cells.refused.append(places)

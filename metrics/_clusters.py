@@ -10,13 +10,13 @@ from metrics._arrays import Coded
 from metrics._crossing import cross
 from metrics._figures import Figure, Grid
 from metrics._inputs import Label
-from metrics._sentences import said
+from metrics._messages import Message
 
 
 class Cluster(Label):
     """One cluster per row under any name, never empty."""
 
-    words = said("cluster (any name)")
+    words = Message("cluster (any name)")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from metrics._figures import Figure, Grid
-from metrics._sentences import said
+from metrics._messages import Message
 from metrics._sums import exact_sum
 
 Skip = Annotated[bool, "Leave out columns with only one class in a split, instead of refusing the truth."]
@@ -31,9 +31,9 @@ def missing_class(truth: np.ndarray, skip: bool) -> str:
     if both.all() or (skip and both.any()):
         return ""
     if skip:
-        return said("none of its columns has both 0 and 1.")
+        return Message("none of its columns has both 0 and 1.")
     place = int(np.argmin(both))
-    return said(
+    return Message(
         "all its answers of target column {place} are {answer}; both 0 and 1 are needed.",
         place=place + 1,
         answer=f"{truth[0, place]:g}",

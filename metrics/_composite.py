@@ -22,8 +22,8 @@ from metrics._contract import Contributions, Metric, sums_of
 from metrics._errors import NotFinite, ParameterError, shown
 from metrics._evaluate import row_contributions
 from metrics._figures import Figure, Grid
+from metrics._messages import Message, joined
 from metrics._parameters import Longest, chosen, complete
-from metrics._sentences import counted, joined, later, said
 
 MOST_PARTS = 30
 EACH = "*"
@@ -37,8 +37,8 @@ Combine = Annotated[
 LONG = Longest(3000)
 _BREAK = re.compile(r"[;\r\n]+")
 _OTHER_WAY = {
-    "maximize": later("Higher values of {metric} are better: its weight must be {sign} here."),
-    "minimize": later("Lower values of {metric} are better: its weight must be {sign} here."),
+    "maximize": Message("Higher values of {metric} are better: its weight must be {sign} here."),
+    "minimize": Message("Lower values of {metric} are better: its weight must be {sign} here."),
 }
 
 
@@ -78,17 +78,19 @@ def parts_of(text: str, direction: str) -> tuple[Part, ...]:
     """The parts that a text names. Raises ``ValueError`` with a sentence that names the part at fault."""
     lines = [line for line in map(str.strip, _BREAK.split(text)) if line]
     if not lines:
-        raise ValueError(said("Name at least one part: a weight, a metric and its columns."))
+        raise ValueError(Message("Name at least one part: a weight, a metric and its columns."))
     if len(lines) > MOST_PARTS:
         raise ValueError(
-            said("{parts} parts are named; at most {most} can be read.", parts=len(lines), most=MOST_PARTS)
+            Message("{parts} parts are named; at most {most} can be read.", parts=len(lines), most=MOST_PARTS)
         )
     found, faults = [], []
     for place, line in enumerate(lines, 1):
         try:
             found.append(replace(_part_of(line, direction), line=place))
         except ValueError as error:
-            faults.append(said("Part {place}, {line}: {reason}", place=place, line=shown(line), reason=error.args[0]))
+            faults.append(
+                Message("Part {place}, {line}: {reason}", place=place, line=shown(line), reason=error.args[0])
+            )
     if faults:
         raise ValueError(joined(faults))
     return tuple(found)
@@ -98,15 +100,15 @@ def _part_of(line: str, direction: str) -> Part:
     try:
         words = shlex.split(line)
     except ValueError:
-        raise ValueError(said("A quotation mark is open at the end.")) from None
+        raise ValueError(Message("A quotation mark is open at the end.")) from None
     weight = _weight_of(words[0])
     if len(words) < 2:
-        raise ValueError(said("The metric is missing: write the weight, the metric and its columns."))
+        raise ValueError(Message("The metric is missing: write the weight, the metric and its columns."))
     metric = _metric_of(words[1])
     wanted = 1 if metric.direction == direction else -1
     if weight * wanted <= 0:
-        sign = said("more than 0") if wanted > 0 else said("less than 0")
-        raise ValueError(said(_OTHER_WAY[metric.direction], metric=metric.key, sign=sign))
+        sign = Message("more than 0") if wanted > 0 else Message("less than 0")
+        raise ValueError(Message(_OTHER_WAY[metric.direction], metric=metric.key, sign=sign))
     names = {parameter.name for parameter in metric.parameters}
     given = [word.partition("=") for word in words[2:] if word.partition("=")[0] in names and "=" in word]
     columns = tuple(word for word in words[2:] if not (word.partition("=")[0] in names and "=" in word))
@@ -114,14 +116,14 @@ def _part_of(line: str, direction: str) -> Part:
         params = complete(metric.parameters, {name: value for name, _, value in given})
     except ParameterError as error:
         reasons = [
-            said("{parameter}: {sentence}", parameter=name, sentence=text) for name, text in error.errors.items()
+            Message("{parameter}: {sentence}", parameter=name, sentence=text) for name, text in error.errors.items()
         ]
         raise ValueError(joined(reasons)) from None
     if len(set(columns)) < len(columns):
-        raise ValueError(said("A column is named twice."))
+        raise ValueError(Message("A column is named twice."))
     if columns and columns != (EACH,) and not metric.truth.many and len(columns) != metric.truth.columns:
         raise ValueError(
-            counted(
+            Message.counted(
                 metric.truth.columns,
                 "{metric} reads {count} column, not {columns}. Names with spaces are written in quotation marks; "
                 "its parameters are: {parameters}.",
@@ -129,7 +131,7 @@ def _part_of(line: str, direction: str) -> Part:
                 "its parameters are: {parameters}.",
                 metric=metric.key,
                 columns=", ".join(map(shown, columns)),
-                parameters=", ".join(sorted(names)) or said("none"),
+                parameters=", ".join(sorted(names)) or Message("none"),
             )
         )
     return Part(weight, metric.key, columns, params)
@@ -141,7 +143,7 @@ def _weight_of(word: str) -> float:
     except ValueError:
         weight = math.nan
     if not math.isfinite(weight) or not 1e-9 <= abs(weight) <= 1e9:
-        raise ValueError(said("{value} is not a weight: write a number such as 0.5 first.", value=shown(word)))
+        raise ValueError(Message("{value} is not a weight: write a number such as 0.5 first.", value=shown(word)))
     return weight
 
 
@@ -150,9 +152,9 @@ def _metric_of(key: str) -> Metric:
 
     metric = built_in_metric(key)
     if metric is None:
-        raise ValueError(said("No built-in metric is called {key}.", key=shown(key)))
+        raise ValueError(Message("No built-in metric is called {key}.", key=shown(key)))
     if metric.adapted is not None:
-        raise ValueError(said("{metric} is a composite itself.", metric=metric.key))
+        raise ValueError(Message("{metric} is a composite itself.", metric=metric.key))
     return metric
 
 
@@ -303,7 +305,7 @@ def unscorable(truth: PartArrays) -> str:
     for part, answers in zip(truth.parts, truth.arrays, strict=True):
         check = part.metric.unscorable
         if check is not None and (reason := check(answers, **chosen(check, part.params))):
-            found.append(said("in the part {part}, {reason}", part=shown(part.name), reason=reason))
+            found.append(Message("in the part {part}, {reason}", part=shown(part.name), reason=reason))
     return joined(found)
 
 

@@ -12,16 +12,16 @@ from metrics._composite import Part, PartArrays, ready, spread_out, unscorable
 from metrics._contract import answer_columns
 from metrics._errors import Problem, shown
 from metrics._inputs import Binary, Label
+from metrics._messages import Message
 from metrics._parameters import chosen
 from metrics._scan import LONGEST_MASK_LINE
-from metrics._sentences import counted, said
 from metrics._tables import pick
 
 
 class TruthOfParts(Kind):
     """The answers and further columns of all parts, as ``PartArrays``."""
 
-    words = said("the columns of all parts")
+    words = Message("the columns of all parts")
     many = True
     longest_line = LONGEST_MASK_LINE
 
@@ -37,7 +37,7 @@ class TruthOfParts(Kind):
                 continue
             found.append((part, _answers_of(part, by_name)))
         if not found and not columns[0].problems:
-            columns[0].problems.append(Problem("no_target", said("No target column is left for the parts.")))
+            columns[0].problems.append(Problem("no_target", Message("No target column is left for the parts.")))
         _say_once(columns)
         parts, arrays = tuple(part for part, _ in found), tuple(array for _, array in found)
         return PartArrays(parts, arrays, len(columns[0].array), by_name)
@@ -52,7 +52,7 @@ def _misfit(part: Part, by_name: Mapping[str, Cells]) -> Problem | None:
     names = ", ".join(map(shown, list(by_name)[:10]))
     for column in (*part.columns, *part.roles.values()):
         if column not in by_name:
-            message = said(
+            message = Message(
                 "The part {part} reads the column {column}, and the file has {names}.",
                 part=shown(part.name),
                 column=shown(column),
@@ -61,7 +61,7 @@ def _misfit(part: Part, by_name: Mapping[str, Cells]) -> Problem | None:
             return Problem("column_missing", message, column=column)
     metric = part.metric
     if not metric.truth.many and len(part.columns) != metric.truth.columns:
-        message = counted(
+        message = Message.counted(
             metric.truth.columns,
             "The part {part} reads {count} target column, and the file has {names}. Name the column after the metric, "
             "or write * for the mean over all columns.",
@@ -105,7 +105,7 @@ def submission_names(truth: PartArrays, columns: tuple[str, ...]) -> list[str]:
 class SubmissionOfParts(Kind):
     """The predictions of all parts, as ``PartArrays``."""
 
-    words = said("the columns of all parts")
+    words = Message("the columns of all parts")
     many = True
     longest_line = LONGEST_MASK_LINE
 

@@ -13,7 +13,7 @@ import zlib
 from pathlib import Path
 
 from metrics._errors import Problem, Refused, shown
-from metrics._sentences import counted, joined, later, said
+from metrics._messages import Message, joined
 
 LIMIT = 500_000_000
 """Bytes a CSV may have after unpacking, unless the caller says otherwise."""
@@ -29,25 +29,25 @@ _BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Ru
 _SLACK = 1 << 16  # tiny archives may compress better than the ratio
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", later("an old Excel or Word file (.xls, .doc)")),
-    (b"BZh", later("a bzip2 archive")),
-    (b"\xfd7zXZ\x00", later("an xz archive")),
-    (b"\x28\xb5\x2f\xfd", later("a Zstandard archive")),
-    (b"7z\xbc\xaf\x27\x1c", later("a 7-Zip archive")),
-    (b"Rar!\x1a\x07", later("a RAR archive")),
-    (b"PAR1", later("a Parquet file")),
-    (b"ARROW1", later("an Arrow (Feather) file")),
-    (b"FEA1", later("a Feather file")),
-    (b"\x93NUMPY", later("a NumPy file (.npy)")),
-    (b"\x89HDF\r\n\x1a\n", later("an HDF5 file")),
-    (b"SQLite format 3\x00", later("an SQLite database")),
-    (b"%PDF-", later("a PDF document")),
-    (b"\x89PNG\r\n\x1a\n", later("a PNG image")),
-    (b"\xff\xd8\xff", later("a JPEG image")),
-    (b"GIF8", later("a GIF image")),
-    (b"{\\rtf", later("an RTF document")),
-    (b"#!", later("a script")),
-    (b"\x7fELF", later("a program")),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Message("an old Excel or Word file (.xls, .doc)")),
+    (b"BZh", Message("a bzip2 archive")),
+    (b"\xfd7zXZ\x00", Message("an xz archive")),
+    (b"\x28\xb5\x2f\xfd", Message("a Zstandard archive")),
+    (b"7z\xbc\xaf\x27\x1c", Message("a 7-Zip archive")),
+    (b"Rar!\x1a\x07", Message("a RAR archive")),
+    (b"PAR1", Message("a Parquet file")),
+    (b"ARROW1", Message("an Arrow (Feather) file")),
+    (b"FEA1", Message("a Feather file")),
+    (b"\x93NUMPY", Message("a NumPy file (.npy)")),
+    (b"\x89HDF\r\n\x1a\n", Message("an HDF5 file")),
+    (b"SQLite format 3\x00", Message("an SQLite database")),
+    (b"%PDF-", Message("a PDF document")),
+    (b"\x89PNG\r\n\x1a\n", Message("a PNG image")),
+    (b"\xff\xd8\xff", Message("a JPEG image")),
+    (b"GIF8", Message("a GIF image")),
+    (b"{\\rtf", Message("an RTF document")),
+    (b"#!", Message("a script")),
+    (b"\x7fELF", Message("a program")),
 )
 _MARKUP = (b"<!doctype", b"<html", b"<head", b"<?xml", b"<body")
 
@@ -57,12 +57,12 @@ def container_of(head: bytes) -> str | None:
     if head.startswith(b"\x1f\x8b"):
         return "gzip"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return later("an Excel or Office file (.xlsx, .docx, …)") if _is_office(head) else "zip"
+        return Message("an Excel or Office file (.xlsx, .docx, …)") if _is_office(head) else "zip"
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return name
     if len(head) > 2 and head[0] == 0x80 and head[1] in (2, 3, 4, 5):
-        return later("a Python pickle")
+        return Message("a Python pickle")
     return _text_that_is_no_csv(head)
 
 
@@ -73,15 +73,15 @@ def _is_office(head: bytes) -> bool:
 def _text_that_is_no_csv(head: bytes) -> str | None:
     start = head[:512].removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.lower().startswith(_MARKUP):
-        return later("a web page (HTML or XML), perhaps a log-in page that was saved in place of the file")
+        return Message("a web page (HTML or XML), perhaps a log-in page that was saved in place of the file")
     if start.startswith((b"{", b"[")):
-        return later("a JSON file")
+        return Message("a JSON file")
     return None
 
 
 def refuse_container(name: str) -> Problem:
     """The message for a file that is something else than a CSV."""
-    return _broken(said("This is {kind}, not a CSV file. Save or export it as CSV (UTF-8, comma).", kind=said(name)))
+    return _broken(Message("This is {kind}, not a CSV file. Save or export it as CSV (UTF-8, comma).", kind=name))
 
 
 def _broken(message: str) -> Problem:
@@ -125,8 +125,8 @@ def unpack(data: bytes, limit: int = LIMIT) -> bytes:
         raise Refused(refuse_container(kind))
     nested = container_of(inner[:4096])
     if nested is not None:
-        what = {"gzip": later("a gzip file"), "zip": later("a zip archive")}.get(nested, nested)
-        raise Refused(_broken(said("Inside the archive is {kind}, not a CSV file.", kind=said(what))))
+        what = {"gzip": Message("a gzip file"), "zip": Message("a zip archive")}.get(nested, nested)
+        raise Refused(_broken(Message("Inside the archive is {kind}, not a CSV file.", kind=what)))
     return inner
 
 
@@ -169,11 +169,11 @@ def _gunzip(data: bytes, limit: int) -> bytes:
                 _hold(total, len(data), limit)
                 rest = inflater.unconsumed_tail
     except zlib.error:
-        raise Refused(_broken(said("The gzip file is damaged and cannot be unpacked."))) from None
+        raise Refused(_broken(Message("The gzip file is damaged and cannot be unpacked."))) from None
     if not inflater.eof:
-        raise Refused(_broken(said("The gzip file is cut off: its end is missing.")))
+        raise Refused(_broken(Message("The gzip file is cut off: its end is missing.")))
     if inflater.unused_data.strip(b"\x00") or data[place:].strip(b"\x00"):
-        raise Refused(_broken(said("The gzip file holds more than one member; one CSV is expected.")))
+        raise Refused(_broken(Message("The gzip file holds more than one member; one CSV is expected.")))
     return b"".join(parts)
 
 
@@ -183,7 +183,7 @@ def _unzip(data: bytes, limit: int) -> bytes:
             member = _only_member(archive.infolist())
             return _stream(archive, member, len(data), limit)
     except _BROKEN_ZIP:
-        raise Refused(_broken(said("The zip archive is damaged or encrypted."))) from None
+        raise Refused(_broken(Message("The zip archive is damaged or encrypted."))) from None
 
 
 def check_zip(data: bytes) -> None:
@@ -192,7 +192,7 @@ def check_zip(data: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _only_member(archive.infolist())
     except _BROKEN_ZIP:
-        raise Refused(_broken(said("The zip archive is damaged or encrypted."))) from None
+        raise Refused(_broken(Message("The zip archive is damaged or encrypted."))) from None
 
 
 def _is_by_the_way(name: str) -> bool:
@@ -204,27 +204,29 @@ def _is_by_the_way(name: str) -> bool:
 def _only_member(members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
     found = [m for m in members if not m.is_dir() and not _is_by_the_way(m.filename)]
     if len(found) != 1:
-        message = counted(
+        message = Message.counted(
             len(found),
             "The zip archive holds {count} file; exactly one CSV is expected.",
             "The zip archive holds {count} files; exactly one CSV is expected.",
         )
         if found:
             names = joined([shown(m.filename) for m in found[:5]], ", ")
-            message = joined([message, said("Found: {names}.", names=names)])
+            message = joined([message, Message("Found: {names}.", names=names)])
         raise Refused(_broken(message))
     if min(m.header_offset for m in members):
-        raise Refused(_broken(said("The zip archive has other bytes before its first file: it is damaged.")))
+        raise Refused(_broken(Message("The zip archive has other bytes before its first file: it is damaged.")))
     member = found[0]
     if (member.external_attr >> 16) & 0o170000 == 0o120000:
-        raise Refused(_broken(said("The zip archive holds a link instead of a CSV file.")))
+        raise Refused(_broken(Message("The zip archive holds a link instead of a CSV file.")))
     name = member.filename.replace("\\", "/")
     if name.startswith("/") or ".." in name.split("/") or ":" in name:
-        raise Refused(_broken(said("The path {path} in the zip archive is not allowed.", path=shown(member.filename))))
+        raise Refused(
+            _broken(Message("The path {path} in the zip archive is not allowed.", path=shown(member.filename)))
+        )
     if member.flag_bits & 1:
-        raise Refused(_broken(said("The zip archive is encrypted; send it without a password.")))
+        raise Refused(_broken(Message("The zip archive is encrypted; send it without a password.")))
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise Refused(_broken(said("The zip archive uses an unusual compression; use plain 'deflate'.")))
+        raise Refused(_broken(Message("The zip archive uses an unusual compression; use plain 'deflate'.")))
     return member
 
 
@@ -243,11 +245,13 @@ def _hold(total: int, packed: int, limit: int) -> None:
     if total > limit:
         raise Refused(_too_large(limit))
     if total > packed * RATIO + _SLACK:
-        message = said("The archive unpacks to more than {times} times its size and was not read further.", times=RATIO)
+        message = Message(
+            "The archive unpacks to more than {times} times its size and was not read further.", times=RATIO
+        )
         raise Refused(_broken(message))
 
 
 def _too_large(limit: int) -> Problem:
     if limit >= 10**6:
-        return Problem("too_large", said("The file is larger than {size} MB.", size=f"{limit / 1e6:,.0f}"))
-    return Problem("too_large", said("The file is larger than {size} bytes.", size=limit))
+        return Problem("too_large", Message("The file is larger than {size} MB.", size=f"{limit / 1e6:,.0f}"))
+    return Problem("too_large", Message("The file is larger than {size} bytes.", size=limit))

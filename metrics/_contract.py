@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from metrics._messages import Message, joined
 from metrics._parameters import Parameter, chosen, parameters_of
-from metrics._sentences import Sentence, as_sentence, joined, said
 from metrics._sums import exact_sum
 
 if TYPE_CHECKING:
@@ -153,11 +153,6 @@ class Metric:
     elsewhere: Callable[[Truth, Table, np.ndarray], Result] | None = None
     refuse_elsewhere: Callable[[Truth, Table], None] | None = None
 
-    def __post_init__(self) -> None:
-        if not self.is_outside:  # what an operator's file says stays as its author wrote it
-            object.__setattr__(self, "title", as_sentence(self.title))
-            object.__setattr__(self, "group", as_sentence(self.group))
-
     @property
     def is_outside(self) -> bool:
         """Whether its file was added by the operator: it runs in another process, for about a second each time, and
@@ -188,7 +183,7 @@ class Metric:
     @cached_property
     def _documentation(self) -> tuple[str, str]:
         head, _, rest = (self._module.__doc__ or "").strip().partition("\n")
-        return as_sentence(head.strip()), rest.strip()
+        return head.strip(), rest.strip()
 
     @property
     def summary(self) -> str:
@@ -207,18 +202,18 @@ class Metric:
         return " ".join(found[1].split()) if found else ""
 
     @cached_property
-    def columns(self) -> Sentence:
+    def columns(self) -> Message:
         """Which kinds of column the metric reads, in words."""
         truth = self.truth.words
         for name in self.roles:
-            truth = said("{kind} and {role}", kind=truth, role=name)
+            truth = Message("{kind} and {role}", kind=truth, role=name)
         # Translators: the columns of a ground truth and those of a submission to it
-        return said("{truth} → {submission}", truth=truth, submission=self.submission.words)
+        return Message("{truth} → {submission}", truth=truth, submission=self.submission.words)
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """What the host may set, in the order of the functions' keyword-only arguments."""
-        roles = [Parameter(name, "column", name, help=as_sentence(role.help)) for name, role in self.roles.items()]
+        roles = [Parameter(name, "column", name, help=role.help) for name, role in self.roles.items()]
         functions = [function for function in (self.rows, self.total, self.score) if function]
         return (*roles, *parameters_of(functions))
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from metrics._errors import GroundTruthError, Problem, Refused, shown
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
+from metrics._messages import Message
 from metrics._scan import LONGEST_MASK_LINE
-from metrics._sentences import said
 from metrics._tables import Source, csv_bytes, read_bytes, read_table
 
 
@@ -24,14 +24,14 @@ def correct_rows(
     try:
         table = read_table(read_bytes(truth), check_truth_header, longest_line=LONGEST_MASK_LINE)
         if not layout_of(None, table, id_column).has_split:
-            message = said("The file has no Usage column, so no row can be ignored.")
+            message = Message("The file has no Usage column, so no row can be ignored.")
             raise Refused(Problem("no_split", message, column=USAGE))
         names = table.column(id_column_of(table, id_column)).to_pylist()
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
     places = {name: place for place, name in enumerate(names)}
     if unknown := [name for name in (*corrected, *ignored) if name not in places]:
-        message = said("The ground truth has no row with the id {id}.", id=shown(unknown[0]))
+        message = Message("The ground truth has no row with the id {id}.", id=shown(unknown[0]))
         raise GroundTruthError([Problem("unknown_id", message, id=unknown[0], count=len(unknown))])
     cells = {name: array.to_pylist() for name, array in zip(table.names, table.arrays, strict=True)}
     for name, answers in corrected.items():

@@ -12,7 +12,7 @@ import numpy as np
 from metrics._arrays import Coded
 from metrics._contract import distinct_codes, distinct_pairs
 from metrics._figures import Figure, Grid
-from metrics._sentences import said
+from metrics._messages import Message
 from metrics._tables import pick, plain
 
 _SHOWN = 12
@@ -164,7 +164,7 @@ def one_label(truth: Coded) -> str:
     """Why these answers tell no labels apart, or ``""``."""
     first = truth.values[truth.codes[0]]
     if all(truth.values[code] == first for code in np.unique(truth.codes).tolist()):
-        return said("all its answers are the same; two different labels are needed.")
+        return Message("all its answers are the same; two different labels are needed.")
     return ""
 
 

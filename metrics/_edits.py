@@ -14,7 +14,7 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._contract import Contributions, distinct_pairs, ratio
-from metrics._sentences import said
+from metrics._messages import Message
 from metrics._tokens import Tokens, expand, split
 
 Lowercase = Annotated[bool, "Whether upper and lower case are the same."]
@@ -100,4 +100,4 @@ def per_length(sums: np.ndarray) -> float:
 
 def nothing_true(truth: Coded, lengths: np.ndarray) -> str:
     """Why there is nothing to divide by, or ``""``."""
-    return "" if lengths[truth.codes].any() else said("all its answers are empty.")
+    return "" if lengths[truth.codes].any() else Message("all its answers are empty.")

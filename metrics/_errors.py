@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from metrics._sentences import Sentence, forms_of, joined, said
+from metrics._messages import Message, forms_of, joined
 
 SHOWN = 40
 """How many characters of a file's value a message quotes."""
@@ -56,7 +56,7 @@ class Problem:
         }
 
     def as_kept(self) -> dict[str, Any]:
-        """``as_dict`` with the forms of the message, to say it in other languages later."""
+        """``as_dict`` with the template of the message, so that a site can translate it."""
         return self.as_dict() | forms_of(message=self.message)
 
 
@@ -127,8 +127,10 @@ class UnknownMetric(MetricError, KeyError):
     """No metric has this key."""
 
     @property
-    def words(self) -> Sentence:
-        return said("No metric is called {key}.", key=shown(self.args[0])) if self.args else said("No such metric.")
+    def words(self) -> Message:
+        return (
+            Message("No metric is called {key}.", key=shown(self.args[0])) if self.args else Message("No such metric.")
+        )
 
     def __str__(self) -> str:
         return str(self.words)

@@ -10,9 +10,9 @@ import numpy as np
 
 from metrics._cells import Cells, Kind
 from metrics._inputs import Number
-from metrics._sentences import forms, said
+from metrics._messages import Message, Plural
 
-_ZERO = forms(
+_ZERO = Plural(
     "{count} value of {column} is 0, and an error in per cent of 0 is endless: {examples}.",
     "{count} values of {column} are 0, and an error in per cent of 0 is endless: {examples}.",
 )
@@ -25,7 +25,7 @@ class NonZero(Number):
 
     def __init__(self) -> None:
         super().__init__(smallest=1e-50)
-        self.words = said("number other than 0")
+        self.words = Message("number other than 0")
 
     def one(self, cells: Cells) -> np.ndarray:
         values = super().one(cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metrics._sentences import Sentence, later, said
+from metrics._messages import Message
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,12 @@ class Finding:
 
 
 _NOT_BEST = {
-    "overall": later("A perfect submission scores {value} (overall) instead of {best}."),
-    "public": later("A perfect submission scores {value} (public) instead of {best}."),
-    "private": later("A perfect submission scores {value} (private) instead of {best}."),
+    "overall": Message("A perfect submission scores {value} (overall) instead of {best}."),
+    "public": Message("A perfect submission scores {value} (public) instead of {best}."),
+    "private": Message("A perfect submission scores {value} (private) instead of {best}."),
 }
 
 
-def not_best(part: str, value: float, best: float) -> Sentence:
+def not_best(part: str, value: float, best: float) -> Message:
     """What a perfect submission got in place of the best value."""
-    return said(_NOT_BEST[part], value=f"{value}", best=f"{best}")
+    return Message(_NOT_BEST[part], value=f"{value}", best=f"{best}")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from metrics._arrays import Coded
 from metrics._errors import Problem, shown
 from metrics._inputs import Label, LabelSet
+from metrics._messages import EXAMPLES, Message, listed
 from metrics._numbers import to_decimal
-from metrics._sentences import EXAMPLES, listed, said
 
 if TYPE_CHECKING:
     from metrics._truth import Truth
@@ -78,7 +78,7 @@ class ForeignLabels:
         if self._is_over or not self._met:
             return ()
         few = list(map(shown, self._met))[:EXAMPLES]
-        message = said(
+        message = Message(
             "No label of {column} is written like the one in sample_submission.csv: the file has {labels}. Labels are "
             "compared as text, so one that is written otherwise is a wrong answer.",
             column=shown(self._column),

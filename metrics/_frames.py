@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metrics._errors import Problem, Refused, shown
-from metrics._sentences import said
+from metrics._messages import Message
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ def bytes_of_frame(source: object) -> bytes:
     name."""
     pandas = sys.modules.get("pandas")  # a frame can only come from a program that has imported it
     if pandas is None or not isinstance(source, pandas.DataFrame):
-        message = said(
+        message = Message(
             "The data is given as {kind}, which is no table. Give a pandas DataFrame with a column of ids, or a CSV "
             "file by its path or its bytes.",
             kind=shown(_name_of(type(source))),
@@ -57,7 +57,7 @@ def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
     if names == [None] and _counts_rows(frame.index):
         return frame
     if None in names:
-        message = said(
+        message = Message(
             "The index of the DataFrame has no name and does not number the rows from 0. If it holds the ids, give it "
             "the name of the id column ({name}); if not, remove it ({remove}).",
             name='"frame.index.name = …"',

@@ -10,8 +10,8 @@ import numpy as np
 from metrics._arrays import Coded
 from metrics._errors import shown, words_of
 from metrics._flat import starts_of
+from metrics._messages import Message
 from metrics._numbers import to_decimal
-from metrics._sentences import said
 from metrics._tokens import Tokens
 
 LEAST, MOST = Decimal("0.001"), 50
@@ -63,7 +63,7 @@ def _grades_in(text: str, separator: str | None) -> dict[str, float]:
             continue
         if not label or number is None or not (number == 0 or LEAST <= number <= MOST):
             raise ValueError(
-                said(
+                Message(
                     '{part} is not "label:grade" with a grade of 0 or from {least} to {most}.',
                     part=shown(part),
                     least=f"{LEAST}",
@@ -71,7 +71,7 @@ def _grades_in(text: str, separator: str | None) -> dict[str, float]:
                 )
             )
         if label in found:
-            raise ValueError(said("{label} has two grades in one cell.", label=shown(label)))
+            raise ValueError(Message("{label} has two grades in one cell.", label=shown(label)))
         found[label] = float(number)
     return {label: grade for label, grade in found.items() if grade}
 

@@ -20,9 +20,9 @@ from metrics._errors import SubmissionError
 from metrics._evaluate import row_contributions
 from metrics._inputs import Number, Probability, Score
 from metrics._layout import SPLITS
+from metrics._messages import Message
 from metrics._parameters import chosen
 from metrics._prepare import prepare
-from metrics._sentences import said
 from metrics._tables import Source, pick
 from metrics._truth import Truth
 
@@ -92,16 +92,16 @@ def hardest_rows(
 def _why_not(truth: Truth) -> str:
     metric = truth.metric
     if metric.is_outside:
-        return said(
+        return Message(
             "{metric} was added by the operator as a whole; nobody knows what a row contributes to it.",
             metric=metric.title,
         )
     if metric.rows is None or metric.total is None or metric.whole:
-        return said(
+        return Message(
             "{metric} is computed on whole columns: no row has a part of its own in the score.", metric=metric.title
         )
     if _total(truth, np.ones(len(_dense(truth, _perfect(truth))[0]))) is None:
-        return said(
+        return Message(
             "{metric} is an average over labels under these parameters: no row has a part of its own.",
             metric=metric.title,
         )

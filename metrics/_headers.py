@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from metrics._errors import Problem, Refused, shown
-from metrics._sentences import EXAMPLES, Sentence, counted, later, listed, said
+from metrics._messages import EXAMPLES, Message, listed
 
 TRIMMED = (
     " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680"
@@ -18,7 +18,7 @@ TRIMMED = (
 
 _INVISIBLE = TRIMMED + "\u200b\u200c\u200d\u2060\ufeff"
 _MOST_COLUMNS = 2_000
-SEPARATORS = {";": later("semicolons"), "\t": later("tabs"), "|": later("vertical bars")}
+SEPARATORS = {";": Message("semicolons"), "\t": Message("tabs"), "|": Message("vertical bars")}
 NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
 
 
@@ -40,13 +40,13 @@ def header_of(data: bytes) -> tuple[list[str], int, int]:
             bare = raw.replace('"', "")
             if problems := check_separator([bare] if "," not in bare else [], line):
                 raise Refused(*problems) from None
-            message = said("Line {line}: the quotes of the header are broken.", line=line)
+            message = Message("Line {line}: the quotes of the header are broken.", line=line)
             raise Refused(Problem("quote", message, line=line)) from None
     else:
         names = raw.split(",")
     if len(names) > _MOST_COLUMNS:
         many = len(names)
-        message = said("The header names {names} columns; at most {most} are read.", names=many, most=_MOST_COLUMNS)
+        message = Message("The header names {names} columns; at most {most} are read.", names=many, most=_MOST_COLUMNS)
         raise Refused(Problem("too_many_columns", message, line=line, count=len(names)))
     return [name.strip(_INVISIBLE) for name in names], line, min(end + 1, len(data))
 
@@ -61,11 +61,11 @@ def check_separator(names: Sequence[str], line: int) -> list[Problem]:
     return []
 
 
-_SAVE_WITH_COMMAS = later(
+_SAVE_WITH_COMMAS = Message(
     "The columns are separated by {separators}: line {line} is {header}. Save the file with commas: in pandas write it "
     'without "sep" and "decimal", in a spreadsheet choose a comma as the separator.'
 )
-_SAVE_WITH_COMMAS_AND_POINTS = later(
+_SAVE_WITH_COMMAS_AND_POINTS = Message(
     "The columns are separated by {separators}: line {line} is {header}. Save the file with commas between the columns "
     'and points in numbers (0.5, not 0,5): in pandas write it without "sep" and "decimal", in a spreadsheet choose a '
     "comma as the separator."
@@ -75,7 +75,7 @@ _SAVE_WITH_COMMAS_AND_POINTS = later(
 def _separated(header: str, separator: str, line: int) -> Problem:
     """Who cuts by semicolons often has decimal commas too, and would meet them at the next try."""
     form = _SAVE_WITH_COMMAS_AND_POINTS if separator == ";" else _SAVE_WITH_COMMAS
-    message = said(form, separators=said(SEPARATORS[separator]), line=line, header=shown(header))
+    message = Message(form, separators=SEPARATORS[separator], line=line, header=shown(header))
     return Problem("separator", message, line=line)
 
 
@@ -84,13 +84,13 @@ def first_cell(text: str) -> str:
     return re.split(f"[{re.escape(''.join(SEPARATORS))}]", text, maxsplit=1)[0]
 
 
-def other_separator(text: str) -> Sentence | None:
+def other_separator(text: str) -> Message | None:
     """Which separator rows like this have in place of the header's commas, if any."""
     for separator, word in SEPARATORS.items():
         if separator in text:
-            return said(
+            return Message(
                 "The rows are separated by {separators} and the header by commas: save the whole file with commas.",
-                separators=said(word),
+                separators=word,
             )
     return None
 
@@ -101,14 +101,14 @@ def check_comment(names: Sequence[str], line: int, expected: Sequence[str] = ())
         return []
     found = shown(",".join(names))
     if expected:
-        message = said(
+        message = Message(
             "Line {line} is a comment, {found}. The first line must be: {expected}",
             line=line,
             found=found,
             expected=",".join(expected),
         )
     else:
-        message = said(
+        message = Message(
             "Line {line} is a comment, {found}. The first line must name the columns.", line=line, found=found
         )
     return [Problem("comment", message, line=line)]
@@ -128,7 +128,7 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
     if comment := check_comment(names, line, expected):
         return comment
     if not found & set(expected) and any(NUMBER.fullmatch(name) for name in names):
-        message = said("The header is missing. The first line must be: {expected}", expected=",".join(expected))
+        message = Message("The header is missing. The first line must be: {expected}", expected=",".join(expected))
         return [Problem("header_missing", message, line=line)]
     problems = repeated_names(names, line)
     extra = [name for name in names if name and name not in expected]
@@ -152,13 +152,13 @@ def _plain(name: str) -> str:
 
 def _missing(name: str, twin: str | None, line: int) -> Problem:
     if twin is not None:
-        message = said(
+        message = Message(
             "The column {column} is missing; the header has {twin} instead. Names are compared exactly.",
             column=shown(name),
             twin=shown(twin),
         )
     else:
-        message = said("The column {column} is missing.", column=shown(name))
+        message = Message("The column {column} is missing.", column=shown(name))
     return Problem("column_missing", message, column=name, line=line)
 
 
@@ -166,7 +166,7 @@ def _extra(extra: Sequence[str], expected: Sequence[str], line: int) -> Problem:
     if is_index(extra[0]):
         message = looks_like_index(extra[0])
     else:
-        message = counted(
+        message = Message.counted(
             len(extra),
             "{count} column is not expected: {columns}. Expected: {expected}",
             "{count} columns are not expected: {columns}. Expected: {expected}",
@@ -181,9 +181,9 @@ def is_index(name: str) -> bool:
     return name in ("index", "level_0") or name.startswith("Unnamed: ")
 
 
-def looks_like_index(name: str) -> Sentence:
+def looks_like_index(name: str) -> Message:
     """What to do about such a column."""
-    return said('The column {column} looks like an exported index: write with "index=False".', column=shown(name))
+    return Message('The column {column} looks like an exported index: write with "index=False".', column=shown(name))
 
 
 def repeated_names(names: Sequence[str], line: int) -> list[Problem]:
@@ -191,7 +191,7 @@ def repeated_names(names: Sequence[str], line: int) -> list[Problem]:
     found: list[Problem] = []
     for name, times in Counter(names).items():
         if name and times > 1:
-            message = said("The column {column} is there {times} times.", column=shown(name), times=times)
+            message = Message("The column {column} is there {times} times.", column=shown(name), times=times)
             found.append(Problem("column_repeated", message, column=name, line=line, count=times))
             if len(found) == EXAMPLES:
                 break
@@ -204,9 +204,9 @@ def unnamed(names: Sequence[str], line: int) -> list[Problem]:
         return []
     place = list(names).index("")
     if place == 0:
-        message = said('The first column has no name. If it is the index of pandas, write with "index=False".')
+        message = Message('The first column has no name. If it is the index of pandas, write with "index=False".')
     elif place == len(names) - 1:
-        message = said("The header ends with a comma: its last column has no name.")
+        message = Message("The header ends with a comma: its last column has no name.")
     else:
-        message = said("Column {place} of the header has no name.", place=place + 1)
+        message = Message("Column {place} of the header has no name.", place=place + 1)
     return [Problem("column_unnamed", message, line=line, count=list(names).count(""))]

@@ -12,7 +12,7 @@ from metrics._findings import Finding
 from metrics._headers import NUMBER, is_index
 from metrics._ids import spanning
 from metrics._layout import SPLITS
-from metrics._sentences import EXAMPLES, Sentence, counted, forms, later, listed, said
+from metrics._messages import EXAMPLES, Message, Plural, listed
 from metrics._truth import Truth
 
 MOST_COMPARED = 200_000
@@ -23,48 +23,48 @@ _CHANGING = (
     (
         "leading_zeros",
         r"^0[0-9]+$",
-        forms(
+        Plural(
             "{count} id with leading zeros, such as {example}.", "{count} ids with leading zeros, such as {example}."
         ),
-        later("Spreadsheets and pandas drop the zeros; students must read the id column as text."),
+        Message("Spreadsheets and pandas drop the zeros; students must read the id column as text."),
     ),
     (
         "ids_like_decimals",
         r"^[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9.]+[eE][+-]?[0-9]+|\+[0-9]+)$",
-        forms(
+        Plural(
             "{count} id that looks like a decimal number, such as {example}.",
             "{count} ids that look like decimal numbers, such as {example}.",
         ),
-        later("Spreadsheets and pandas write them in another way (1.50 becomes 1.5), and ids are compared as text."),
+        Message("Spreadsheets and pandas write them in another way (1.50 becomes 1.5), and ids are compared as text."),
     ),
     (
         "long_ids",
         r"^-?[1-9][0-9]{15,}$",
-        forms(
+        Plural(
             "{count} id with more than 15 digits, such as {example}.",
             "{count} ids with more than 15 digits, such as {example}.",
         ),
-        later(
+        Message(
             "Spreadsheets, JavaScript and pandas with a blank cell round them; students must read the column as text."
         ),
     ),
     (
         "ids_like_dates",
         r"^[0-9]{1,4}([-/.])[0-9]{1,2}[-/.][0-9]{1,4}([T ].*)?$",
-        forms(
+        Plural(
             "{count} id that looks like a date, such as {example}.",
             "{count} ids that look like dates, such as {example}.",
         ),
-        later("Spreadsheets and pandas write dates in another way, and ids are compared as text."),
+        Message("Spreadsheets and pandas write dates in another way, and ids are compared as text."),
     ),
     (
         "ids_like_nothing",
         r"^(?i:na|n/a|nan|null|none|nil|<na>|true|false)$",
-        forms(
+        Plural(
             "{count} id that programs read as no value or as true and false, such as {example}.",
             "{count} ids that programs read as no value or as true and false, such as {example}.",
         ),
-        later("pandas reads them as missing or as truth values unless keep_default_na is off."),
+        Message("pandas reads them as missing or as truth values unless keep_default_na is off."),
     ),
 )
 
@@ -79,8 +79,8 @@ def ids_that_change(truth: Truth) -> list[Finding]:
         count = pc.sum(matches).as_py() or 0
         if count:
             line, name = line_and_id(truth, pc.index(matches, True).as_py())
-            message = counted(count, *words, example=shown(name))
-            found.append(Finding(code, message, truth.id_column, line, name, count, False, said(why)))
+            message = Message.counted(count, *words, example=shown(name))
+            found.append(Finding(code, message, truth.id_column, line, name, count, False, why))
     return found
 
 
@@ -91,20 +91,22 @@ def header_like_row(truth: Truth) -> list[Finding]:
 
     first: str = truth.ids.array[0].as_py() if truth.rows else ""
     is_like_an_id = _DIGITS.sub("0", first) == _DIGITS.sub("0", truth.id_column)
-    why = said(
+    why = Message(
         "Are the names of the columns missing? Then the first row is lost, and students would write it as their header."
     )
     found = []
     for name in truth.target_columns:
         is_answer = is_like_an_id and pc.any(pc.equal(truth.table.column(name), name)).as_py()
         if is_answer or (len(truth.target_columns) == 1 and NUMBER.fullmatch(name)):
-            message = said("The column {column} is called like an answer.", column=shown(name))
+            message = Message("The column {column} is called like an answer.", column=shown(name))
             found.append(Finding("header_like_row", message, name, 1, blocking=False, why=why))
     return found
 
 
-_IDS_IN_INDEX = later('The ids are in {column}, which looks like an exported index: write with "index=False".')
-_ANSWERS_IN_INDEX = later('The answers are in {column}, which looks like an exported index: write with "index=False".')
+_IDS_IN_INDEX = Message('The ids are in {column}, which looks like an exported index: write with "index=False".')
+_ANSWERS_IN_INDEX = Message(
+    'The answers are in {column}, which looks like an exported index: write with "index=False".'
+)
 
 
 def index_columns(truth: Truth) -> list[Finding]:
@@ -113,8 +115,8 @@ def index_columns(truth: Truth) -> list[Finding]:
     for name in (truth.id_column, *truth.target_columns):
         if is_index(name):
             form = _IDS_IN_INDEX if name == truth.id_column else _ANSWERS_IN_INDEX
-            message = said(form, column=shown(name))
-            why = said("Row numbers would be asked for, or predicted, in place of what the file is about.")
+            message = Message(form, column=shown(name))
+            why = Message("Row numbers would be asked for, or predicted, in place of what the file is about.")
             found.append(Finding("index_column", message, name, blocking=False, why=why))
     return found
 
@@ -136,9 +138,9 @@ def twins(texts: Sequence[str], same: Callable[[str], str]) -> list[tuple[str, s
     return found
 
 
-def in_pairs(pairs: Sequence[tuple[str, str]]) -> list[Sentence]:
+def in_pairs(pairs: Sequence[tuple[str, str]]) -> list[Message]:
     """The first of such pairs, in words."""
-    return [said("{one} and {other}", one=shown(one), other=shown(other)) for one, other in pairs[:EXAMPLES]]
+    return [Message("{one} and {other}", one=shown(one), other=shown(other)) for one, other in pairs[:EXAMPLES]]
 
 
 def similar_ids(truth: Truth) -> list[Finding]:
@@ -148,13 +150,13 @@ def similar_ids(truth: Truth) -> list[Finding]:
     pairs = twins(truth.ids.texts, same_letters)
     if not pairs:
         return []
-    message = counted(
+    message = Message.counted(
         len(pairs),
         "{count} pair of ids that look alike: {examples}.",
         "{count} pairs of ids that look alike: {examples}.",
         examples=listed(in_pairs(pairs), len(pairs)),
     )
-    why = said("Ids are compared as text, so these are different rows, and students will confuse them.")
+    why = Message("Ids are compared as text, so these are different rows, and students will confuse them.")
     return [Finding("similar_ids", message, truth.id_column, None, pairs[0][1], len(pairs), False, why)]
 
 
@@ -166,10 +168,10 @@ def swallowed_rows(truth: Truth) -> list[Finding]:
         for row, text in enumerate(array.to_pylist() if spanning(truth.table) else []):
             if "\n" in text and any(line.count(",") >= width for line in text.split("\n")):
                 line, id_text = line_and_id(truth, row)
-                message = said(
+                message = Message(
                     "A cell of {column} runs over lines that look like rows of their own.", column=shown(name)
                 )
-                why = said("Where a quote is missing, the rows behind it become text, and nobody is asked for them.")
+                why = Message("Where a quote is missing, the rows behind it become text, and nobody is asked for them.")
                 return [Finding("swallowed_rows", message, name, line, id_text, blocking=False, why=why)]
     return []
 
@@ -183,7 +185,7 @@ def split_groups(groups: Sequence[str], parts: Sequence[str], column: str) -> li
     both = sorted(group for group, where in seen.items() if len(where) > 1)
     if not both:
         return []
-    message = counted(
+    message = Message.counted(
         len(both),
         "{count} group of {column} (of {total}) in both parts: {groups}.",
         "{count} groups of {column} (of {total}) in both parts: {groups}.",
@@ -191,7 +193,7 @@ def split_groups(groups: Sequence[str], parts: Sequence[str], column: str) -> li
         total=len(seen),
         groups=listed([shown(group) for group in both[:EXAMPLES]], len(both)),
     )
-    why = said("What the public score tells about a group helps on its private rows. Split by group.")
+    why = Message("What the public score tells about a group helps on its private rows. Split by group.")
     return [Finding("group_in_both_parts", message, column, count=len(both), blocking=False, why=why)]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from metrics._errors import Problem, shown
 from metrics._headers import first_cell, other_separator
 from metrics._index import Index
-from metrics._sentences import EXAMPLES, Sentence, counted, joined, later, listed, said
+from metrics._messages import EXAMPLES, Message, joined, listed
 from metrics._tables import Table, pick, raw_cells
 
 _CANONICAL = r"^(0|-?[1-9][0-9]{0,14})$"
@@ -103,7 +103,7 @@ class Ids:
         # In the order of the rows, which may be that of the answers, they would tell about these.
         texts = nsmallest(EXAMPLES, pick(self.array, rows).to_pylist(), key=_as_counted)
         names = list(map(shown, texts))
-        message = counted(
+        message = Message.counted(
             len(rows),
             "{count} id of {total} missing: {ids}.",
             "{count} ids of {total} missing: {ids}.",
@@ -112,7 +112,7 @@ class Ids:
         )
         if spans := spanning(table):
             where = listed(spans, len(spans))
-            message = joined([message, said("Read as one row: {lines}. Is a quote missing there?", lines=where)])
+            message = joined([message, Message("Read as one row: {lines}. Is a quote missing there?", lines=where)])
         return Problem("missing_ids", message, column=column, id=texts[0], count=len(rows))
 
 
@@ -149,8 +149,8 @@ def blank_ids(table: Table, column: str) -> list[Problem]:
     problems = []
     blank = np.flatnonzero(offsets[1:] == offsets[:-1])
     if len(blank):
-        told = listed([said("line {line}", line=int(table.lines[row])) for row in blank[:EXAMPLES]], len(blank))
-        message = counted(
+        told = listed([Message("line {line}", line=int(table.lines[row])) for row in blank[:EXAMPLES]], len(blank))
+        message = Message.counted(
             len(blank), "{count} row without an id: {lines}.", "{count} rows without an id: {lines}.", lines=told
         )
         problems.append(Problem("blank_id", message, column=column, line=int(table.lines[blank[0]]), count=len(blank)))
@@ -168,7 +168,7 @@ def over_several_lines(table: Table, column: str, rows: np.ndarray) -> Problem:
     for row in rows[:EXAMPLES]:
         line = int(table.lines[row])
         spans.append(span(line, line + array[int(row)].as_py().count(chr(10))))
-    message = said(
+    message = Message(
         "A cell of {column} runs over several lines, a quote is missing: {lines}.",
         column=shown(column),
         lines=listed(spans, len(rows)),
@@ -176,12 +176,12 @@ def over_several_lines(table: Table, column: str, rows: np.ndarray) -> Problem:
     return Problem("line_break", message, column=column, line=int(table.lines[rows[0]]), count=len(rows))
 
 
-def span(first: int, last: int) -> Sentence:
+def span(first: int, last: int) -> Message:
     """Several lines, in words."""
-    return said("lines {first}–{last}", first=first, last=last)
+    return Message("lines {first}–{last}", first=first, last=last)
 
 
-def spanning(table: Table) -> list[Sentence]:
+def spanning(table: Table) -> list[Message]:
     """Where rows run over several lines, as words; free text may do that, and a lost quote does it too."""
     found: dict[int, int] = {}
     for array in table.arrays:
@@ -200,10 +200,10 @@ def _unknown(truth: Ids, table: Table, column: str, rows: np.ndarray) -> Problem
     texts = [ids[int(row)].as_py() for row in rows[:EXAMPLES]]
     names = [on_line(text, table.lines[row]) for text, row in zip(texts, rows, strict=False)]
     told = listed(names, len(rows))
-    message = counted(len(rows), "{count} id unknown: {ids}.", "{count} ids unknown: {ids}.", ids=told)
+    message = Message.counted(len(rows), "{count} id unknown: {ids}.", "{count} ids unknown: {ids}.", ids=told)
     why = hint(truth.in_order, texts[0]) if len(truth) <= _MOST_COMPARED else None
     if len(rows) == len(ids) > 1 and why is None:
-        why = said("No id of the file is known: are these the rows of another data set?")
+        why = Message("No id of the file is known: are these the rows of another data set?")
     message = joined([message, why]) if why is not None else message
     line = int(table.lines[rows[0]])
     return Problem("unknown_ids", message, column=column, line=line, id=texts[0], count=len(rows))
@@ -219,20 +219,20 @@ def _repeated(table: Table, column: str, found: np.ndarray, counts: np.ndarray) 
     for row in again[:EXAMPLES]:
         first = int(table.lines[int(np.flatnonzero(found == found[row])[0])])
         name, line = shown(ids[int(row)].as_py()), int(table.lines[row])
-        names.append(said("{id} (line {line}, first on {first})", id=name, line=line, first=first))
+        names.append(Message("{id} (line {line}, first on {first})", id=name, line=line, first=first))
     times = int((counts > 1).sum())
     told = listed(names, len(again))
-    message = counted(times, "{count} id repeated: {ids}.", "{count} ids repeated: {ids}.", ids=told)
+    message = Message.counted(times, "{count} id repeated: {ids}.", "{count} ids repeated: {ids}.", ids=told)
     row = int(again[0])
     return Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), times)
 
 
-def on_line(text: str, line: int) -> Sentence:
+def on_line(text: str, line: int) -> Message:
     """An id, and where it is."""
-    return said("{id} (line {line})", id=shown(text), line=int(line))
+    return Message("{id} (line {line})", id=shown(text), line=int(line))
 
 
-def hint(known: list[str], text: str) -> Sentence | None:
+def hint(known: list[str], text: str) -> Message | None:
     """Why an id that looks right is none of the known ones, if anything comes to mind."""
     if len(known) > _MOST_COMPARED:
         return None
@@ -242,11 +242,11 @@ def hint(known: list[str], text: str) -> Sentence | None:
             continue
         twin = next((other for other in known if same(other) == wanted), None)
         if twin is not None:
-            return said(says, found=shown(text), expected=shown(twin))
+            return Message(says, found=shown(text), expected=shown(twin))
     if (first := first_cell(text)) != text and first in known:
         return other_separator(text)
     if any(_is_odd(character) for character in text):
-        return said("The id {id} holds invisible or unusual characters.", id=shown(text))
+        return Message("The id {id} holds invisible or unusual characters.", id=shown(text))
     return None
 
 
@@ -297,42 +297,44 @@ _MOST_COMPARED = 200_000
 
 _TWINS = (
     (
-        later("Leading zeros differ: the file has {found}, expected is {expected}."),
+        Message("Leading zeros differ: the file has {found}, expected is {expected}."),
         lambda text: re.sub(r"(?<![0-9])0+(?=[0-9])", "", text),
     ),
     (
-        later("Upper and lower case differ: the file has {found}, expected is {expected}."),
+        Message("Upper and lower case differ: the file has {found}, expected is {expected}."),
         str.casefold,
     ),
     (
-        later("Digits of a long number are lost (read the ids as text): the file has {found}, expected is {expected}."),
+        Message(
+            "Digits of a long number are lost (read the ids as text): the file has {found}, expected is {expected}."
+        ),
         _long_number,
     ),
     (
-        later("Ids are compared as text, not as numbers: the file has {found}, expected is {expected}."),
+        Message("Ids are compared as text, not as numbers: the file has {found}, expected is {expected}."),
         _number,
     ),
     (
-        later("Ids are written as true and false: the file has {found}, expected is {expected}."),
+        Message("Ids are written as true and false: the file has {found}, expected is {expected}."),
         _one_or_nought,
     ),
     (
-        later(
+        Message(
             "Dates are written in another way, and ids are compared as text: the file has {found}, expected is "
             "{expected}."
         ),
         _moment,
     ),
     (
-        later("Invisible characters differ: the file has {found}, expected is {expected}."),
+        Message("Invisible characters differ: the file has {found}, expected is {expected}."),
         _visible,
     ),
     (
-        later("The same letters are written with other code points: the file has {found}, expected is {expected}."),
+        Message("The same letters are written with other code points: the file has {found}, expected is {expected}."),
         lambda text: unicodedata.normalize("NFKC", text),
     ),
     (
-        later("Letters of another alphabet look alike: the file has {found}, expected is {expected}."),
+        Message("Letters of another alphabet look alike: the file has {found}, expected is {expected}."),
         lambda text: text.translate(_LOOKALIKES),
     ),
 )

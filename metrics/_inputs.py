@@ -23,38 +23,38 @@ import numpy as np
 
 from metrics._arrays import Coded, Ranked
 from metrics._cells import WORDS, Cells, Kind
+from metrics._messages import Message, Plural
 from metrics._numbers import read_numbers, to_decimal
-from metrics._sentences import forms, later, said
 
-BELOW = forms(
+BELOW = Plural(
     "{count} value of {column} is below {bound}: {examples}.",
     "{count} values of {column} are below {bound}: {examples}.",
 )
-NOT_ABOVE = forms(
+NOT_ABOVE = Plural(
     "{count} value of {column} is not above {bound}: {examples}.",
     "{count} values of {column} are not above {bound}: {examples}.",
 )
-ABOVE = forms(
+ABOVE = Plural(
     "{count} value of {column} is above {bound}: {examples}.",
     "{count} values of {column} are above {bound}: {examples}.",
 )
-NOT_WITHIN_0_TO_1 = forms(
+NOT_WITHIN_0_TO_1 = Plural(
     "{count} value of {column} is outside 0 to 1: {examples}.",
     "{count} values of {column} are outside 0 to 1: {examples}.",
 )
-TOO_LARGE = forms(
+TOO_LARGE = Plural(
     "{count} value of {column} is too large for a score, which takes numbers from -{bound} to {bound}: {examples}.",
     "{count} values of {column} are too large for a score, which takes numbers from -{bound} to {bound}: {examples}.",
 )
-_TOO_NEAR_0 = forms(
+_TOO_NEAR_0 = Plural(
     "{count} value of {column} is nearer to 0 than {bound}: {examples}.",
     "{count} values of {column} are nearer to 0 than {bound}: {examples}.",
 )
-_NOT_BINARY = forms(
+_NOT_BINARY = Plural(
     "{count} value of {column} is neither 0 nor 1: {examples}.",
     "{count} values of {column} are neither 0 nor 1: {examples}.",
 )
-_NOT_ONE_WORD = forms(
+_NOT_ONE_WORD = Plural(
     "{count} value of {column} is not one word: {examples}.", "{count} values of {column} are not one word: {examples}."
 )
 
@@ -74,12 +74,12 @@ class Plain(Kind):
 
 
 _NUMBERS = {
-    (): later("number"),
-    ("minimum",): later("number from {minimum}"),
-    ("above",): later("number above {above}"),
-    ("maximum",): later("number to {maximum}"),
-    ("minimum", "maximum"): later("number from {minimum} to {maximum}"),
-    ("above", "maximum"): later("number above {above} to {maximum}"),
+    (): Message("number"),
+    ("minimum",): Message("number from {minimum}"),
+    ("above",): Message("number above {above}"),
+    ("maximum",): Message("number to {maximum}"),
+    ("minimum", "maximum"): Message("number from {minimum} to {maximum}"),
+    ("above", "maximum"): Message("number above {above} to {maximum}"),
 }
 """A number in words, by the bounds that it has."""
 
@@ -97,7 +97,7 @@ class Number(Plain):
     than 0 that are nearer to it than ``smallest`` are refused, for truths that are divided by.
     """
 
-    words = said("number")
+    words = Message("number")
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Number(Plain):
         self.smallest, self.largest = smallest, largest
         ends = {"minimum": minimum, "above": above, "maximum": maximum}
         given = {name: f"{end:g}" for name, end in ends.items() if end is not None}
-        self.words = said(_NUMBERS[tuple(given)], **given)
+        self.words = Message(_NUMBERS[tuple(given)], **given)
 
     def one(self, cells: Cells) -> np.ndarray:
         values = read_numbers(cells)
@@ -149,7 +149,7 @@ class Number(Plain):
 class Probability(Plain):
     """Numbers from 0 to 1."""
 
-    words = said("probability (0 to 1)")
+    words = Message("probability (0 to 1)")
 
     def one(self, cells: Cells) -> np.ndarray:
         values = read_numbers(cells)
@@ -168,7 +168,7 @@ class Probability(Plain):
 class Score(Plain):
     """Finite numbers of any size of which only the order matters."""
 
-    words = said("score (any number, higher means more likely)")
+    words = Message("score (any number, higher means more likely)")
 
     def one(self, cells: Cells) -> np.ndarray:
         return read_numbers(cells)
@@ -183,7 +183,7 @@ class Score(Plain):
 class Binary(Plain):
     """0 or 1."""
 
-    words = said("0 or 1")
+    words = Message("0 or 1")
 
     def one(self, cells: Cells) -> np.ndarray:
         values = read_numbers(cells)
@@ -202,7 +202,7 @@ class Binary(Plain):
 class TimeAndEvent(Kind):
     """Two columns: the time until the event or the end of observation, and 1 if the event was seen, else 0."""
 
-    words = said("time, event (0 or 1)")
+    words = Message("time, event (0 or 1)")
     columns = 2
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Any:
@@ -218,7 +218,7 @@ class TimeAndEvent(Kind):
 class Label(Kind):
     """One label per row, never empty. Where every truth label is a plain number, labels are compared as numbers."""
 
-    words = said("label")
+    words = Message("label")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
@@ -253,7 +253,7 @@ def _is_plain(text: str) -> bool:
 class LabelSet(Kind):
     """Any number of labels in one cell; empty means none."""
 
-    words = said("labels (several in one cell)")
+    words = Message("labels (several in one cell)")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
@@ -272,7 +272,7 @@ class LabelSet(Kind):
 class Words(Kind):
     """Free text; empty means no word. Cells may span lines."""
 
-    def __init__(self, words: str = said("text"), example: str = "some words") -> None:
+    def __init__(self, words: str = Message("text"), example: str = "some words") -> None:
         self.words = words
         self.example = example
 
@@ -293,7 +293,7 @@ class Words(Kind):
 class LabelOrNone(Kind):
     """One label without white space, or empty for none."""
 
-    words = said("label or empty")
+    words = Message("label or empty")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
@@ -311,7 +311,7 @@ class LabelOrNone(Kind):
 class RankedLabel(Kind):
     """``label confidence`` in one cell, or empty for no answer."""
 
-    words = said("label and confidence in one cell, or empty")
+    words = Message("label and confidence in one cell, or empty")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Ranked:
         from metrics._numbers import read_ranked

@@ -9,7 +9,7 @@ from typing import Any
 from metrics._contract import Metric
 from metrics._errors import Problem, Refused, shown
 from metrics._headers import NUMBER, check_comment, check_separator, is_index, looks_like_index, repeated_names, unnamed
-from metrics._sentences import counted, joined, listed, said
+from metrics._messages import Message, joined, listed
 from metrics._tables import Table
 
 USAGE = "Usage"
@@ -35,7 +35,7 @@ def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
     if other := check_separator(names, line) or check_comment(names, line):
         return other
     if all(NUMBER.fullmatch(name) for name in names):
-        message = said(
+        message = Message(
             "The header is missing: the first line, {found}, must name the columns.", found=shown(",".join(names))
         )
         return [Problem("header_missing", message, line=line)]
@@ -53,9 +53,9 @@ def layout_of(
     unscored = _unscored_of(metric, params or {}, (name, USAGE, *roles.values()))
     targets = tuple(column for column in table.names if column not in (name, USAGE, *roles.values(), *unscored))
     if not targets:
-        raise Refused(Problem("no_target", said("The file has no target column beside the ids.")))
+        raise Refused(Problem("no_target", Message("The file has no target column beside the ids.")))
     if metric is not None and not metric.truth.many and len(targets) != metric.truth.columns:
-        message = counted(
+        message = Message.counted(
             metric.truth.columns,
             "{metric} reads {count} target column ({kind}); the file has {found}: {columns}.",
             "{metric} reads {count} target columns ({kind}); the file has {found}: {columns}.",
@@ -77,7 +77,7 @@ def _unscored_of(metric: Metric | None, params: Mapping[str, Any], taken: Sequen
     names = tuple(dict.fromkeys(filter(None, map(str.strip, (params.get(UNSCORED) or "").split(",")))))
     for column in names:
         if column in taken:
-            message = said(
+            message = Message(
                 "The column {column} plays another part, so it cannot be listed in the parameter {parameter}.",
                 column=shown(column),
                 parameter=shown(UNSCORED),
@@ -91,7 +91,7 @@ def id_column_of(table: Table, id_column: str | None) -> str:
     name = id_column.strip() if id_column else table.names[0]
     if name not in table.names:
         names = ", ".join(map(shown, table.names[:10]))
-        message = said("The id column {column} is missing; the file has {names}.", column=shown(name), names=names)
+        message = Message("The id column {column} is missing; the file has {names}.", column=shown(name), names=names)
         raise Refused(Problem("column_missing", message, column=name))
     return name
 
@@ -102,7 +102,7 @@ def _refuse_other_usage(table: Table) -> None:
         if USAGE not in table.names and name.casefold() == USAGE.casefold():
             words = {text.casefold() for text in table.column(name).slice(0, 1000).to_pylist()}
             if words <= {*SPLITS, ""}:
-                message = said(
+                message = Message(
                     "The column {column} holds the split; it must be called {usage}.",
                     column=shown(name),
                     usage=shown(USAGE),
@@ -117,7 +117,7 @@ def _roles_of(metric: Metric, table: Table, id_column: str, params: Mapping[str,
     free = [column for column in table.names if column not in (id_column, USAGE)]
     for role, column in roles.items():
         if column not in free:
-            message = said(
+            message = Message(
                 "{metric} needs a column with the {role}, and the file has no {column}. Name the column in the "
                 "parameter {parameter}; the file has {names}.",
                 metric=metric.title,
@@ -128,6 +128,6 @@ def _roles_of(metric: Metric, table: Table, id_column: str, params: Mapping[str,
             )
             raise Refused(Problem("role_missing", message, column=column))
     if len(set(roles.values())) < len(roles):
-        message = said("One column cannot play two roles.")
+        message = Message("One column cannot play two roles.")
         raise Refused(Problem("role_missing", message, column=next(iter(roles.values()))))
     return roles

@@ -19,8 +19,8 @@ from metrics._contract import Contributions, distinct_pairs
 from metrics._flat import blocks, starts_of
 from metrics._fscore import words_of
 from metrics._inputs import LabelSet
+from metrics._messages import Message
 from metrics._parameters import Range
-from metrics._sentences import said
 from metrics._tokens import Tokens, arrow_texts, codes_among, expand, labels_in, one_by_one, tokens
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
@@ -30,7 +30,7 @@ Separator = Annotated[str | None, "Text between two labels; empty means any whit
 class LabelList(LabelSet):
     """Labels in one cell, best first; empty means none."""
 
-    words = said("labels, best first (several in one cell)")
+    words = Message("labels, best first (several in one cell)")
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         known = WORDS if truth is None else [label for text in truth.values for label in text.split()] or WORDS

@@ -8,12 +8,12 @@ from typing import Annotated
 import numpy as np
 
 from metrics._cells import Cells
+from metrics._messages import Message, Plural
 from metrics._parameters import Range
-from metrics._sentences import forms, said
 
 Offset = Annotated[float, Range(0, 1e9), "Added to both numbers before the logarithm; 0 allows no answer of 0."]
 
-_NO_LOGARITHM = forms(
+_NO_LOGARITHM = Plural(
     "{count} value of {column} is 0 and has no logarithm: {examples}.",
     "{count} values of {column} are 0 and have no logarithm: {examples}.",
 )
@@ -41,5 +41,5 @@ def verify(columns: Sequence[Cells], prediction: np.ndarray, *, offset: Offset =
 def unscorable(truth: np.ndarray, *, offset: Offset = 1.0) -> str:
     """The same of the truth."""
     if offset == 0 and (truth == 0).any():
-        return said("it holds an answer of 0, which has no logarithm; choose an offset above 0.")
+        return Message("it holds an answer of 0, which has no logarithm; choose an offset above 0.")
     return ""

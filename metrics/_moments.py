@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from metrics._contract import ratio
-from metrics._sentences import said
+from metrics._messages import Message
 from metrics._sums import exact_sum
 
 _LEAST_SQUARES = 1e-90
@@ -55,8 +55,8 @@ def constant(truth: np.ndarray) -> str:
         if (column == column[0]).all():
             answer = f"{column[0]:g}"
             if truth.ndim != 2:
-                return said("all its answers are {answer}; at least two different ones are needed.", answer=answer)
-            return said(
+                return Message("all its answers are {answer}; at least two different ones are needed.", answer=answer)
+            return Message(
                 "in target column {place} all its answers are {answer}; at least two different ones are needed.",
                 place=place,
                 answer=answer,
@@ -69,7 +69,7 @@ def no_variance(truth: np.ndarray) -> str:
     with np.errstate(over="ignore", invalid="ignore"):
         squares = centred(truth) ** 2
     if not squares.sum() >= _LEAST_SQUARES:
-        return constant(truth) or said("its answers differ so little that an error has no size beside them.")
+        return constant(truth) or Message("its answers differ so little that an error has no size beside them.")
     return ""
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from metrics._messages import Message
 from metrics._numbers import to_decimal
-from metrics._sentences import Sentence, counted, later, said
 
 MOST_CELLS = 20_000
 _FEW = 30
@@ -17,15 +17,15 @@ _MOST_DIGITS = 18
 _LONG = 65_536
 _NUMBERS = re.compile(r"[0-9]+( [0-9]+)*")
 _FOREIGN = (
-    (re.compile(r"[+-]?\d+,\d+"), later("numbers with a decimal comma, to be written with a point")),
-    (re.compile(r"[+-]?[\d.,]+\s*%"), later("numbers with a percent sign, to be written without it")),
+    (re.compile(r"[+-]?\d+,\d+"), Message("numbers with a decimal comma, to be written with a point")),
+    (re.compile(r"[+-]?[\d.,]+\s*%"), Message("numbers with a percent sign, to be written without it")),
     (
         re.compile(r"[+-]?\d{1,3}(\.\d{3})*(,\d+)?|[+-]?\d{1,3}(,\d{3})*(\.\d+)?"),
-        later("numbers with marks between the thousands, to be written without them and with a point"),
+        Message("numbers with marks between the thousands, to be written without them and with a point"),
     ),
     (
         re.compile(r"[€$£]\s*[+-]?\d[\d.,]*|[+-]?\d[\d.,]*\s*[€$£]"),
-        later("numbers with a currency, to be written without it"),
+        Message("numbers with a currency, to be written without it"),
     ),
 )
 _TIMES = ("time", "times", "duration", "days", "weeks", "months", "years", "tenure", "lifetime", "survival", "followup")
@@ -39,7 +39,7 @@ class Nature:
     no metric has is nothing but a wish."""
 
     name: str
-    words: Sentence
+    words: Message
     groups: tuple[str, ...]
     keys: tuple[str, ...]
 
@@ -79,48 +79,48 @@ _USUAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 def nature_of(columns: Sequence[Sequence[str]], names: Sequence[str]) -> Nature:
     """The nature of the target columns, by their cells."""
     if not columns:
-        return Nature("nothing", said("missing"), (), ())
+        return Nature("nothing", Message("missing"), (), ())
     name, words = _of_several(columns, names) if len(columns) > 1 else _of_one(columns[0])
     groups, keys = _USUAL.get(name, ((), ()))
     return Nature(name, words, groups, keys)
 
 
-def _of_several(columns: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[str, Sentence]:
+def _of_several(columns: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[str, Message]:
     natures = {_of_one(column)[0] for column in columns}
     many = len(columns)
     told = [name.casefold() for name in names]
     if set(told) == {"time", "event"} or (len(told) == 2 and told[0] in _TIMES and told[1] in _EVENTS):
-        return "time and event", said("a time and whether the event was seen")
+        return "time and event", Message("a time and whether the event was seen")
     if natures <= {"binary"}:
         if all(row.count("1") == 1 for row in zip(*columns, strict=True)):
-            return "class columns", counted(
+            return "class columns", Message.counted(
                 many,
                 "{count} column of 0 and 1 with one 1 in each row",
                 "{count} columns of 0 and 1 with one 1 in each row",
             )
-        return "binary columns", counted(many, "{count} column of 0 and 1", "{count} columns of 0 and 1")
+        return "binary columns", Message.counted(many, "{count} column of 0 and 1", "{count} columns of 0 and 1")
     if natures <= {"binary", "numbers", "sizes", "levels"}:
         sums = [sum(map(float, row)) for row in zip(*columns, strict=True)]
         if all(abs(total - 1) < 1e-3 for total in sums):
-            return "shares", counted(
+            return "shares", Message.counted(
                 many,
                 "{count} column of numbers that add up to 1",
                 "{count} columns of numbers that add up to 1",
             )
         if "binary" in natures:
-            return "mixed numbers", counted(
+            return "mixed numbers", Message.counted(
                 many,
                 "{count} column, some of 0 and 1 and some of other numbers",
                 "{count} columns, some of 0 and 1 and some of other numbers",
             )
-        return "number columns", counted(many, "{count} column of numbers", "{count} columns of numbers")
-    return "mixed", counted(many, "{count} column of different kinds", "{count} columns of different kinds")
+        return "number columns", Message.counted(many, "{count} column of numbers", "{count} columns of numbers")
+    return "mixed", Message.counted(many, "{count} column of different kinds", "{count} columns of different kinds")
 
 
-def _of_one(cells: Sequence[str]) -> tuple[str, Sentence]:
+def _of_one(cells: Sequence[str]) -> tuple[str, Message]:
     filled = [cell for cell in cells if cell]
     if not filled:
-        return "nothing", said("only empty cells")
+        return "nothing", Message("only empty cells")
     numbers = [to_decimal(cell) for cell in filled]
     if all(number is not None for number in numbers):
         return _of_numbers([float(number) for number in numbers if number is not None], len(filled) < len(cells))
@@ -128,43 +128,43 @@ def _of_one(cells: Sequence[str]) -> tuple[str, Sentence]:
     are_many = len(distinct) > _FEW or 10 * len(distinct) > len(filled)
     for form, words in _FOREIGN if are_many else ():
         if all(form.fullmatch(cell) for cell in distinct):
-            return "foreign numbers", said(words)
+            return "foreign numbers", words
     if _are_masks(filled):
-        return "masks", said("run-lengths")
+        return "masks", Message("run-lengths")
     if all(_is_box(cell) for cell in filled[:1000]):
-        return "boxes", said("lists of four numbers or more")
+        return "boxes", Message("lists of four numbers or more")
     return _of_texts(filled, len(filled) < len(cells))
 
 
-def _of_numbers(values: Sequence[float], has_blanks: bool) -> tuple[str, Sentence]:
+def _of_numbers(values: Sequence[float], has_blanks: bool) -> tuple[str, Message]:
     distinct = set(values)
     are_whole = all(value == int(value) for value in distinct if abs(value) < 1e15)
     if distinct <= {0.0, 1.0}:
-        return "binary", said("0 and 1")
+        return "binary", Message("0 and 1")
     if len(distinct) == 1:
-        return "numbers", said("the same number in each row")
+        return "numbers", Message("the same number in each row")
     if are_whole and len(distinct) <= _FEW and 10 * len(distinct) <= len(values):
         if has_blanks:
             return "sparse labels", _some_labels(len(distinct))
         if sorted(distinct) == [min(distinct) + step for step in range(len(distinct))] and len(distinct) <= 10:
-            return "levels", said(
+            return "levels", Message(
                 "whole numbers from {low} to {high}", low=f"{min(distinct):g}", high=f"{max(distinct):g}"
             )
-        return "classes", counted(
+        return "classes", Message.counted(
             len(distinct), "{count} class with numbers for names", "{count} classes with numbers for names"
         )
     middle = sorted(values)[len(values) // 2]
     if min(distinct) >= 0 and max(distinct) > 100 * middle > 0:
-        return "sizes", counted(
+        return "sizes", Message.counted(
             len(distinct),
             "{count} different number from 0, a few of them very large",
             "{count} different numbers from 0, a few of them very large",
         )
-    return "numbers", counted(len(distinct), "{count} different number", "{count} different numbers")
+    return "numbers", Message.counted(len(distinct), "{count} different number", "{count} different numbers")
 
 
-def _some_labels(count: int) -> Sentence:
-    return counted(count, "{count} label, or none", "{count} labels, or none")
+def _some_labels(count: int) -> Message:
+    return Message.counted(count, "{count} label, or none", "{count} labels, or none")
 
 
 def _are_masks(filled: Sequence[str]) -> bool:
@@ -194,7 +194,7 @@ def _is_box(cell: str) -> bool:
     return numbers >= 4 and 4 * numbers >= 3 * len(tokens)
 
 
-def _of_texts(filled: Sequence[str], has_blanks: bool) -> tuple[str, Sentence]:
+def _of_texts(filled: Sequence[str], has_blanks: bool) -> tuple[str, Message]:
     words = [cell.split() for cell in filled]
     longest = max(map(len, words))
     distinct = {word for cell in words for word in cell}
@@ -202,18 +202,18 @@ def _of_texts(filled: Sequence[str], has_blanks: bool) -> tuple[str, Sentence]:
         if has_blanks:
             return "sparse labels", _some_labels(len(distinct))
         if 2 * len(distinct) > len(filled) > _FEW:
-            return "names", said("{words} different words in {rows} rows", words=len(distinct), rows=len(filled))
-        return "classes", counted(len(distinct), "{count} class", "{count} classes")
+            return "names", Message("{words} different words in {rows} rows", words=len(distinct), rows=len(filled))
+        return "classes", Message.counted(len(distinct), "{count} class", "{count} classes")
     if any("|" in cell for cell in filled):
-        return "phrases", said("phrases with | between them")
+        return "phrases", Message("phrases with | between them")
     if len(set(filled)) <= _FEW and 10 * len(set(filled)) <= len(filled) and not _mixes(words):
-        return "classes", counted(
+        return "classes", Message.counted(
             len(set(filled)), "{count} class of several words", "{count} classes of several words"
         )
     total = sum(map(len, words))
     if 3 * len(distinct) <= total and total <= _LABEL_WORDS * len(filled):
-        return "label sets", said("cells with up to {most} of {labels} labels", most=longest, labels=len(distinct))
-    return "text", said("texts")
+        return "label sets", Message("cells with up to {most} of {labels} labels", most=longest, labels=len(distinct))
+    return "text", Message("texts")
 
 
 def _mixes(words: Sequence[Sequence[str]]) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from metrics._errors import shown
+from metrics._messages import Message, Plural
 from metrics._numbers import to_decimal
-from metrics._sentences import Forms, counted, said
 
 
 def numbers_in(text: str) -> tuple[float, ...]:
@@ -19,10 +19,10 @@ def numbers_in(text: str) -> tuple[float, ...]:
     for word in text.replace(",", " ").split():
         number = to_decimal(word)
         if number is None or not abs(number) < 10**15:
-            raise ValueError(said("{word} is not a number.", word=shown(word)))
+            raise ValueError(Message("{word} is not a number.", word=shown(word)))
         found.append(float(number))
     if not found:
-        raise ValueError(said("Write numbers with commas between them."))
+        raise ValueError(Message("Write numbers with commas between them."))
     return tuple(found)
 
 
@@ -34,9 +34,9 @@ def weights_in(text: str) -> tuple[float, ...]:
     """
     found = numbers_in(text)
     if min(found) < 0:
-        raise ValueError(said("A weight cannot be negative."))
+        raise ValueError(Message("A weight cannot be negative."))
     if not any(found):
-        raise ValueError(said("One weight at least must be above 0."))
+        raise ValueError(Message("One weight at least must be above 0."))
     return found
 
 
@@ -53,11 +53,13 @@ def weights_for(text: str | None, count: int) -> tuple[float, ...]:
     return (*given, *[1.0] * count)[:count]
 
 
-def wrong_weights(text: str | None, count: int, columns: Forms) -> str:
+def wrong_weights(text: str | None, count: int, columns: Plural) -> str:
     """Why the weights of a parameter do not fit so many columns, or ``""``."""
     if not text or len(weights_in(text)) == count:
         return ""
-    weights = counted(len(weights_in(text)), "{count} weight", "{count} weights")
-    return said(
-        "it has {columns}, and the parameter gives {weights}.", columns=counted(count, *columns), weights=weights
+    weights = Message.counted(len(weights_in(text)), "{count} weight", "{count} weights")
+    return Message(
+        "it has {columns}, and the parameter gives {weights}.",
+        columns=Message.counted(count, *columns),
+        weights=weights,
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._cells import MISSING, NOT_FINITE
-from metrics._sentences import Forms, forms
+from metrics._messages import Plural
 from metrics._tables import pick, plain, raw_cells
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _REASONS = (
     ("not_finite", NOT_FINITE, _INFINITE.fullmatch),
     (
         "decimal_comma",
-        forms(
+        Plural(
             "{count} value of {column} is written with a comma that divides thousands or stands for a point "
             "(write 1000 or 0.5): {examples}.",
             "{count} values of {column} are written with a comma that divides thousands or stands for a point "
@@ -42,7 +42,7 @@ _REASONS = (
     ),
     (
         "decimal_comma",
-        forms(
+        Plural(
             "{count} value of {column} is written with a decimal comma (write 0.5, not 0,5): {examples}.",
             "{count} values of {column} are written with a decimal comma (write 0.5, not 0,5): {examples}.",
         ),
@@ -50,7 +50,7 @@ _REASONS = (
     ),
     (
         "not_a_number",
-        forms(
+        Plural(
             "{count} value of {column} is written with marks between thousands (write 1000): {examples}.",
             "{count} values of {column} are written with marks between thousands (write 1000): {examples}.",
         ),
@@ -58,7 +58,7 @@ _REASONS = (
     ),
     (
         "not_a_number",
-        forms(
+        Plural(
             "{count} value of {column} is written with a percent sign (write 0.5, not 50%): {examples}.",
             "{count} values of {column} are written with a percent sign (write 0.5, not 50%): {examples}.",
         ),
@@ -66,7 +66,7 @@ _REASONS = (
     ),
     (
         "not_a_number",
-        forms(
+        Plural(
             "{count} value of {column} is true or false, not a number (write 1 and 0): {examples}.",
             "{count} values of {column} are true or false, not a number (write 1 and 0): {examples}.",
         ),
@@ -74,7 +74,7 @@ _REASONS = (
     ),
     (
         "not_a_number",
-        forms(
+        Plural(
             "{count} value of {column} is written with another minus sign or other digits than - and 0 to 9: "
             "{examples}.",
             "{count} values of {column} are written with another minus sign or other digits than - and 0 to 9: "
@@ -84,18 +84,18 @@ _REASONS = (
     ),
     (
         "not_a_number",
-        forms(
+        Plural(
             "{count} value of {column} is no plain number: {examples}.",
             "{count} values of {column} are no plain number: {examples}.",
         ),
         lambda text: True,
     ),
 )
-_NO_PAIR = forms(
+_NO_PAIR = Plural(
     '{count} value of {column} is not "label confidence": {examples}.',
     '{count} values of {column} are not "label confidence": {examples}.',
 )
-_NO_CONFIDENCE = forms(
+_NO_CONFIDENCE = Plural(
     "{count} value of {column} is given a confidence that is no finite number: {examples}.",
     "{count} values of {column} are given a confidence that is no finite number: {examples}.",
 )
@@ -130,7 +130,7 @@ def _slow(cells: Cells) -> np.ndarray:
     cells.refuse_line_breaks()
     coded = cells.coded()
     numbers = np.full(max(1, len(coded.values)), np.nan)
-    bad: dict[tuple[str, Forms], list[int]] = {}
+    bad: dict[tuple[str, Plural], list[int]] = {}
     for code, text in enumerate(coded.values):
         if _NUMBER.fullmatch(text):
             numbers[code] = float(text)
@@ -145,7 +145,7 @@ def _slow(cells: Cells) -> np.ndarray:
     return found
 
 
-def reason(text: str) -> tuple[str, Forms]:
+def reason(text: str) -> tuple[str, Plural]:
     """Code and words for a text that is no number."""
     return next((code, words) for code, words, fits in _REASONS if fits(text))
 

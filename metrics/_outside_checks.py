@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrics._errors import MetricFailed, SubmissionError, words_of
 from metrics._findings import Finding, not_best
-from metrics._sentences import joined, later, said
+from metrics._messages import Message, joined
 
 if TYPE_CHECKING:
     from metrics._evaluate import Result
@@ -31,16 +31,16 @@ def self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
 
 
 _REFUSED = {
-    True: later("A perfect submission is refused: {reasons}"),
-    False: later("The sample submission is refused: {reasons}"),
+    True: Message("A perfect submission is refused: {reasons}"),
+    False: Message("The sample submission is refused: {reasons}"),
 }
 _NOT_SCORED = {
-    True: later("A perfect submission cannot be scored: {reasons}"),
-    False: later("The sample submission cannot be scored: {reasons}"),
+    True: Message("A perfect submission cannot be scored: {reasons}"),
+    False: Message("The sample submission cannot be scored: {reasons}"),
 }
 _WHY = {
-    True: later("Every submission would meet this."),
-    False: later("Students who begin with the sample would meet this."),
+    True: Message("Every submission would meet this."),
+    False: Message("Students who begin with the sample would meet this."),
 }
 
 
@@ -50,15 +50,15 @@ def _tried(truth: Truth, file: bytes, *, is_perfect: bool) -> Result | Finding:
     except (SubmissionError, MetricFailed) as error:
         form = _REFUSED[is_perfect] if isinstance(error, SubmissionError) else _NOT_SCORED[is_perfect]
         reasons = joined([words for words in (words_of(error), error.told) if words])
-    return Finding("self_test", said(form, reasons=reasons), blocking=is_perfect, why=said(_WHY[is_perfect]))
+    return Finding("self_test", Message(form, reasons=reasons), blocking=is_perfect, why=_WHY[is_perfect])
 
 
 _UPSIDE_DOWN = {
-    "maximize": later(
+    "maximize": Message(
         "A perfect submission scores {perfect}, and the sample, which knows nothing, {sample}. With this metric "
         "higher is said to be better."
     ),
-    "minimize": later(
+    "minimize": Message(
         "A perfect submission scores {perfect}, and the sample, which knows nothing, {sample}. With this metric "
         "lower is said to be better."
     ),
@@ -72,8 +72,8 @@ def _direction(truth: Truth, perfect: Result, sample: Result) -> list[Finding]:
     if not is_better:
         return []
     form = _UPSIDE_DOWN[truth.metric.direction]
-    message = said(form, perfect=f"{perfect.overall!r}", sample=f"{sample.overall!r}")
-    why = said("The board would be upside down. The operator can set the direction of the metric.")
+    message = Message(form, perfect=f"{perfect.overall!r}", sample=f"{sample.overall!r}")
+    why = Message("The board would be upside down. The operator can set the direction of the metric.")
     return [Finding("direction", message, blocking=True, why=why)]
 
 

@@ -12,13 +12,13 @@ import numpy as np
 from metrics._arrays import take
 from metrics._cells import NOT_FINITE, Cells, Kind
 from metrics._inputs import LARGEST, TOO_LARGE
+from metrics._messages import Message, Plural
 from metrics._numbers import to_decimal
 from metrics._scan import LONGEST_MASK_LINE
-from metrics._sentences import forms, said
 from metrics._tables import pick
 
 _NO_NUMBERS = {"nan", "na", "n/a", "#n/a", "null", "none", "<na>", "inf", "+inf", "-inf", "infinity", "-infinity"}
-_NO_FINITE_NUMBER = forms(
+_NO_FINITE_NUMBER = Plural(
     "{count} value of {column} is no finite number: {examples}.",
     "{count} values of {column} are no finite number: {examples}.",
 )
@@ -57,7 +57,7 @@ class AnyColumns(Kind):
     """All columns as texts. A column is one of numbers where each cell that is not empty is a number. ``names`` are a
     submission's columns, where they are not called as the truth's."""
 
-    words = said("columns as the metric's file asks for")
+    words = Message("columns as the metric's file asks for")
     many = True
     longest_line = LONGEST_MASK_LINE  # nobody knows what a column holds
 

@@ -19,25 +19,25 @@ from metrics._contract import Example, Metric, Role
 from metrics._errors import MetricFailed, MetricTooSlow, Problem, SubmissionError
 from metrics._evaluate import OVERALL, Result
 from metrics._layout import USAGE
+from metrics._messages import Message
 from metrics._outside import OutsideFile, in_words, kept_file, outside_files
 from metrics._outside_columns import AnyColumns, cycled, stand_in_cells
 from metrics._outside_elsewhere import run_outside
 from metrics._outside_run import Stopped, TooSlow, memory_mb
 from metrics._parameters import Parameter
-from metrics._sentences import Sentence, said
 from metrics._tables import pick
 
 if TYPE_CHECKING:
     from metrics._tables import Table
     from metrics._truth import Truth
 
-GROUP = said("Added to this site")
+GROUP = Message("Added to this site")
 MOST_WORDS = 500
 STAND_IN = "stand_in"
 """The part in which a metric judges a submission beside answers that tell nothing."""
 
 _SAMPLED = 100
-_UNTOLD = said("The metric refuses this file, and what it says about it cannot be shown here.")
+_UNTOLD = Message("The metric refuses this file, and what it says about it cannot be shown here.")
 _NO_EXAMPLE = Example("", "", 0.0)
 
 
@@ -54,16 +54,16 @@ class OutsideMetric(Metric):
     @cached_property
     def _documentation(self) -> tuple[str, str]:
         head, _, rest = str(self.file.facts["doc"]).strip().partition("\n")
-        head = head.strip() or said("A metric that was added to this site as {file}.", file=f"{self.key}.py")
+        head = head.strip() or Message("A metric that was added to this site as {file}.", file=f"{self.key}.py")
         if len(head) <= 100:
             return head, rest.strip()
         return head[:99].rstrip() + "…", f"{head}\n{rest}"
 
     @property
-    def columns(self) -> Sentence:
+    def columns(self) -> Message:
         if self.file.facts["format"] == "ours":
             return super().columns
-        return said("columns as its file asks for")
+        return Message("columns as its file asks for")
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

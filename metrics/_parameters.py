@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from metrics._errors import ParameterError, shown, words_of
-from metrics._sentences import Sentence, as_sentence, said
+from metrics._messages import Message
 
 _TRUE = ("true", "1", "on", "yes")
 _FALSE = ("false", "0", "off", "no")
@@ -59,8 +59,7 @@ class Parameter:
     @property
     def when_empty(self) -> str:
         """What no value stands for, as its help says; ``""`` where that says nothing of it."""
-        words = self.help.partition("empty means ")[2].rstrip(".")
-        return as_sentence(words) if isinstance(self.help, Sentence) else words
+        return self.help.partition("empty means ")[2].rstrip(".")
 
     def clean(self, value: object) -> Any:
         """The value in its type; reads texts of forms and command lines. Raises ``ValueError`` with a sentence."""
@@ -69,7 +68,7 @@ class Parameter:
         if value is None or value == "" or (isinstance(value, str) and not value.strip()):
             if self.optional:
                 return None
-            raise ValueError(said("A value is needed."))
+            raise ValueError(Message("A value is needed."))
         return _CLEANERS[self.kind](self, value)
 
     def _clean_float(self, value: object) -> float:
@@ -78,23 +77,23 @@ class Parameter:
         except (ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            raise ValueError(said("{value} is not a finite number.", value=shown(value)))
+            raise ValueError(Message("{value} is not a finite number.", value=shown(value)))
         return self._within(number)
 
     def _clean_int(self, value: object) -> int:
         number = self._clean_float(value)
         if number != int(number) or abs(number) > 2**53:
-            raise ValueError(said("{value} is not a whole number.", value=shown(value)))
+            raise ValueError(Message("{value} is not a whole number.", value=shown(value)))
         return int(number)
 
     def _within(self, number: float) -> float:
         least, most = self.minimum, self.maximum
         if least is not None and self.exclusive_minimum and number <= least:
-            raise ValueError(said("Must be over {bound}.", bound=f"{least:g}"))
+            raise ValueError(Message("Must be over {bound}.", bound=f"{least:g}"))
         if least is not None and number < least:
-            raise ValueError(said("Must be at least {bound}.", bound=f"{least:g}"))
+            raise ValueError(Message("Must be at least {bound}.", bound=f"{least:g}"))
         if most is not None and number > most:
-            raise ValueError(said("Must be at most {bound}.", bound=f"{most:g}"))
+            raise ValueError(Message("Must be at most {bound}.", bound=f"{most:g}"))
         return number
 
     def _clean_choice(self, value: object) -> Any:
@@ -102,19 +101,19 @@ class Parameter:
             if value == choice or str(value) == str(choice):
                 return choice
         choices = ", ".join(map(str, self.choices))
-        raise ValueError(said("{value} is not one of {choices}.", value=shown(value), choices=choices))
+        raise ValueError(Message("{value} is not one of {choices}.", value=shown(value), choices=choices))
 
     def _clean_bool(self, value: object) -> bool:
         word = str(value).lower()
         if word not in _TRUE + _FALSE:
-            raise ValueError(said("{value} is neither true nor false.", value=shown(value)))
+            raise ValueError(Message("{value} is neither true nor false.", value=shown(value)))
         return word in _TRUE
 
     def _clean_text(self, value: object) -> str:
         if not isinstance(value, str):
-            raise ValueError(said("{value} is not a text.", value=shown(value)))
+            raise ValueError(Message("{value} is not a text.", value=shown(value)))
         if len(value) > self.longest:
-            raise ValueError(said("At most {most} characters.", most=self.longest))
+            raise ValueError(Message("At most {most} characters.", most=self.longest))
         if self.check is not None:
             self.check(value)
         return value
@@ -170,7 +169,7 @@ def parameter_of(argument: inspect.Parameter, hint: Any) -> Parameter:
         exclusive_minimum=domain.exclusive_minimum,
         choices=typing.get_args(base) if is_choice else (),
         optional=optional,
-        help=as_sentence(text),
+        help=text,
         check=check,
         required=is_required and not optional,
         longest=longest.characters,
@@ -185,9 +184,9 @@ def complete(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
         if name not in known:
             names = ", ".join(sorted(known))
             errors[str(name)] = (
-                said("The metric has no such parameter ({names}).", names=names)
+                Message("The metric has no such parameter ({names}).", names=names)
                 if known
-                else said("The metric has no such parameter (it has none).")
+                else Message("The metric has no such parameter (it has none).")
             )
     values: dict[str, Any] = {}
     for parameter in parameters:

@@ -11,9 +11,9 @@ import numpy as np
 
 from metrics._arrays import Coded
 from metrics._cells import Cells, Kind
+from metrics._messages import Message, Plural
 from metrics._numbers import GRAMMAR
 from metrics._scan import LONGEST_MASK_LINE
-from metrics._sentences import forms, said
 
 LARGEST = 1e9
 """No coordinate may be larger."""
@@ -22,11 +22,11 @@ Item = tuple[str, tuple[float, ...]]
 """A label with its numbers."""
 
 _NUMBER = re.compile(GRAMMAR)
-_NOT_BOXES = forms(
+_NOT_BOXES = Plural(
     '{count} value of {column} is not "label x y width height …" in plain numbers, with sides above 0: {examples}.',
     '{count} values of {column} are not "label x y width height …" in plain numbers, with sides above 0: {examples}.',
 )
-_NOT_POINTS = forms(
+_NOT_POINTS = Plural(
     '{count} value of {column} is not "label x y …" in plain numbers: {examples}.',
     '{count} values of {column} are not "label x y …" in plain numbers: {examples}.',
 )
@@ -52,7 +52,7 @@ def items_of(cell: str, numbers: int) -> list[Item] | None:
 class LabelledBoxes(Kind):
     """Any number of boxes, each with its label before it; empty means none."""
 
-    words = said("labelled boxes")
+    words = Message("labelled boxes")
     longest_line = LONGEST_MASK_LINE
     numbers = 4
 
@@ -82,5 +82,5 @@ class LabelledBoxes(Kind):
 class LabelledPoints(LabelledBoxes):
     """Any number of points, each with its label before it; empty means none."""
 
-    words = said("labelled points")
+    words = Message("labelled points")
     numbers = 2

@@ -13,10 +13,10 @@ from metrics._evaluate import Result
 from metrics._ids import blank_ids, on_line
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
 from metrics._memory import keep_memory, release_memory
+from metrics._messages import EXAMPLES, Message, listed
 from metrics._parameters import complete
 from metrics._registry import get
 from metrics._secondary import Asked, aside_of, table_for
-from metrics._sentences import EXAMPLES, counted, listed
 from metrics._tables import Source, Table, plain, read_bytes, read_table
 from metrics._truth import Truth, unscorable_parts
 
@@ -115,7 +115,7 @@ def _repeated_ids(table: Table, column: str) -> list[Problem]:
     _, firsts = np.unique(codes, return_index=True)
     again = np.setdiff1d(np.arange(len(codes)), firsts)
     names = [on_line(ids[int(row)].as_py(), table.lines[row]) for row in again[:EXAMPLES]]
-    message = counted(
+    message = Message.counted(
         len(again),
         "{count} row with an id that was there before: {ids}.",
         "{count} rows with an id that was there before: {ids}.",

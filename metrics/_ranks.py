@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from metrics._figures import Curve, Figure
+from metrics._messages import Message
 from metrics._order import closed_up, counts_in_order, dense_ranks
-from metrics._sentences import said
 
 T = TypeVar("T")
 
@@ -173,7 +173,7 @@ def roc_area(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
 def one_class(truth: np.ndarray) -> str:
     """Why these rows have no pairs, or ``""``."""
     if (truth == truth[0]).all():
-        return said("all its answers are {answer}; both 0 and 1 are needed.", answer=f"{truth[0]:g}")
+        return Message("all its answers are {answer}; both 0 and 1 are needed.", answer=f"{truth[0]:g}")
     return ""
 
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from metrics._messages import Message
 from metrics._number_lists import numbers_in
-from metrics._sentences import said
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def edges_in(text: str) -> tuple[float, ...]:
     """
     found = numbers_in(text)
     if len(found) < 2 or found[0] != 0 or found[-1] != 1:
-        raise ValueError(said("The first must be 0 and the last 1."))
+        raise ValueError(Message("The first must be 0 and the last 1."))
     if any(high <= low for low, high in pairwise(found)):
-        raise ValueError(said("Each must be larger than the one before."))
+        raise ValueError(Message("Each must be larger than the one before."))
     return found

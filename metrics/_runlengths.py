@@ -15,9 +15,9 @@ from metrics._arrays import Coded
 from metrics._cells import NOTHING, Cells, Kind
 from metrics._contract import distinct_pairs
 from metrics._flat import blocks, starts_of
+from metrics._messages import Message, Plural
 from metrics._parameters import Range
 from metrics._scan import LONGEST_MASK_LINE
-from metrics._sentences import counted, forms, said
 from metrics._tables import pick, plain
 from metrics._tokens import expand
 
@@ -39,26 +39,26 @@ _PICTURE = (6, 5)
 """Height and width of invented pictures."""
 
 FAULTS = {
-    "not_run_lengths": forms(
+    "not_run_lengths": Plural(
         '{count} value of {column} is not "start length start length …" in whole numbers from 1 on '
         "(no mask is an empty cell or -): {examples}.",
         '{count} values of {column} are not "start length start length …" in whole numbers from 1 on '
         "(no mask is an empty cell or -): {examples}.",
     ),
-    "not_in_order": forms(
+    "not_in_order": Plural(
         "{count} value of {column} is made of runs that overlap or do not ascend: {examples}.",
         "{count} values of {column} are made of runs that overlap or do not ascend: {examples}.",
     ),
-    "too_large": forms(
+    "too_large": Plural(
         "{count} value of {column} is naming a pixel beyond {bound}: {examples}.",
         "{count} values of {column} are naming a pixel beyond {bound}: {examples}.",
     ),
-    "objects_overlap": forms(
+    "objects_overlap": Plural(
         "{count} value of {column} is made of objects that share pixels: {examples}.",
         "{count} values of {column} are made of objects that share pixels: {examples}.",
     ),
 }
-_OUTSIDE = forms(
+_OUTSIDE = Plural(
     "{count} value of {column} is naming a pixel beyond the {bound} of a picture: {examples}.",
     "{count} values of {column} are naming a pixel beyond the {bound} of a picture: {examples}.",
 )
@@ -72,7 +72,7 @@ class RunLengths(Kind):
 
     def __init__(self, *, several: bool = False) -> None:
         self.several = several
-        self.words = said("masks as run lengths, separated by |") if several else said("mask as run lengths")
+        self.words = Message("masks as run lengths, separated by |") if several else Message("mask as run lengths")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
@@ -300,7 +300,7 @@ def beyond(several: bool) -> tuple[Callable[..., None], Callable[..., str]]:
         count = len(_outside(truth, several, pixels))
         if not count or pixels is None:
             return ""
-        return counted(
+        return Message.counted(
             count,
             "{count} mask with a pixel beyond the {bound} of a picture.",
             "{count} masks with a pixel beyond the {bound} of a picture.",

@@ -14,7 +14,7 @@ import numpy as np
 
 from metrics._containers import container_of, refuse_container
 from metrics._errors import Problem, Refused
-from metrics._sentences import Sentence, said
+from metrics._messages import Message
 
 LONGEST_LINE = 65_536
 LONGEST_MASK_LINE = 8_388_608
@@ -89,19 +89,19 @@ def plain_lines(data: bytes) -> bytes:
 
 def empty_file() -> Problem:
     """Of no bytes."""
-    return Problem("empty_file", said("The file is empty (0 bytes)."))
+    return Problem("empty_file", Message("The file is empty (0 bytes)."))
 
 
 def only_blanks() -> Problem:
     """Of bytes that nobody sees."""
-    return Problem("no_rows", said("The file has no rows: it holds only blank lines."))
+    return Problem("no_rows", Message("The file has no rows: it holds only blank lines."))
 
 
-def no_rows(expected: int | None) -> Sentence:
+def no_rows(expected: int | None) -> Message:
     """Of a file that ends with its header."""
     if expected:
-        return said("The file has a header but no rows; {expected} expected.", expected=expected)
-    return said("The file has a header but no rows.")
+        return Message("The file has a header but no rows; {expected} expected.", expected=expected)
+    return Message("The file has a header but no rows.")
 
 
 def check_encoding(data: bytes, *, is_cut: bool = False) -> None:
@@ -110,7 +110,7 @@ def check_encoding(data: bytes, *, is_cut: bool = False) -> None:
     if name is not None:
         raise Refused(refuse_container(name))
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        message = said('The file is UTF-16 text (Excel\'s "Unicode text"). Save it as "CSV UTF-8".')
+        message = Message('The file is UTF-16 text (Excel\'s "Unicode text"). Save it as "CSV UTF-8".')
         raise Refused(Problem("encoding", message, line=1))
     if data.isascii():
         return
@@ -125,15 +125,15 @@ def _not_utf8(data: bytes, error: UnicodeDecodeError) -> Problem:
     line = plain_lines(data[: error.start]).count(b"\n") + 1
     where = error.start - max(data.rfind(b"\n", 0, error.start), data.rfind(b"\r", 0, error.start))
     if b"\x00" in data[:4096]:
-        message = said('The file holds NUL bytes, probably because it is UTF-16. Save it as "CSV UTF-8".')
+        message = Message('The file holds NUL bytes, probably because it is UTF-16. Save it as "CSV UTF-8".')
     elif 0xD8 <= data[error.start] == 0xED and error.reason == "invalid continuation byte":
-        message = said(
+        message = Message(
             'Line {line}, byte {place}: half of a surrogate pair is not UTF-8. Save the file as "CSV UTF-8".',
             line=line,
             place=f"{where}",
         )
     else:
-        message = said(
+        message = Message(
             'Line {line}, byte {place}: byte {byte} is not UTF-8. Save the file as "CSV UTF-8".',
             line=line,
             place=f"{where}",
@@ -153,15 +153,17 @@ def check_characters(data: bytes) -> int:
     line, place = data.count(b"\n", 0, first) + 1, first - data.rfind(b"\n", 0, first)
     number = data[first] if data[first] < 128 else data[first + 1]
     if number == 0:
-        message = said(
+        message = Message(
             "Line {line}, byte {place}: NUL byte. Is the file UTF-16 or damaged? Save it as CSV UTF-8.",
             line=line,
             place=f"{place}",
         )
     elif number == 0x1A and not data[first + 1 :].strip():
-        message = said("Line {line}: the file ends with Ctrl-Z (0x1A), an old end-of-file mark. Remove it.", line=line)
+        message = Message(
+            "Line {line}: the file ends with Ctrl-Z (0x1A), an old end-of-file mark. Remove it.", line=line
+        )
     else:
-        message = said(
+        message = Message(
             "Line {line}, byte {place}: control character {character}. Remove it.",
             line=line,
             place=f"{place}",
@@ -190,7 +192,7 @@ def check_line_lengths(data: bytes, longest: int = LONGEST_LINE) -> None:
         end = data.rfind(b"\n", start, start + longest + 1)
         if end < 0:
             line = data.count(b"\n", 0, start) + 1
-            message = said("Line {line} is longer than {most} bytes.", line=line, most=longest)
+            message = Message("Line {line} is longer than {most} bytes.", line=line, most=longest)
             raise Refused(Problem("long_line", message, line=line))
         start = end + 1
 

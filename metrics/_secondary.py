@@ -16,9 +16,9 @@ from metrics._cells import Cells
 from metrics._errors import MetricError, MetricFailed, NotFinite, ParameterError, Refused, SubmissionError, words_of
 from metrics._evaluate import Result, SecondaryValue, measure
 from metrics._layout import layout_of
+from metrics._messages import Message, joined
 from metrics._parameters import chosen, complete
 from metrics._registry import get
-from metrics._sentences import counted, joined, said
 
 if TYPE_CHECKING:
     from metrics._tables import Table
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 Asked = tuple[str, Mapping[str, Any]]
 """A metric's key and its parameters."""
 
-_OUR_FAULT = said("This metric could not be computed, through no fault of your file.")
+_OUR_FAULT = Message("This metric could not be computed, through no fault of your file.")
 
 
 @dataclass
@@ -83,7 +83,7 @@ def aside_of(main: Truth, asked: Asked, table: Table) -> Aside:
         layout = layout_of(metric, table, main.id_column, full)
     except ParameterError as error:
         lines = [
-            said("{parameter}: {sentence}", parameter=parameter, sentence=sentence)
+            Message("{parameter}: {sentence}", parameter=parameter, sentence=sentence)
             for parameter, sentence in error.errors.items()
         ]
         return Aside(name, params, problem=joined(lines))
@@ -92,7 +92,7 @@ def aside_of(main: Truth, asked: Asked, table: Table) -> Aside:
     truth = main.beside(metric, full, table, layout)
     problem: str = joined([problem.message for problem in truth.problems])
     if not problem and (foreign := [one for one in truth.submission_columns if one not in main.submission_columns]):
-        problem = said(
+        problem = Message(
             "It reads {read}, and a submission has {columns}.",
             read=", ".join(foreign),
             columns=", ".join(main.submission_columns),
@@ -138,7 +138,7 @@ class Beside:
         # Of all rows, not of the scored ones: which these are is secret. A file that was accepted repeats no id.
         if not truth.metric.may_miss_ids and (missing := readings.main.rows - readings.table.rows):
             return aside.nothing(
-                counted(
+                Message.counted(
                     missing,
                     "This metric needs every row: {count} id missing.",
                     "This metric needs every row: {count} ids missing.",

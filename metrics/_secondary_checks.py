@@ -9,12 +9,14 @@ from typing import Any
 from metrics._baselines import apart_of
 from metrics._errors import MetricError
 from metrics._findings import Finding
+from metrics._messages import Message
 from metrics._registry import get
 from metrics._secondary import Aside
-from metrics._sentences import Sentence, said
 from metrics._truth import Truth
 
-_WHY = said("It is to be shown beside the score, so it must be able to score this truth. Choose another one, or none.")
+_WHY = Message(
+    "It is to be shown beside the score, so it must be able to score this truth. Choose another one, or none."
+)
 
 SelfTest = Callable[[Truth], tuple[dict[str, Any], list[Finding]]]
 
@@ -49,8 +51,8 @@ def secondary_reports(
     return reports, findings
 
 
-def _about(title: str, sentence: str) -> Sentence:
-    return said("Secondary metric {metric}: {sentence}", metric=title, sentence=sentence)
+def _about(title: str, sentence: str) -> Message:
+    return Message("Secondary metric {metric}: {sentence}", metric=title, sentence=sentence)
 
 
 def _twice(truth: Truth) -> list[Finding]:
@@ -59,8 +61,8 @@ def _twice(truth: Truth) -> list[Finding]:
     found = []
     for aside in truth.secondary:
         if (aside.key, aside.params) in seen:
-            message = _about(_title(aside), said("it is already there with the same parameters."))
-            found.append(Finding("secondary", message, blocking=True, why=said("It would only take room.")))
+            message = _about(_title(aside), Message("it is already there with the same parameters."))
+            found.append(Finding("secondary", message, blocking=True, why=Message("It would only take room.")))
         seen.append((aside.key, aside.params))
     return found
 
@@ -70,7 +72,7 @@ def refused_beside(truth: Truth, problems: Sequence[str]) -> list[Finding]:
     return [
         Finding(
             "secondary",
-            _about(_title(aside), said("a perfect submission is refused: {reasons}", reasons=problem)),
+            _about(_title(aside), Message("a perfect submission is refused: {reasons}", reasons=problem)),
             why=_WHY,
         )
         for aside, problem in zip(truth.secondary, problems, strict=True)

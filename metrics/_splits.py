@@ -8,8 +8,8 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 
 from metrics._errors import GroundTruthError, Problem, Refused, shown
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
+from metrics._messages import Message
 from metrics._scan import LONGEST_MASK_LINE
-from metrics._sentences import said
 from metrics._tables import Source, Table, csv_bytes, read_bytes, read_table
 
 
@@ -82,9 +82,9 @@ def _table_to_split(truth: Source, id_column: str | None, group: str | None) -> 
     if table.problems:
         raise Refused(*table.problems)
     if layout.has_split:
-        raise Refused(Problem("has_split", said("The file has a Usage column already."), column=USAGE))
+        raise Refused(Problem("has_split", Message("The file has a Usage column already."), column=USAGE))
     if table.rows < 2:
-        raise Refused(Problem("empty_split", said("Two parts need at least two rows.")))
+        raise Refused(Problem("empty_split", Message("Two parts need at least two rows.")))
     if group is not None:
         refuse_group(table, layout.id_column, group)
     return table
@@ -94,12 +94,12 @@ def refuse_group(table: Table, id_column: str, group: str) -> None:
     """A group needs a column of its own, and two groups at least. Raises ``Refused``."""
     if group not in table.names or group in (id_column, USAGE):
         names = ", ".join(shown(name) for name in table.names if name not in (id_column, USAGE))
-        message = said(
+        message = Message(
             "The file has no column {column} for the groups; it has {names}.", column=shown(group), names=names
         )
         raise Refused(Problem("group_missing", message, column=group))
     if len(table.column(group).unique()) < 2:
-        message = said("All rows of {column} are one group: two parts need two.", column=shown(group))
+        message = Message("All rows of {column} are one group: two parts need two.", column=shown(group))
         raise Refused(Problem("one_group", message, group))
 
 

@@ -16,11 +16,11 @@ from typing import Any
 from metrics._errors import shown
 from metrics._headers import SEPARATORS, TRIMMED, is_index
 from metrics._layout import SPLITS, USAGE
-from metrics._sentences import Sentence, forms_of, later, listed, said
+from metrics._messages import Message, forms_of, listed
 from metrics._tables import csv_bytes
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
-_COMMAS = later("commas")
+_COMMAS = Message("commas")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]+([eE][+-]?[0-9]+)?")
 _SAYS_SEPARATOR = re.compile(r"\ufeff?sep=(.)\s*", re.IGNORECASE)
@@ -31,10 +31,10 @@ class AsMeant:
     """The CSV ``text``, and what was changed to get it."""
 
     text: bytes
-    changes: tuple[Sentence, ...]
+    changes: tuple[Message, ...]
 
     def as_kept(self) -> list[dict[str, Any]]:
-        """The changes, each with its forms, to say them in other languages later."""
+        """The changes, each with its template."""
         return [{"message": str(change)} | forms_of(message=change) for change in self.changes]
 
 
@@ -42,7 +42,7 @@ class AsMeant:
 class _Sheet:
     names: list[str]
     rows: list[list[str]]
-    changes: list[Sentence]
+    changes: list[Message]
 
     def cells(self, place: int) -> list[str]:
         return [row[place].strip(TRIMMED) for row in self.rows]
@@ -62,7 +62,7 @@ def as_meant(data: bytes) -> AsMeant | None:
     >>> [str(change) for change in found.changes]
     ['Columns are cut at semicolons.', 'Decimal commas become points in "y", such as 0,5 → 0.5.']
     """
-    changes: list[Sentence] = []
+    changes: list[Message] = []
     text = _decoded(data, changes)
     sheet = _sheet(text, changes) if text is not None else None
     if sheet is None:
@@ -73,10 +73,10 @@ def as_meant(data: bytes) -> AsMeant | None:
     return AsMeant(csv_bytes(sheet.names, sheet.rows), tuple(changes)) if changes else None
 
 
-def _decoded(data: bytes, changes: list[Sentence]) -> str | None:
+def _decoded(data: bytes, changes: list[Message]) -> str | None:
     """The text; UTF-16 and what Excel saves as plain "CSV" in Western Europe are said to be read as such."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        changes.append(said('The text is read as UTF-16, which Excel calls "Unicode text".'))
+        changes.append(Message('The text is read as UTF-16, which Excel calls "Unicode text".'))
         return data.decode("utf-16", "replace")
     try:
         return data.decode("utf-8-sig")
@@ -89,7 +89,7 @@ def _decoded(data: bytes, changes: list[Sentence]) -> str | None:
         start = error.start if word is None else word.start()
         example = re.match(r"[^\s,;\t|\"]*", text[start:])
         changes.append(
-            said(
+            Message(
                 "The text is read as Windows-1252, as Excel saves it in Western Europe, such as {word}.",
                 word=shown(example[0] if example else text[start : start + 1]),
             )
@@ -97,13 +97,13 @@ def _decoded(data: bytes, changes: list[Sentence]) -> str | None:
         return text
 
 
-def _sheet(text: str, changes: list[Sentence]) -> _Sheet | None:
+def _sheet(text: str, changes: list[Message]) -> _Sheet | None:
     """The cells; ``None`` for what is no table, or one whose rows differ in length."""
     first, _, rest = text.lstrip("\r\n").partition("\n")
     told = _SAYS_SEPARATOR.fullmatch(first)
     separator = told[1] if told else next((one for one in SEPARATORS if one in first and "," not in first), ",")
     if told or separator != ",":
-        changes.append(said("Columns are cut at {separators}.", separators=said(SEPARATORS.get(separator, _COMMAS))))
+        changes.append(Message("Columns are cut at {separators}.", separators=SEPARATORS.get(separator, _COMMAS)))
     try:
         lines = list(csv.reader(io.StringIO(rest if told else text, newline=""), delimiter=separator, strict=True))
     except csv.Error:
@@ -113,7 +113,7 @@ def _sheet(text: str, changes: list[Sentence]) -> _Sheet | None:
     if len(rows) < 2 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return None
     if has_empty_rows:
-        changes.append(said("Empty rows are left out."))
+        changes.append(Message("Empty rows are left out."))
     sheet = _Sheet([name.strip(TRIMMED) for name in rows[0]], rows[1:], changes)
     if separator != ",":
         _write_points(sheet)
@@ -138,7 +138,7 @@ def _write_points(sheet: _Sheet) -> None:
             row[place] = row[place].replace(mark, "").replace(",", ".")
     if columns:
         sheet.changes.append(
-            said(
+            Message(
                 "Decimal commas become points in {columns}, such as {before} → {after}.",
                 columns=listed([shown(name) for name in columns], len(columns)),
                 before=example[0],
@@ -153,7 +153,7 @@ def _leave_out_empty_columns(sheet: _Sheet) -> None:
     while len(sheet.names) > 2 and not sheet.names[-1] and not any(sheet.cells(-1)):
         sheet.drop(-1)
     if len(sheet.names) < before:
-        sheet.changes.append(said("Empty columns at the end are left out."))
+        sheet.changes.append(Message("Empty columns at the end are left out."))
 
 
 def _leave_out_row_numbers(sheet: _Sheet) -> None:
@@ -163,7 +163,7 @@ def _leave_out_row_numbers(sheet: _Sheet) -> None:
     numbers = sheet.cells(0)
     if any(numbers == [str(start + place) for place in range(len(numbers))] for start in (0, 1)):
         sheet.drop(0)
-        sheet.changes.append(said("The first column, which only counts the rows, is left out."))
+        sheet.changes.append(Message("The first column, which only counts the rows, is left out."))
 
 
 def _name_the_split(sheet: _Sheet) -> None:
@@ -174,7 +174,7 @@ def _name_the_split(sheet: _Sheet) -> None:
         if name.casefold() == USAGE.casefold() and _are_parts(sheet.cells(place)):
             sheet.names[place] = USAGE
             sheet.changes.append(
-                said("{name} becomes {usage}, which holds the split.", name=shown(name), usage=shown(USAGE))
+                Message("{name} becomes {usage}, which holds the split.", name=shown(name), usage=shown(USAGE))
             )
             return
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from metrics._cells import Cells
 from metrics._errors import shown
+from metrics._messages import EXAMPLES, Message, listed
 from metrics._numbers import read_numbers
-from metrics._sentences import EXAMPLES, counted, listed, said
 from metrics._tables import Table
 
 MOST_COLUMNS = 50
@@ -40,16 +40,16 @@ def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | No
         rows += places.tolist()
         for place in places[:EXAMPLES]:
             line, text = int(table.lines[place]), cells.text(place)
-            value = shown(text) if text else said("empty")
+            value = shown(text) if text else Message("empty")
             examples.append(
-                said("line {line} of {column} is {value}", line=line, column=shown(name), value=value)
+                Message("line {line} of {column} is {value}", line=line, column=shown(name), value=value)
                 if len(names) > 1
-                else said("line {line} is {value}", line=line, value=value)
+                else Message("line {line} is {value}", line=line, value=value)
             )
     if not rows:
         return None
     told = listed(examples, len(rows))
-    words = counted(len(rows), "{count} cell ({examples})", "{count} cells ({examples})", examples=told)
+    words = Message.counted(len(rows), "{count} cell ({examples})", "{count} cells ({examples})", examples=told)
     return Strays(np.unique(rows), words)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from metrics._messages import Message
 from metrics._ranks import roc_area, roc_influence
-from metrics._sentences import said
 
 KINDS = ("subgroup", "background 1s, subgroup 0s", "background 0s, subgroup 1s")
 
@@ -52,9 +52,9 @@ def influence_of(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.
 def missing_rows(truth: np.ndarray) -> str:
     """Why some area does not exist, or ``""``."""
     if truth.shape[1] < 2:
-        return said("it has no column beside the answer that says who belongs to a subgroup.")
+        return Message("it has no column beside the answer that says who belongs to a subgroup.")
     for group, _, rows in masks(truth):
         answers = truth[rows, 0]
         if not len(answers) or (answers == answers[0]).all():
-            return said("subgroup {group} and the other rows must each have both answers, 0 and 1.", group=group + 1)
+            return Message("subgroup {group} and the other rows must each have both answers, 0 and 1.", group=group + 1)
     return ""

@@ -23,8 +23,8 @@ from metrics._id_suspicions import (
     twins,
 )
 from metrics._inputs import LabelSet, Words
+from metrics._messages import EXAMPLES, Message, Plural, listed
 from metrics._numbers import read_numbers
-from metrics._sentences import EXAMPLES, counted, forms, listed, said
 from metrics._tables import pick
 from metrics._truth import Truth
 
@@ -127,25 +127,25 @@ def _odd_labels(truth: Truth, column: _Column) -> list[Finding]:
     found = []
     pairs = twins(labels, same_letters) if 2 * len(labels) <= len(column.codes) else []
     if pairs:
-        message = counted(
+        message = Message.counted(
             len(pairs),
             "{count} pair of answers that look alike: {examples}.",
             "{count} pairs of answers that look alike: {examples}.",
             examples=listed(in_pairs(pairs), len(pairs)),
         )
-        why = said("They count as different answers: who writes the one where the other is true is wrong.")
+        why = Message("They count as different answers: who writes the one where the other is true is wrong.")
         found.append(Finding("similar_answers", message, column.name, count=len(pairs), blocking=False, why=why))
     if empty := [label for label in labels if label.casefold() in _NOTHING]:
         rows = np.flatnonzero(column.codes == labels.index(empty[0]))
         line, name = line_and_id(truth, int(truth.scored[rows[0]]))
-        message = counted(
+        message = Message.counted(
             len(rows),
             "{answer} is an answer of {count} row of {column}.",
             "{answer} is an answer of {count} rows of {column}.",
             answer=shown(empty[0]),
             column=shown(column.name),
         )
-        why = said("It is compared as ordinary text. If the answer is not known, mark the row Ignored.")
+        why = Message("It is compared as ordinary text. If the answer is not known, mark the row Ignored.")
         found.append(Finding("answer_like_nothing", message, column.name, line, name, len(rows), False, why))
     return found + _rare_labels(truth, column, labels)
 
@@ -158,16 +158,16 @@ def _rare_labels(truth: Truth, column: _Column, labels: list[str]) -> list[Findi
         return []
     rows = [int(truth.scored[np.flatnonzero(column.codes == code)[0]]) for code in rare[:EXAMPLES]]
     examples = [
-        said("{answer} (line {line})", answer=shown(labels[code]), line=int(truth.table.lines[row]))
+        Message("{answer} (line {line})", answer=shown(labels[code]), line=int(truth.table.lines[row]))
         for code, row in zip(rare, rows, strict=False)
     ]
-    message = counted(
+    message = Message.counted(
         len(rare),
         "{count} answer in one row only: {examples}.",
         "{count} answers in one row only: {examples}.",
         examples=listed(examples, len(rare)),
     )
-    why = said("Is it a typing error? And no file can learn a class that is scored by one row.")
+    why = Message("Is it a typing error? And no file can learn a class that is scored by one row.")
     line, name = line_and_id(truth, rows[0])
     return [Finding("rare_answer", message, column.name, line, name, len(rare), False, why)]
 
@@ -185,17 +185,17 @@ def _odd_numbers(truth: Truth, column: _Column) -> list[Finding]:
         return []
     rows = truth.scored[places]
     examples = [
-        said("line {line} is {value}", line=int(truth.table.lines[row]), value=f"{column.codes[at]:g}")
+        Message("line {line} is {value}", line=int(truth.table.lines[row]), value=f"{column.codes[at]:g}")
         for row, at in zip(rows[:EXAMPLES], places, strict=False)
     ]
-    message = counted(
+    message = Message.counted(
         len(places),
         "{count} value of {column} is far from all others: {examples}.",
         "{count} values of {column} are far from all others: {examples}.",
         column=shown(column.name),
         examples=listed(examples, len(places)),
     )
-    why = said("Does it stand for no value? A few such rows may decide every score.")
+    why = Message("Does it stand for no value? A few such rows may decide every score.")
     line, name = line_and_id(truth, int(rows[0]))
     return [Finding("odd_value", message, column.name, line, name, len(places), False, why)]
 
@@ -204,11 +204,11 @@ def _odd_numbers(truth: Truth, column: _Column) -> list[Finding]:
 
 
 _MISSING_FROM = {
-    "public": forms(
+    "public": Plural(
         "{count} answer of {column} missing from the public part: {answers}.",
         "{count} answers of {column} missing from the public part: {answers}.",
     ),
-    "private": forms(
+    "private": Plural(
         "{count} answer of {column} missing from the private part: {answers}.",
         "{count} answers of {column} missing from the private part: {answers}.",
     ),
@@ -226,8 +226,8 @@ def _missing_classes(truth: Truth, column: _Column) -> list[Finding]:
         gone = sorted(set(range(len(labels))) - set(column.codes[rows].astype(int).tolist()))
         if gone:
             names = listed([shown(labels[code]) for code in gone[:EXAMPLES]], len(gone))
-            message = counted(len(gone), *_MISSING_FROM[name], column=shown(column.name), answers=names)
-            why = said("The two boards then measure different things.")
+            message = Message.counted(len(gone), *_MISSING_FROM[name], column=shown(column.name), answers=names)
+            why = Message("The two boards then measure different things.")
             found.append(Finding("missing_class", message, column.name, None, None, len(gone), False, why))
     return found
 
@@ -251,12 +251,12 @@ def _gap(truth: Truth, column: _Column) -> list[Finding]:
         is_sure = _is_no_chance(counts[0], counts[1])
     if gap < _GAP or not is_sure:
         return []
-    message = said(
+    message = Message(
         "The answers of {column} differ between the parts: {share} of the rows would have to change.",
         column=shown(column.name),
         share=f"{gap:.0%}",
     )
-    why = said(
+    why = Message(
         "A model that is better on one board may be worse on the other. Split at random, or say why they differ."
     )
     return [Finding("distribution_gap", message, column.name, blocking=False, why=why)]
@@ -288,8 +288,8 @@ def _sorted_by_answer(truth: Truth, column: _Column) -> list[Finding]:
     is_grouped = column.labels is not None and runs == distinct < len(codes)
     if not ((steps >= 0).all() or (steps <= 0).all() or is_grouped):
         return []
-    message = said("The rows are sorted by the answer {column}.", column=shown(column.name))
-    why = said("If the test data come in the same order, the row number gives the answer away. Shuffle both.")
+    message = Message("The rows are sorted by the answer {column}.", column=shown(column.name))
+    why = Message("If the test data come in the same order, the row number gives the answer away. Shuffle both.")
     return [Finding("sorted_by_answer", message, column.name, blocking=False, why=why)]
 
 
@@ -303,12 +303,12 @@ def _told_by_id(truth: Truth, column: _Column) -> list[Finding]:
     share = _between(rank, column.codes) if is_label else _rank_correlation(rank, column.codes) ** 2
     if share < _LINKED:
         return []
-    message = said(
+    message = Message(
         "The ids tell much about {column}: their order explains {share} of it.",
         column=shown(column.name),
         share=f"{share:.0%}",
     )
-    why = said("A student could predict from the id alone. Give the rows new, random ids.")
+    why = Message("A student could predict from the id alone. Give the rows new, random ids.")
     return [Finding("id_tells_answer", message, column.name, blocking=False, why=why)]
 
 

@@ -20,9 +20,9 @@ from metrics._containers import LIMIT, unpack
 from metrics._errors import Problem, Refused
 from metrics._frames import bytes_of_frame
 from metrics._headers import TRIMMED, header_of
+from metrics._messages import Message
 from metrics._pieces import MARK, ends_of_pieces
 from metrics._scan import LONGEST_LINE, Text, no_rows, quotes_are_regular, scan
-from metrics._sentences import said
 from metrics._walk import walk
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _stop_early(text: Text, body: int, expected: int) -> None:
     if rows > most and text.has_quotes:
         rows = len(text.record_starts(body))
     if rows > most:
-        message = said(
+        message = Message(
             "The file has about {rows} rows; {expected} are expected. It was not read further.",
             rows=rows,
             expected=expected,
@@ -179,7 +179,7 @@ def _read_body(text: Text, names: Sequence[str], body: int) -> Table:
     good = Text(walked.good, text.has_quotes, walked.good.count(b"\n"))
     arrays = _columns(good, 0, len(names)) if good.data.strip() else _empty(len(names))
     if arrays is None or len(arrays[0]) != len(walked.lines):
-        message = said("The file cannot be read as CSV. Write it again with a CSV library.")
+        message = Message("The file cannot be read as CSV. Write it again with a CSV library.")
         raise Refused(*walked.problems, *([] if walked.problems else [Problem("unreadable", message)]))
     table = Table(names, arrays, text, body)
     table.lines = walked.lines

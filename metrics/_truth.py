@@ -20,10 +20,10 @@ from metrics._headers import check_header
 from metrics._ids import Alignment, Ids
 from metrics._layout import SPLITS, USAGE, Layout
 from metrics._memory import release_memory
+from metrics._messages import Message, Plural
 from metrics._parameters import chosen
 from metrics._scan import LONGEST_LINE
 from metrics._secondary import Aside, Beside, Readings
-from metrics._sentences import forms, later, said
 from metrics._stream import measure_in_pieces
 from metrics._tables import Source, Table, csv_bytes, pick, read_bytes, read_table, without_frame
 from metrics._uncertainty import Buckets, buckets_of, hashes_of
@@ -31,18 +31,18 @@ from metrics._uncertainty import Buckets, buckets_of, hashes_of
 SMALL = 110_000_000
 """Bytes that any submission may have: what a site takes as an upload."""
 
-_UNKNOWN_USAGE = forms(
+_UNKNOWN_USAGE = Plural(
     "{count} value of {column} is none of Public, Private, Ignored: {examples}.",
     "{count} values of {column} are none of Public, Private, Ignored: {examples}.",
 )
 _NO_ROWS_OF = {
-    "public": later("No row is public: the column Usage needs both Public and Private."),
-    "private": later("No row is private: the column Usage needs both Public and Private."),
+    "public": Message("No row is public: the column Usage needs both Public and Private."),
+    "private": Message("No row is private: the column Usage needs both Public and Private."),
 }
 _UNSCORABLE = {
-    "": later("The file cannot be scored: {reason}"),
-    "public": later("The public part cannot be scored: {reason}"),
-    "private": later("The private part cannot be scored: {reason}"),
+    "": Message("The file cannot be scored: {reason}"),
+    "public": Message("The public part cannot be scored: {reason}"),
+    "private": Message("The private part cannot be scored: {reason}"),
 }
 
 CELL = 100
@@ -115,7 +115,7 @@ class Truth:
         }
         for name, rows in parts.items():
             if not len(rows) and not self.problems:
-                message = said(_NO_ROWS_OF[name])
+                message = _NO_ROWS_OF[name]
                 self.problems.append(Problem("empty_split", message, column=USAGE))
         return parts
 
@@ -343,6 +343,6 @@ def unscorable_parts(truth: Truth) -> list[Problem]:
     problems = []
     for name, target in (truth.part_answers or {"": truth.answers}).items():
         if reason := check(target, **chosen(check, truth.params)):
-            message = said(_UNSCORABLE[name], reason=reason)
+            message = Message(_UNSCORABLE[name], reason=reason)
             problems.append(Problem("unscorable", message, truth.target_columns[0]))
     return problems

@@ -12,8 +12,8 @@ import numpy as np
 from metrics._arrays import Answers, Coded
 from metrics._cells import Cells
 from metrics._inputs import Number
+from metrics._messages import Message, Plural
 from metrics._runlengths import masks_of
-from metrics._sentences import forms, said
 from metrics._tokens import expand
 
 LARGEST = 1 << 24
@@ -28,7 +28,7 @@ _LINES = 20_000
 """Lines of a grid looked at together."""
 
 
-_NOT_WHOLE = forms(
+_NOT_WHOLE = Plural(
     "{count} value of {column} is not a whole number: {examples}.",
     "{count} values of {column} are not whole numbers: {examples}.",
 )
@@ -39,7 +39,7 @@ class PictureSide(Number):
 
     def __init__(self) -> None:
         super().__init__(minimum=1, maximum=100_000)
-        self.words = said("whole number of pixels")
+        self.words = Message("whole number of pixels")
 
     def one(self, cells: Cells) -> np.ndarray:
         values = super().one(cells)

@@ -9,7 +9,7 @@ import numpy as np
 
 from metrics._errors import Problem
 from metrics._headers import other_separator
-from metrics._sentences import EXAMPLES, Sentence, counted, joined, listed, said
+from metrics._messages import EXAMPLES, Message, joined, listed
 
 _CELL = rb'(?:"(?:[^"]|"")*"|[^",\n]*)'
 _RECORD = re.compile(_CELL + rb"(?:," + _CELL + rb")*")
@@ -94,7 +94,7 @@ def _records(data: bytes, body: int) -> list[_Record]:
 
 
 def _never_closed(record: _Record) -> Problem:
-    message = said("A quote that was opened on or after line {line} is never closed.", line=record.line)
+    message = Message("A quote that was opened on or after line {line} is never closed.", line=record.line)
     return Problem("quote_open", message, line=record.line)
 
 
@@ -102,7 +102,7 @@ def _broken_quotes(records: list[_Record]) -> list[Problem]:
     if not records:
         return []
     places = [_span(record) for record in records[:EXAMPLES]]
-    message = counted(
+    message = Message.counted(
         len(records),
         "{count} row with a quote in the wrong place (text before or after the quotes of a cell, or a quote missing): "
         "{lines}. Put the whole cell in quotes and double the inner ones.",
@@ -113,10 +113,10 @@ def _broken_quotes(records: list[_Record]) -> list[Problem]:
     return [Problem("quote", message, line=records[0].line, count=len(records))]
 
 
-def _span(record: _Record) -> Sentence:
+def _span(record: _Record) -> Message:
     if record.last_line > record.line:
-        return said("lines {first}–{last}", first=record.line, last=record.last_line)
-    return said("line {line}", line=record.line)
+        return Message("lines {first}–{last}", first=record.line, last=record.last_line)
+    return Message("line {line}", line=record.line)
 
 
 def _ragged(ragged: list[tuple[_Record, int]], width: int) -> list[Problem]:
@@ -129,9 +129,9 @@ def _ragged(ragged: list[tuple[_Record, int]], width: int) -> list[Problem]:
     return [Problem("row_width", message, line=record.line, count=len(ragged))]
 
 
-def _one_ragged(record: _Record, found: int, width: int) -> Sentence:
+def _one_ragged(record: _Record, found: int, width: int) -> Message:
     if record.last_line > record.line:
-        return counted(
+        return Message.counted(
             found,
             "Lines {first}–{last} have {count} value; the header names {width}.",
             "Lines {first}–{last} have {count} values; the header names {width}.",
@@ -139,7 +139,7 @@ def _one_ragged(record: _Record, found: int, width: int) -> Sentence:
             last=record.last_line,
             width=width,
         )
-    return counted(
+    return Message.counted(
         found,
         "Line {line} has {count} value; the header names {width}.",
         "Line {line} has {count} values; the header names {width}.",
@@ -148,10 +148,10 @@ def _one_ragged(record: _Record, found: int, width: int) -> Sentence:
     )
 
 
-def _all_ragged(ragged: list[tuple[_Record, int]], width: int) -> Sentence:
+def _all_ragged(ragged: list[tuple[_Record, int]], width: int) -> Message:
     # Translators: one row of a list, with the number of its values: line 3 has 4
-    places = [said("{line} has {values}", line=_span(one), values=many) for one, many in ragged[:EXAMPLES]]
-    return said(
+    places = [Message("{line} has {values}", line=_span(one), values=many) for one, many in ragged[:EXAMPLES]]
+    return Message(
         "{rows} rows have another number of values than the header ({width}): {lines}.",
         rows=len(ragged),
         width=width,
@@ -159,13 +159,13 @@ def _all_ragged(ragged: list[tuple[_Record, int]], width: int) -> Sentence:
     )
 
 
-def _hint(record: _Record, found: int, width: int) -> Sentence | None:
+def _hint(record: _Record, found: int, width: int) -> Message | None:
     if record.last_line > record.line:
-        return said("These lines are read as one row: a quote is missing.")
+        return Message("These lines are read as one row: a quote is missing.")
     if found == width + 1 and record.text.rstrip().endswith(b","):
-        return said("The row ends with a comma.")
+        return Message("The row ends with a comma.")
     if found == 1 and (why := other_separator(record.text.decode(errors="replace"))) is not None:
         return why
     if found > width and _DECIMAL_COMMA.search(record.text):
-        return said("If the comma is a decimal sign, write 0.5 instead of 0,5.")
+        return Message("If the comma is a decimal sign, write 0.5 instead of 0,5.")
     return None

@@ -34,8 +34,8 @@ from metrics._boxes import BoxList, Classes, Layout, boxes_of, matrix, perfect, 
 from metrics._boxes import unscorable as unreadable
 from metrics._contract import Example, Metric
 from metrics._figures import Figure
+from metrics._messages import Message
 from metrics._parameters import Range
-from metrics._sentences import said
 
 Iou = Annotated[float, Range(0, 1, exclusive_minimum=True), "A true box is found from this IoU on."]
 
@@ -80,7 +80,7 @@ def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False
     wrong = unreadable(truth, boxes=boxes, classes=classes)
     if wrong or truth.once(boxes_of, boxes, classes, False).counts[truth.codes].any():
         return wrong
-    return said("it has no box to be found.")
+    return Message("it has no box to be found.")
 
 
 box_map = Metric(

@@ -24,8 +24,8 @@ import numpy as np
 
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Binary, Score
+from metrics._messages import Message
 from metrics._parameters import Range
-from metrics._sentences import said
 from metrics._sums import exact_sum
 
 Share = Annotated[float, Range(0, 1, exclusive_minimum=True), "The top is this share of all weights."]
@@ -63,9 +63,9 @@ def total(sums: np.ndarray) -> float:
 def unscorable(truth: np.ndarray, *, share: Share = 0.1, zero_weight: ZeroWeight = 1.0) -> str:
     """Nothing could be captured."""
     if not truth.any():
-        return said("it has no 1.")
+        return Message("it has no 1.")
     if _places_for(np.where(truth > 0, 1.0, zero_weight), share) < 1:
-        return said("the top {share} of its rows is less than one row.", share=f"{share:g}")
+        return Message("the top {share} of its rows is less than one row.", share=f"{share:g}")
     return ""
 
 

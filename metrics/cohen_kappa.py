@@ -36,7 +36,7 @@ from metrics._contract import Contributions, Example, Metric, ratio
 from metrics._crossing import confusion_matrix, cross, one_label
 from metrics._distances import Weights, by_chance, distances, too_large
 from metrics._inputs import LARGEST, TOO_LARGE, Label
-from metrics._sentences import said
+from metrics._messages import Message
 from metrics._sums import exact_sum
 
 
@@ -81,10 +81,10 @@ def unscorable(truth: Coded, *, weights: Weights = "none") -> str:
     if (same := one_label(truth)) or weights == "none":
         return same
     if len(too_large(truth)):
-        return said("its ratings are so far apart that their distances are no finite numbers.")
+        return Message("its ratings are so far apart that their distances are no finite numbers.")
     found = cross(truth, truth)
     chance = (by_chance(found, found.truly, weights) * found.truly).sum()
-    return "" if chance else said("its ratings are so close together that their distances are 0.")
+    return "" if chance else Message("its ratings are so close together that their distances are 0.")
 
 
 def verify(columns: Sequence[Cells], prediction: Coded, *, weights: Weights = "none") -> None:

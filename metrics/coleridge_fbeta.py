@@ -31,10 +31,10 @@ from metrics._contract import Contributions, Example, Metric, distinct_pairs
 from metrics._figures import Figure
 from metrics._fscore import Beta, f_beta
 from metrics._inputs import Words
+from metrics._messages import Message
 from metrics._parameters import Range
 from metrics._phrase_matrix import similarity_matrices
 from metrics._phrases import counts, distinct_phrases, phrases_of
-from metrics._sentences import said
 
 Threshold = Annotated[float, Range(0, 1, exclusive_minimum=True), "Similarity from which two phrases match."]
 Matching = Annotated[
@@ -76,8 +76,8 @@ coleridge_fbeta = Metric(
     group="Text",
     direction="maximize",
     best=1.0,
-    truth=Words(said("phrases separated by |"), "first phrase|second phrase"),
-    submission=Words(said("phrases separated by |"), "first phrase|second phrase"),
+    truth=Words(Message("phrases separated by |"), "first phrase|second phrase"),
+    submission=Words(Message("phrases separated by |"), "first phrase|second phrase"),
     rows=rows,
     total=total,
     parts=("tp", "fp", "fn"),
@@ -87,7 +87,7 @@ coleridge_fbeta = Metric(
     perfect=perfect,
     confirm={
         "matching": {
-            "per_prediction": said(
+            "per_prediction": Message(
                 "Under the reading per_prediction, repeating one right phrase many times raises the score to almost 1. "
                 "Use it only to reproduce an old competition."
             )

@@ -30,8 +30,8 @@ import numpy as np
 from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, ratio
 from metrics._fscore import Beta, f_beta
+from metrics._messages import Message
 from metrics._runlengths import Pixels, RunLengths, areas, beyond, masks_of
-from metrics._sentences import said
 
 BothEmpty = Annotated[
     Literal["1", "skip"], "1: two empty masks are worth 1; skip: rows with two empty masks do not count in the mean."
@@ -76,7 +76,7 @@ verify, beyond_picture = beyond(several=False)
 def unscorable(truth: Coded, *, pixels: Pixels = None, both_empty: BothEmpty = "1") -> str:
     """Masks outside the picture, or no mask where empty ones do not count."""
     if both_empty == "skip" and not truth.once(masks_of, False).area()[truth.codes].any():
-        return said("it has no mask to be found.")
+        return Message("it has no mask to be found.")
     return beyond_picture(truth, pixels=pixels)
 
 

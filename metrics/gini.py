@@ -25,7 +25,7 @@ from metrics._contract import Example, Metric, ratio
 from metrics._figures import Figure
 from metrics._gini import lead, lorenz, pull
 from metrics._inputs import Number, Score
-from metrics._sentences import said
+from metrics._messages import Message
 from metrics._sums import exact_sum
 
 
@@ -60,7 +60,7 @@ def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
 def unscorable(truth: np.ndarray) -> str:
     """Without different answers there is no order."""
     if (truth == truth[0]).all():
-        return said("all its answers are {answer}; different ones are needed.", answer=f"{truth[0]:g}")
+        return Message("all its answers are {answer}; different ones are needed.", answer=f"{truth[0]:g}")
     return ""
 
 

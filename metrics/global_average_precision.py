@@ -22,7 +22,7 @@ from metrics._arrays import Coded, Ranked
 from metrics._confidences import has_answer, in_order, influence, mean_precision, ranking_of
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import LabelOrNone, RankedLabel
-from metrics._sentences import said
+from metrics._messages import Message
 
 
 def rows(truth: Coded, prediction: Ranked) -> np.ndarray:
@@ -45,7 +45,7 @@ def score(truth: Coded, prediction: Ranked) -> float:
 
 def unscorable(truth: Coded) -> str:
     """Without any answer to be found there is nothing to divide by."""
-    return "" if has_answer(truth).any() else said("all its answers are empty.")
+    return "" if has_answer(truth).any() else Message("all its answers are empty.")
 
 
 def perfect(truth: Coded) -> list[list[str]]:

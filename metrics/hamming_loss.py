@@ -26,8 +26,8 @@ from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, ratio
 from metrics._inputs import LabelSet
 from metrics._labelsets import FN, FP, Comparison, Separator, label_sets
+from metrics._messages import Message
 from metrics._parameters import Range
-from metrics._sentences import said
 from metrics._tokens import expand
 
 Labels = Annotated[int | None, Range(1), "How many labels there are; empty means those of the truth."]
@@ -67,10 +67,10 @@ def unscorable(truth: Coded, *, separator: Separator = None, labels: Labels = No
     """Without labels there are no answers, and with too few the loss would be of something else."""
     found = known(truth, separator, None)
     if labels is not None and labels < found:
-        return said(
+        return Message(
             "its rows have {found} different labels, more than the {labels} there are.", found=found, labels=labels
         )
-    return "" if found or labels else said("none of its rows has a label; give the number of labels.")
+    return "" if found or labels else Message("none of its rows has a label; give the number of labels.")
 
 
 hamming_loss = Metric(

@@ -31,8 +31,8 @@ from metrics._arrays import Answers, Coded
 from metrics._contract import Example, Metric, Role
 from metrics._figures import Figure, Grid
 from metrics._inputs import Label, Number
+from metrics._messages import Message
 from metrics._runlengths import RunLengths, masks_of
-from metrics._sentences import said
 from metrics._sums import exact_sum
 from metrics._volumes import LARGEST, PictureSide, Volume, distance, volumes_of
 
@@ -74,16 +74,16 @@ def unscorable(truth: Answers) -> str:
     """Volumes that are none."""
     last = truth.answer.once(masks_of, False).last()[truth.answer.codes]
     if not last.any():
-        return said("it has no mask to be found.")
+        return Message("it has no mask to be found.")
     for volume in volumes_of(truth):
         count, height, width = volume.shape
         name = str(truth["volume"].values[truth["volume"].codes[volume.rows[0]]])
         if (truth["height"][volume.rows] != height).any() or (truth["width"][volume.rows] != width).any():
-            return said("the pictures of the volume {volume} differ in size.", volume=name)
+            return Message("the pictures of the volume {volume} differ in size.", volume=name)
         if count * height * width > LARGEST:
-            return said("the volume {volume} has more than {most} voxels.", volume=name, most=LARGEST)
+            return Message("the volume {volume} has more than {most} voxels.", volume=name, most=LARGEST)
         if last[volume.rows].max() > height * width:
-            return said("a mask of the volume {volume} leaves its picture.", volume=name)
+            return Message("a mask of the volume {volume} leaves its picture.", volume=name)
     return ""
 
 

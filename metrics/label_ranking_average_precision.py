@@ -27,7 +27,7 @@ import numpy as np
 
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Binary, Score
-from metrics._sentences import said
+from metrics._messages import Message
 
 Weights = Annotated[Literal["samples", "labels"], "samples: each row counts equally; labels: each true label does."]
 
@@ -75,7 +75,7 @@ def last_line(*, weights: Weights = "samples") -> str:
 
 def unscorable(truth: np.ndarray, *, weights: Weights = "samples") -> str:
     """Without any true label nothing weighs anything."""
-    return "" if weights == "samples" or truth.any() else said("it has no true label.")
+    return "" if weights == "samples" or truth.any() else Message("it has no true label.")
 
 
 label_ranking_average_precision = Metric(

@@ -29,12 +29,12 @@ from metrics._arrays import Coded
 from metrics._cells import Cells
 from metrics._contract import Contributions, Example, Metric, each_pair
 from metrics._fscore import f_beta
+from metrics._messages import Message, Plural
 from metrics._parameters import Range
 from metrics._points import Item, LabelledBoxes, LabelledPoints, items_of
-from metrics._sentences import forms, said
 
 Most = Annotated[int, Range(1, 100_000), "So many points a cell may have."]
-_TOO_MANY = forms(
+_TOO_MANY = Plural(
     "{count} value of {column} has more than {most} points: {examples}.",
     "{count} values of {column} have more than {most} points: {examples}.",
 )
@@ -76,7 +76,7 @@ def verify(columns: Sequence[Cells], prediction: Coded, *, most: Most = 1200) ->
 def unscorable(truth: Coded) -> str:
     """There is nothing to be found."""
     counts = np.array([len(items) for items in truth.map(items_of, 4).values])
-    return "" if counts[truth.codes].any() else said("it has no box to be found.")
+    return "" if counts[truth.codes].any() else Message("it has no box to be found.")
 
 
 def perfect(truth: Coded) -> list[list[str]]:

@@ -26,8 +26,8 @@ import numpy as np
 from metrics._contract import Example, Metric, ratio
 from metrics._fields import Fields
 from metrics._inputs import Number
+from metrics._messages import Message
 from metrics._parameters import Range
-from metrics._sentences import said
 
 Sigma = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller sigma counts as this one."]
 Error = Annotated[float | None, Range(0, 1e9), "A larger error counts as this one; empty means no limit."]
@@ -69,7 +69,7 @@ laplace_log_likelihood = Metric(
     best=best_for(),
     best_for=best_for,
     truth=Number(),
-    submission=Fields(said("value, sigma"), value=Number(), sigma=Number(minimum=0)),
+    submission=Fields(Message("value, sigma"), value=Number(), sigma=Number(minimum=0)),
     submission_names=names,
     aliases=("Confidence",),
     rows=rows,

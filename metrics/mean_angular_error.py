@@ -24,10 +24,10 @@ from metrics._arcs import arc
 from metrics._contract import Example, Metric, ratio
 from metrics._fields import Fields
 from metrics._inputs import Number
-from metrics._sentences import said
+from metrics._messages import Message
 
 Unit = Annotated[Literal["radians", "degrees"], "Of the angles in both files and of the score."]
-DIRECTION = Fields(said("azimuth, zenith"), by_name=True, azimuth=Number(), zenith=Number())
+DIRECTION = Fields(Message("azimuth, zenith"), by_name=True, azimuth=Number(), zenith=Number())
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, unit: Unit = "radians") -> np.ndarray:

@@ -25,12 +25,12 @@ from metrics._arcs import arc
 from metrics._contract import Example, Metric, ratio
 from metrics._fields import Fields
 from metrics._inputs import Number
+from metrics._messages import Message
 from metrics._parameters import Range
-from metrics._sentences import said
 
 Radius = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "Radius of the globe; its unit is the score's."]
 PLACE = Fields(
-    said("latitude, longitude"),
+    Message("latitude, longitude"),
     by_name=True,
     latitude=Number(minimum=-90, maximum=90),
     longitude=Number(minimum=-180, maximum=360),

@@ -28,8 +28,8 @@ import numpy as np
 
 from metrics._class_columns import Classes, ClassProbabilities, OneClass, certain, class_names
 from metrics._contract import Example, Metric, ratio
+from metrics._messages import Message, Plural
 from metrics._number_lists import Weights, weights_for, wrong_weights
-from metrics._sentences import forms, said
 from metrics._surprise import Clip, Normalise, by_class, must_sum, surprise_of_class
 
 Average = Annotated[Literal["rows", "classes"], "rows: each row counts equally; classes: each class counts equally."]
@@ -87,8 +87,8 @@ def last_line(*, average: Average = "rows") -> str:
 def unscorable(truth: Classes, *, class_weights: Weights = None) -> str:
     """Weights must fit the classes, and some row must count."""
     weights = np.array(weights_for(class_weights, len(truth.names)))[truth.codes]
-    unfit = wrong_weights(class_weights, len(truth.names), forms("{count} class", "{count} classes"))
-    return unfit or ("" if weights.any() else said("all its rows are of classes with weight 0."))
+    unfit = wrong_weights(class_weights, len(truth.names), Plural("{count} class", "{count} classes"))
+    return unfit or ("" if weights.any() else Message("all its rows are of classes with weight 0."))
 
 
 multiclass_log_loss = Metric(

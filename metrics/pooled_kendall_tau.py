@@ -27,7 +27,7 @@ from metrics._concordance import smaller_before
 from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
 from metrics._inputs import LabelSet
 from metrics._lists import LabelList, Lists, ranked_labels
-from metrics._sentences import said
+from metrics._messages import Message
 from metrics._tokens import expand
 
 _EVERY = 1 << 62
@@ -89,7 +89,7 @@ def total(sums: np.ndarray) -> float:
 def unscorable(truth: Coded) -> str:
     """Without a pair there is no order."""
     lengths = _lengths(truth.once(ranked_labels, None, _EVERY))[truth.codes]
-    return "" if (lengths > 1).any() else said("no list has two items.")
+    return "" if (lengths > 1).any() else Message("no list has two items.")
 
 
 pooled_kendall_tau = Metric(

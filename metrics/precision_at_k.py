@@ -27,7 +27,7 @@ from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, ratio
 from metrics._inputs import LabelSet
 from metrics._lists import Hits, K, LabelList, Separator, mean_over_lists, perfect, shortest
-from metrics._sentences import counted
+from metrics._messages import Message
 
 Divisor = Annotated[
     Literal["reachable", "k"], "reachable: k, or the number of relevant labels where that is smaller; k: always k."
@@ -56,7 +56,7 @@ def unscorable(truth: Coded, *, k: K = 10, separator: Separator = None, divisor:
     least = shortest(truth, separator)
     if divisor == "reachable" or least is None or least >= k:
         return ""
-    return counted(
+    return Message.counted(
         least,
         "a row has {count} relevant label, so that divided by k = {k} nobody could reach 1.",
         "a row has {count} relevant labels, so that divided by k = {k} nobody could reach 1.",

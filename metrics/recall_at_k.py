@@ -23,7 +23,7 @@ from metrics._arrays import Coded
 from metrics._contract import Contributions, Example, Metric, ratio
 from metrics._inputs import LabelSet
 from metrics._lists import Hits, K, LabelList, Separator, longest, mean_over_lists, perfect
-from metrics._sentences import counted
+from metrics._messages import Message
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
@@ -47,7 +47,7 @@ def unscorable(truth: Coded, *, k: K = 10, separator: Separator = None) -> str:
     most = longest(truth, separator)
     if most <= k:
         return ""
-    return counted(
+    return Message.counted(
         most,
         "a row has {count} relevant label, but only k = {k} count.",
         "a row has {count} relevant labels, but only k = {k} count.",

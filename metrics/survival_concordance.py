@@ -19,8 +19,8 @@ import numpy as np
 
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Score, TimeAndEvent
+from metrics._messages import Message
 from metrics._ranks import count_below
-from metrics._sentences import said
 
 
 def moments(truth: np.ndarray) -> np.ndarray:
@@ -75,7 +75,7 @@ def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 def unscorable(truth: np.ndarray) -> str:
     """Without a comparable pair there is nothing to count."""
-    return "" if later(truth).any() else said("it has no comparable pair (an event before another time).")
+    return "" if later(truth).any() else Message("it has no comparable pair (an event before another time).")
 
 
 def perfect(truth: np.ndarray) -> list[list[str]]:

@@ -25,8 +25,8 @@ import numpy as np
 from metrics._class_columns import Classes, OneClass, certain, class_names
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Score
+from metrics._messages import Message
 from metrics._parameters import Range
-from metrics._sentences import counted
 
 K = Annotated[int, Range(1, 1000), "How many classes of a row count, from the highest score down."]
 
@@ -48,7 +48,7 @@ def unscorable(truth: Classes, *, k: K = 2) -> str:
     """Something must be able to be wrong."""
     if k < len(truth.names):
         return ""
-    return counted(
+    return Message.counted(
         len(truth.names),
         "it has {count} class, so that with k = {k} every file would score 1.",
         "it has {count} classes, so that with k = {k} every file would score 1.",

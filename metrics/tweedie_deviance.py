@@ -26,8 +26,8 @@ from metrics._contract import Example, Metric, ratio
 from metrics._deviances import FLOOR, deviance
 from metrics._fields import Amount
 from metrics._inputs import NOT_ABOVE, Number
+from metrics._messages import Message
 from metrics._parameters import Range
-from metrics._sentences import said
 
 Power = Annotated[float, Range(1, 3), "From 1 (Poisson) over 2 (gamma) to 3 (inverse Gaussian)."]
 
@@ -51,7 +51,7 @@ def verify(columns: Sequence[Cells], prediction: np.ndarray, *, power: Power = 1
 def unscorable(truth: np.ndarray, *, power: Power = 1.5) -> str:
     """The same of the truth."""
     if power >= 2 and (truth == 0).any():
-        return said("it holds an answer of 0, which needs a power below 2.")
+        return Message("it holds an answer of 0, which needs a power below 2.")
     return ""
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from metrics._contract import Example, Metric, ratio
 from metrics._inputs import Number
-from metrics._sentences import said
+from metrics._messages import Message
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
@@ -34,7 +34,7 @@ def total(sums: np.ndarray) -> float:
 
 def unscorable(truth: np.ndarray) -> str:
     """There is nothing to divide by."""
-    return "" if truth.any() else said("all its answers are 0.")
+    return "" if truth.any() else Message("all its answers are 0.")
 
 
 wape = Metric(

@@ -18,7 +18,7 @@ import numpy as np
 from metrics._arrays import Answers
 from metrics._contract import Example, Metric, Role, ratio
 from metrics._inputs import Number
-from metrics._sentences import said
+from metrics._messages import Message
 
 
 def rows(truth: Answers, prediction: np.ndarray) -> np.ndarray:
@@ -33,7 +33,7 @@ def total(sums: np.ndarray) -> float:
 
 def unscorable(truth: Answers) -> str:
     """Without any weight there is nothing to divide by."""
-    return "" if truth["weight"].any() else said("all its weights are 0.")
+    return "" if truth["weight"].any() else Message("all its weights are 0.")
 
 
 weighted_mae = Metric(

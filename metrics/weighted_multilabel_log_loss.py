@@ -26,8 +26,8 @@ import numpy as np
 from metrics._arrays import Answers
 from metrics._contract import Example, Metric, Role, ratio
 from metrics._inputs import Binary, Number, Probability
+from metrics._messages import Message, Plural
 from metrics._number_lists import Weights, weights_for, wrong_weights
-from metrics._sentences import forms, said
 from metrics._surprise import Clip, surprise
 
 
@@ -46,8 +46,8 @@ def total(sums: np.ndarray) -> float:
 def unscorable(truth: Answers, *, label_weights: Weights = None) -> str:
     """Without weight there is nothing to divide by."""
     if not truth["weight"].any():
-        return said("all its weights are 0.")
-    columns = forms("{count} column of answers", "{count} columns of answers")
+        return Message("all its weights are 0.")
+    columns = Plural("{count} column of answers", "{count} columns of answers")
     return wrong_weights(label_weights, truth.answer.shape[1], columns)
 
 

@@ -26,10 +26,10 @@ import numpy as np
 from metrics._contract import Example, Metric, ratio
 from metrics._figures import Figure
 from metrics._inputs import Binary, Score
+from metrics._messages import Message
 from metrics._number_lists import weights_in
 from metrics._ranks import one_class, roc_curve
 from metrics._regions import Regions, edges_in, influence_of, slices_of
-from metrics._sentences import counted, said
 
 Thresholds = Annotated[str, edges_in, "True-positive rates between the regions, from 0 to 1."]
 RegionWeights = Annotated[str, weights_in, "The weight of each region, from the lowest rate up."]
@@ -68,10 +68,10 @@ def unscorable(truth: np.ndarray, *, thresholds: Thresholds = "0, 0.4, 1", weigh
     """Both classes are needed, and a weight for each region."""
     regions, given = len(edges_in(thresholds)) - 1, len(weights_in(weights))
     if regions != given:
-        return said(
+        return Message(
             "its thresholds make {regions}, and there are {weights}.",
-            regions=counted(regions, "{count} region", "{count} regions"),
-            weights=counted(given, "{count} weight", "{count} weights"),
+            regions=Message.counted(regions, "{count} region", "{count} regions"),
+            weights=Message.counted(given, "{count} weight", "{count} weights"),
         )
     return one_class(truth)
 

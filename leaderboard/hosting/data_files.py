@@ -100,17 +100,19 @@ def leaks_of(
             found.append(metrics.kept(_unread(data_file.name)))
         leak = leak_in(path_of(data_file.file_key).read_bytes(), truth, id_column, beside)
         if leak:
-            message = metrics.said(
+            message = metrics.Message(
                 "The data file “{name}” {leak}: students could download the answers.", name=data_file.name, leak=leak
             )
-            why = metrics.said("Remove the file, or upload it again without the answers of the ids that are scored.")
+            why = metrics.Message("Remove the file, or upload it again without the answers of the ids that are scored.")
             found.append(metrics.kept(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why)))
     return found
 
 
 def _unread(name: str) -> metrics.Finding:
-    message = metrics.said("Nobody has looked whether the data file “{name}” holds the answers.", name=name)
-    why = metrics.said("Only CSV files are looked through. Make sure that it holds none, or upload it as a CSV file.")
+    message = metrics.Message("Nobody has looked whether the data file “{name}” holds the answers.", name=name)
+    why = metrics.Message(
+        "Only CSV files are looked through. Make sure that it holds none, or upload it as a CSV file."
+    )
     return metrics.Finding(DATA_UNREAD, message, blocking=False, why=why)
 
 

@@ -210,12 +210,12 @@ def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
     """A correction that asks for other rows than before, as where a spreadsheet ate zeros."""
     if not differs or not differs["added"] + differs["gone"]:
         return []
-    message = metrics.said(
+    message = metrics.Message(
         "Other ids than in the ground truth that counts: {added} new, {gone} gone.",
         added=differs["added"],
         gone=differs["gone"],
     )
-    why = metrics.said("All files handed in so far would become invalid, as each has other ids. Is that meant?")
+    why = metrics.Message("All files handed in so far would become invalid, as each has other ids. Is that meant?")
     return [metrics.kept(metrics.Finding("other_ids", message, blocking=False, why=why))]
 
 

@@ -53,7 +53,7 @@ def leak_in(offered: bytes, truth: bytes, id_column: str, beside: Iterable[str] 
     Columns `beside` the answers (`beside_answers`) may stand in it: students often need them.
     """
     if offered == truth:
-        return metrics.said("is the ground-truth file itself")
+        return metrics.Message("is the ground-truth file itself")
     known = _columns(next(_tables_in(truth)), id_column)
     for name in beside:
         known.pop(name, None)
@@ -64,7 +64,7 @@ def leak_in(offered: bytes, truth: bytes, id_column: str, beside: Iterable[str] 
         found = _beside_ids(table, _ids_in(looked_through, id_column, ids), ids, known) or _in_order(in_order, known)
         if found:
             name, number = found
-            return metrics.said(
+            return metrics.Message(
                 "holds the answers of {number} scored ids in the column “{name}”", number=number, name=name
             )
     return ""

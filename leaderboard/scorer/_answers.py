@@ -36,7 +36,7 @@ class Answer:
 
 def too_much_memory(megabytes: int) -> dict[str, Any]:
     """The problem of a file that cannot be read within the limit; its host can ask the operator for more."""
-    message = metrics.said(
+    message = metrics.Message(
         "Reading this file takes more than the {megabytes} MB of memory that this site gives to a file.",
         megabytes=megabytes,
     )

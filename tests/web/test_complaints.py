@@ -19,13 +19,11 @@ from leaderboard import claims, hosting, keeping
 from leaderboard.models import ApiToken, Competition, Refusal, Submission, TruthDraft, User, WalkThrough
 from leaderboard.scorer import _answers
 from leaderboard.scorer._messages import Garbled
-from leaderboard.sentences import in_words, told
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.languages import CODE, second_language
-from tests.web.own_words import own_words
-from tests.web.reading import unbracketed
 from tests.web.test_join import signed_in
 from tests.web.test_metrics import typed
+from tests.web.test_translated_pages import outside_brackets
 
 FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
 REFUSED = b"id,label\n1,cat\n1,dog\nx,\n"
@@ -53,7 +51,7 @@ def test_bo_reads_what_is_wrong_with_a_file_in_his_language(pets: Competition, b
         assert problem["message"].replace('"', "&quot;") in english
         assert problem["message"].replace('"', "&quot;") not in foreign
     assert "⟦1 id unknown: ⟦&quot;x&quot; (line 4)⟧.⟧" in foreign
-    assert unbracketed(foreign, own=["label", "bo", "mine.csv", "Cats or dogs", "Accuracy"]) == []
+    assert outside_brackets(foreign) == []
 
 
 def test_the_problems_of_a_download_and_of_a_check_are_in_bos_language(pets: Competition, bo: User) -> None:
@@ -109,16 +107,10 @@ def test_a_problem_from_before_there_were_forms_is_shown_as_it_was_stored(pets: 
     assert "1 id unknown: &quot;x&quot; (line 4)." in page
 
 
-def test_what_a_metric_from_outside_says_is_shown_as_it_is() -> None:
-    with translation.override(CODE):
-        assert told(metrics.Problem("metric", "Too many cats.").as_kept()) == "Too many cats."
-        assert in_words("Too many cats.") == "Too many cats."
-
-
 def test_a_scorer_that_tells_another_form_than_its_message_is_believed_the_message_alone() -> None:
-    lie = {**metrics.Problem("odd", "Odd.").as_dict(), "forms": {"message": {"form": "Even.", "facts": {}}}}
+    lie = {**metrics.Problem("odd", "Odd.").as_dict(), "forms": {"message": {"template": "Even.", "params": {}}}}
     assert _answers.read({"problems": [lie]}).problems == (metrics.Problem("odd", "Odd.").as_dict(),)
-    honest = metrics.Problem("odd", metrics.said("Odd {what}.", what='"1"')).as_kept()
+    honest = metrics.Problem("odd", metrics.Message("Odd {what}.", what='"1"')).as_kept()
     assert _answers.read({"problems": [json.loads(json.dumps(honest))]}).problems == (honest,)
     kept = _answers.read({"problems": [{**lie, "forms": {"message": 3}}]}).problems
     assert kept == (metrics.Problem("odd", "Odd.").as_dict(),)
@@ -151,10 +143,9 @@ def test_the_host_reads_in_her_language_what_was_found_in_a_truth(ada: User, dat
     drafted(ada, data)
     report = TruthDraft.objects.get().report
     assert code in {finding["code"] for finding in report["findings"]}
-    own = {"truth.csv", "id", "y", "label", "Usage", *own_words()}
     for path in ("/host/pets/truth/", "/host/pets/setup/metric/"):
         page = signed_in(ada).get(path, headers=FOREIGN).content.decode()
-        assert unbracketed(page, own=own, silent={"prose"}) == []
+        assert outside_brackets(page) == []
     english = signed_in(ada).get("/host/pets/truth/").content.decode()
     for finding in report["findings"]:
         assert escape(finding["message"]) in english

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +14,6 @@ from django.utils.html import escape
 import metrics
 from leaderboard import hosting, sentences
 from leaderboard.models import ApiToken, Competition, Split, User
-from leaderboard.web import prose
 from leaderboard.web.visitors import _search
 from metrics._registry import built_in
 from tests.conftest import enter, hand_in, make_competition
@@ -31,14 +28,6 @@ FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
 def _two_languages() -> Iterator[None]:
     with second_language():
         yield
-
-
-@pytest.fixture
-def outside() -> metrics.Metric:
-    """RMSE as an operator's file might declare it, under words of its author."""
-    rmse = metrics.get("rmse")
-    own = {"elsewhere": lambda *_: None, "title": "Errors", "group": "Of our lab"}
-    return dataclasses.replace(rmse, **own, example=metrics.Example("", "", 0.0), best=-math.inf)  # type: ignore[arg-type]
 
 
 def read(path: str, client: Client | None = None) -> str:
@@ -62,41 +51,7 @@ def test_the_page_of_a_metric_is_in_the_readers_language_down_to_its_definition(
     assert "⟦Text between two labels; empty means any white space.⟧" in text
     assert ">⟦any white space⟧</td>" in text
     assert "⟦How much true and predicted label sets overlap" in text
-    assert "use Word Jaccard.⟧</p>" in text
     assert 'class="math block"' in text
-
-
-def test_the_paragraphs_of_a_definition_say_what_its_file_wrote() -> None:
-    """Their lines are put together, which must not make another Markdown of them."""
-    for metric in built_in().values():
-        pages = []
-        again = "\n\n".join(sentences._paragraphs(metric.description))
-        for text in (metric.description, again):
-            formulas: list[tuple[str, bool]] = []
-            html = prose._parser().render(text, {"formulas": formulas})
-            pages.append((" ".join(html.split()), [" ".join(latex.split()) for latex, _is_block in formulas]))
-        assert pages[0] == pages[1], metric.key
-
-
-def test_formulas_are_not_for_translators() -> None:
-    with translation.override(CODE):
-        found = sentences.definition(metrics.get("rmse"))
-    assert found.startswith("$$")
-    assert "⟦$$" not in found
-    assert "⟦" in found
-
-
-@pytest.mark.django_db
-def test_what_a_metric_from_outside_says_of_itself_is_shown_as_it_is(
-    outside: metrics.Metric, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(metrics, "catalogue", lambda: (outside,))
-    monkeypatch.setattr(metrics, "get", lambda key: outside)
-    for path in ("/metrics/", "/metrics/rmse/"):
-        text = read(path)
-        assert "Errors" in text
-        assert "⟦Errors" not in text
-        assert "⟦Of our lab" not in text
 
 
 @pytest.mark.django_db

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import metrics
 
-from ...sentences import definition, in_words, is_english
+from ...sentences import in_words
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "area": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "average_precision", "mean_angular_error"),
@@ -106,19 +106,14 @@ def _fitting(metrics_left: list[metrics.Metric], word: str) -> list[metrics.Metr
         return named
     if partly := [m for m in metrics_left if word in _head(m)]:
         return partly
-    return [m for m in metrics_left if any(word in text.lower() for text in {m.description, definition(m)})]
+    return [m for m in metrics_left if any(word in text.lower() for text in {m.description, in_words(m.description)})]
 
 
 def _head(metric: metrics.Metric) -> str:
     texts = (metric.title, metric.group, metric.summary, metric.columns)
-    return " ".join([metric.key, *texts, *_in_words(*texts)]).lower()
+    return " ".join([metric.key, *texts, *map(in_words, texts)]).lower()
 
 
 def _words(metric: metrics.Metric) -> set[str]:
-    names = (metric.key, metric.key.replace("_", " "), metric.title, *_in_words(metric.title))
+    names = (metric.key, metric.key.replace("_", " "), metric.title, in_words(metric.title))
     return set(re.findall(r"[\w²]+", " ".join(names).lower()))
-
-
-def _in_words(*texts: str) -> list[str]:
-    """The texts in the reader's language, where that is another one."""
-    return [] if is_english() else list(map(in_words, texts))

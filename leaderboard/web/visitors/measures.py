@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy
 import metrics as library
 
 from ... import child, outside
-from ...sentences import definition
+from ...sentences import in_words
 from ...shared_cache import count_try, tries
 from ..access import Audience, open_to
 from ..answers import address_of
@@ -152,7 +152,7 @@ def _obstacle(request: HttpRequest, draft: Draft) -> str:
 
 def _described(metric: library.Metric) -> str:
     """The description as Markdown; examples at Python's prompt, which files from outside have, are code."""
-    return DOCTEST.sub(lambda found: f"```\n{dedent(found[0])}\n```", definition(metric))
+    return DOCTEST.sub(lambda found: f"```\n{dedent(found[0])}\n```", in_words(metric.description))
 
 
 def _spoken(outcome: dict[str, Any]) -> str:

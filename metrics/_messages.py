@@ -1,0 +1,150 @@
+"""Messages in English that can be shown in other languages.
+
+A ``Message`` is its English text and can be used as such everywhere. It remembers its template, such as
+``{column} is there {times} times.``, and the parameters that were put in: texts, numbers and other messages. A site
+looks up the template in its catalogue of translations and fills in the parameters again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+EXAMPLES = 5
+"""How many cases of one kind a message names."""
+
+_PLACE = re.compile(r"\{([a-z_0-9]+)\}")
+
+Param = str | int
+"""A number is written with commas between thousands."""
+
+
+class Plural(NamedTuple):
+    """The template about one thing, and about several."""
+
+    one: str
+    many: str
+
+
+def _filled(template: str, params: Mapping[str, Param]) -> str:
+    """In one pass, so that a place within a parameter is a text as any other. A place without a parameter stays."""
+    return _PLACE.sub(lambda place: _text(params.get(place[1], place[0])), template)
+
+
+def _text(param: Param) -> str:
+    return param if isinstance(param, str) else f"{param:,}"
+
+
+class Message(str):
+    """The template with the parameters at their places.
+
+    >>> Message("Line {line} is longer than {most} bytes.", line=2, most=1000)
+    'Line 2 is longer than 1,000 bytes.'
+    """
+
+    template: str
+    params: Mapping[str, Param]
+    plural: str
+    """The template for another ``number`` than 1; empty where nothing is counted."""
+    number: int | None
+
+    def __new__(cls, template: str, /, **params: Param) -> Self:
+        return cls._made(template, params)
+
+    @classmethod
+    def counted(cls, count: int, one: str, many: str, /, **params: Param) -> Self:
+        """The template for this number of things, which is the parameter ``count``."""
+        return cls._made(one, {"count": count, **params}, many, count)
+
+    @classmethod
+    def _made(cls, template: str, params: Mapping[str, Param], plural: str = "", number: int | None = None) -> Self:
+        text = super().__new__(cls, _filled(template if number is None or number == 1 else plural, params))
+        text.template, text.params, text.plural, text.number = str(template), params, str(plural), number
+        return text
+
+    def translated(self, gettext: Callable[[str], str], ngettext: Callable[[str, str, int], str]) -> str:
+        """The message with each template as the catalogue of a language has it."""
+        params = {
+            name: value.translated(gettext, ngettext) if isinstance(value, Message) else value
+            for name, value in self.params.items()
+        }
+        words = gettext(self.template) if self.number is None else ngettext(self.template, self.plural, self.number)
+        return _filled(words, params)
+
+    def with_one_example(self) -> Message:
+        """The same with the first of its ``listed`` examples only."""
+        params = {n: one.with_one_example() if isinstance(one, Message) else one for n, one in self.params.items()}
+        if first := params.get("examples" if self.template == MORE else "example1"):
+            return Message("{example}", example=first)
+        return self._made(self.template, params, self.plural, self.number)
+
+    def as_json(self) -> dict[str, Any]:
+        """Dictionaries, texts and numbers, from which ``restored`` makes it again."""
+        params = {name: one.as_json() if isinstance(one, Message) else one for name, one in self.params.items()}
+        plural = {} if self.number is None else {"plural": self.plural, "count": self.number}
+        return {"template": self.template, "params": params, **plural}
+
+
+# Translators: the end of a list of examples
+MORE = Message("{examples} and {left} more")
+
+
+def joined(parts: Sequence[str], between: str = " ", name: str = "part") -> Message:
+    """Messages one after the other; one alone is itself."""
+    if len(parts) == 1 and isinstance(parts[0], Message):
+        return parts[0]
+    params = {f"{name}{number}": part for number, part in enumerate(parts, 1)}
+    return Message(between.join(f"{{{place}}}" for place in params), **params)
+
+
+def listed(examples: Sequence[str], count: int) -> Message:
+    """Up to five examples in one line, with the number of those left out."""
+    few = joined(examples[:EXAMPLES], ", ", "example")
+    left = count - min(len(examples), EXAMPLES)
+    return Message(MORE, examples=few, left=left) if left > 0 else few
+
+
+def restored(text: str, stored: object) -> str:
+    """The message that ``as_json`` gave, if its English is this text; otherwise the text alone. What is stored may come
+    from a process that read a hostile file."""
+    try:
+        message = _read(stored, len(text))
+    except (AttributeError, TypeError, ValueError, KeyError, RecursionError):
+        return text
+    return message if message == text else text
+
+
+def kept(found: DataclassInstance) -> dict[str, Any]:
+    """The fields of a finding or the like, with the templates of those that are messages."""
+    return asdict(found) | forms_of(**{one.name: getattr(found, one.name) for one in fields(found)})
+
+
+def forms_of(**texts: object) -> dict[str, Any]:
+    """What is stored with some texts under the key ``forms``; nothing where none of them is a message."""
+    found = {name: text.as_json() for name, text in texts.items() if isinstance(text, Message) and text}
+    return {"forms": found} if found else {}
+
+
+def _read(stored: Any, longest: int) -> Message:
+    """Raises where this is no message, or one whose text would be longer than ``longest``."""
+    params = {str(name): _read_param(one, longest) for name, one in stored["params"].items()}
+    template, plural, count = stored["template"], stored.get("plural", ""), stored.get("count")
+    for one in (template, plural):
+        if not isinstance(one, str) or sum(len(_text(params[name])) for name in _PLACE.findall(one)) > longest:
+            raise ValueError("no template, or too long")
+    if count is not None and params["count"] != count:
+        raise ValueError("another count")
+    return Message._made(template, params, plural, count)
+
+
+def _read_param(stored: Any, longest: int) -> Param:
+    if isinstance(stored, dict):
+        return _read(stored, longest)
+    if isinstance(stored, bool) or not isinstance(stored, str | int):
+        raise TypeError("no parameter")
+    return stored
