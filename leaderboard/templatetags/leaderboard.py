@@ -21,11 +21,10 @@ import metrics
 
 from .. import grading, ranking, sentences, telling
 from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty, User, number_of
-from ..web import charts, navigation, parameter_words, prose
+from ..web import charts, navigation, parameter_words, problem_words, prose
 from ..web.access import Visit
 from ..web.metric_choice import metric_choice
 from ..web.moments import moment
-from ..web.problem_words import in_words
 
 register = template.Library()
 
@@ -58,6 +57,7 @@ register.filter("told", sentences.told)
 register.filter("said", sentences.in_words)
 register.simple_tag(metric_choice)
 register.simple_tag(moment)
+register.filter("moment", moment)
 
 
 def number_in(value: float | str | None) -> float | None:
@@ -148,11 +148,7 @@ def line(text: str | None) -> SafeString:
 register.filter("in_words", parameter_words.in_words)
 register.filter("kind_words", parameter_words.kind_words)
 register.filter("allowed", parameter_words.allowed)
-
-
-@register.filter
-def in_plain(code: str) -> str:
-    return in_words(code)
+register.filter("in_plain", problem_words.in_words)
 
 
 @register.filter

@@ -43,10 +43,13 @@ def allowed(parameter: metrics.Parameter) -> str:
         return ", ".join(str(choice) for choice in parameter.choices)
     if parameter.kind == "bool":
         return _("yes, no")
-    ends = []
-    if parameter.minimum is not None and parameter.minimum > -FAR:
-        words = _("above %(number)s") if parameter.exclusive_minimum else _("from %(number)s")
-        ends.append(words % {"number": f"{parameter.minimum:,.12g}"})
-    if parameter.maximum is not None and parameter.maximum < FAR:
-        ends.append(_("to %(number)s") % {"number": f"{parameter.maximum:,.12g}"})
-    return " ".join(ends) or _("any")
+    low, high = parameter.minimum, parameter.maximum
+    has_low, has_high = low is not None and low > -FAR, high is not None and high < FAR
+    is_above = has_low and parameter.exclusive_minimum
+    if has_low and has_high:
+        words = _("above %(low)s to %(high)s") if is_above else _("from %(low)s to %(high)s")
+    elif has_low:
+        words = _("above %(low)s") if is_above else _("from %(low)s")
+    else:
+        words = _("to %(high)s") if has_high else _("any")
+    return words % {"low": f"{low or 0:,.12g}", "high": f"{high or 0:,.12g}"}
