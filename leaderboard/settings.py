@@ -246,31 +246,20 @@ REDIS_URL = env.str("REDIS_URL", default=f"unix://{quote(str(VAR_DIR / 'run' / '
 if REDIS_URL.startswith("rediss://") and "ssl_cert_reqs=" not in REDIS_URL:
     # Without a word about certificates Celery would speak to whoever answers.
     REDIS_URL += ("&" if "?" in REDIS_URL else "?") + "ssl_cert_reqs=required"
+_memory = "django.core.cache.backends.locmem.LocMemCache"
+_at_broker = {"socket_timeout": 0.5, "socket_connect_timeout": 0.5, "retry": None}
 CACHES = {
     # What all processes must count together, first of all tries to sign in.
     "default": {
         "BACKEND": "leaderboard.shared_cache.SharedCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "leaderboard",
-        "OPTIONS": {
-            "serializer": "leaderboard.shared_cache.JsonSerializer",
-            "socket_timeout": 0.5,
-            "socket_connect_timeout": 0.5,
-            "retry": None,
-        },
+        "OPTIONS": {"serializer": "leaderboard.shared_cache.JsonSerializer", **_at_broker},
     },
     # What a process counts alone while the broker is away.
-    "alone": {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        "LOCATION": "alone",
-        "OPTIONS": {"MAX_ENTRIES": 20_000},
-    },
+    "alone": {"BACKEND": _memory, "LOCATION": "alone", "OPTIONS": {"MAX_ENTRIES": 20_000}},
     # What is quicker made again than fetched.
-    "local": {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        "LOCATION": "local",
-        "OPTIONS": {"MAX_ENTRIES": 2000},
-    },
+    "local": {"BACKEND": _memory, "LOCATION": "local", "OPTIONS": {"MAX_ENTRIES": 2000}},
 }
 
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)

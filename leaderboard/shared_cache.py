@@ -25,7 +25,7 @@ LEFT_ALONE_FOR = 5.0
 
 
 class JsonSerializer:
-    """Plain numbers, lists and texts. Django's own serializer is pickle, which runs what it reads."""
+    """Plain numbers, lists and texts. Django's own serializer would run what it reads."""
 
     def dumps(self, value: object) -> int | bytes:
         return value if type(value) is int else json.dumps(value).encode()
