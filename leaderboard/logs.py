@@ -1,9 +1,9 @@
 """The form of the log: one line per event, readable, or JSON with `LOG_FORMAT=json`.
 
 Everything writes with Python's own `logging`. What a line belongs to (request, submission, competition …) is bound
-once, by the web for a request and by the worker for a file, and is on every line meanwhile; further facts come as
-`extra`. Of those only the ones named in `FACTS` are written, so that no library puts an object with somebody's data
-into a line.
+once with structlog's contextvars, by the web for a request and by the worker for a file, and is on every line
+meanwhile; further facts come as `extra`. Of those only the ones named in `FACTS` are written, so that no library puts
+an object with somebody's data into a line.
 
 What is never written: paths of requests (they hold join codes, invitations and setup links; the page's name is enough),
 bodies, headers, and the words of exceptions that quote what they stumbled over.
@@ -20,8 +20,8 @@ from traceback import extract_tb
 from types import TracebackType
 from typing import Any
 
-import structlog
-from structlog.contextvars import bind_contextvars, bound_contextvars, clear_contextvars, merge_contextvars
+from structlog.contextvars import bound_contextvars, merge_contextvars
+from structlog.processors import ExceptionRenderer, JSONRenderer, TimeStamper
 from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
 
 log = logging.getLogger(__name__)
@@ -30,8 +30,6 @@ FORMATS = ("text", "json")
 FACTS = (
     "user", "competition", "submission", "ground_truth", "method", "view", "status", "ms", "seconds", "bytes", "code",
 )  # fmt: skip
-
-ORDER = ("timestamp", "level", "logger", "event", "request", *FACTS)
 
 # Whose words say what is wrong and quote nobody's data. Others are named by their class and place alone.
 OUTSPOKEN = (OSError, ImportError, NameError, AttributeError, TypeError, RecursionError, MemoryError)
@@ -47,36 +45,13 @@ Line = MutableMapping[str, Any]
 
 
 @contextmanager
-def bound(**facts: object) -> Iterator[None]:
-    """Put these facts on every line that this thread writes within the block."""
-    with bound_contextvars(**facts):
-        yield
-
-
-@contextmanager
 def apart(**facts: object) -> Iterator[None]:
     """One of several that the clock asks for: what goes wrong with it is logged, and the others go on."""
-    with bound(**facts):
+    with bound_contextvars(**facts):
         try:
             yield
         except Exception:
             log.exception("failed, and is left for the next round")
-
-
-@contextmanager
-def request(name: str) -> Iterator[None]:
-    """The same for a request, and whatever is added meanwhile ends with it: its thread serves another next."""
-    clear_contextvars()
-    bind_contextvars(request=name)
-    try:
-        yield
-    finally:
-        clear_contextvars()
-
-
-def add(**facts: object) -> None:
-    """Put facts on all further lines of a request."""
-    bind_contextvars(**facts)
 
 
 class Discreet(logging.Filter):
@@ -99,29 +74,22 @@ def formatter(form: str) -> logging.Formatter:
             add_log_level,
             add_logger_name,
             ExtraAdder(allow=FACTS),
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            tell_exception,
+            TimeStamper(fmt="iso", utc=True),
+            ExceptionRenderer(describe_exception),
         ],
-        processors=[ProcessorFormatter.remove_processors_meta, as_json if form == "json" else as_text],
+        processors=[
+            ProcessorFormatter.remove_processors_meta,
+            JSONRenderer(default=str) if form == "json" else as_text,
+        ],
     )
-
-
-def as_json(_: Any, __: str, line: Line) -> str:
-    """ASCII alone, so nothing in a value can end the line."""
-    return json.dumps({name: line[name] for name in _in_order(line)}, default=str)
 
 
 def as_text(_: Any, __: str, line: Line) -> str:
     """One line with the facts at its end; where something broke, indented lines with the places follow."""
     first = " ".join(line.pop(name) for name in ("timestamp", "level", "logger"))
     exception, event = line.pop("exception", ""), escaped(line.pop("event"))
-    facts = "".join(f" {name}={_as_word(line[name])}" for name in _in_order(line))
+    facts = "".join(f" {name}={_as_word(line[name])}" for name in ("request", *FACTS) if name in line)
     return f"{first} {event}{facts}" + "".join(f"\n    {escaped(place)}" for place in exception.splitlines())
-
-
-def _in_order(line: Line) -> list[str]:
-    """The names of a line's facts: known ones in their order, then whatever else there is."""
-    return [name for name in ORDER if name in line] + [name for name in line if name not in ORDER]
 
 
 def _as_word(value: object) -> str:
@@ -134,18 +102,15 @@ def escaped(text: str) -> str:
     return _CONTROLS.sub(lambda found: found.group().encode("unicode_escape", "surrogatepass").decode(), text)
 
 
-def tell_exception(_: Any, __: str, line: Line) -> Line:
+def describe_exception(exc_info: tuple[type[BaseException], BaseException, TracebackType | None]) -> str:
     """Where something broke and of which kind it was, from the first cause to what was made of it."""
-    info = line.pop("exc_info", None)
-    if info and info[1] is not None:
-        line["exception"] = "\n".join(_told(info[1]))
-    return line
+    return "\n".join(_described(exc_info[1]))
 
 
-def _told(error: BaseException, later: tuple[BaseException, ...] = ()) -> list[str]:
+def _described(error: BaseException, later: tuple[BaseException, ...] = ()) -> list[str]:
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     is_new = cause is not None and cause is not error and cause not in later
-    earlier = _told(cause, (*later, error)) if cause is not None and is_new else []
+    earlier = _described(cause, (*later, error)) if cause is not None and is_new else []
     return [*earlier, *_places(error.__traceback__), f"{type(error).__name__}: {_words_of(error)}"]
 
 

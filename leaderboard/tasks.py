@@ -20,13 +20,13 @@ from celery.signals import task_failure, worker_process_init, worker_ready, work
 from celery.worker.state import active_requests
 from django.conf import settings
 from django.db import close_old_connections, connection, connections, transaction
+from structlog.contextvars import bound_contextvars
 
 from . import (
     claims,
     counting,
     launching,
     lifeline,
-    logs,
     ranking,
     reminding,
     scorer,
@@ -166,7 +166,9 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
 
 def _measure(turn: claims.Turn, bell: str) -> str:
     """Measure a file; everything that is logged meanwhile names it, and one line says what it came to."""
-    with logs.bound(submission=str(turn.submission_id), ground_truth=turn.ground_truth_id, competition=turn.slug):
+    with bound_contextvars(
+        competition=turn.slug, submission=str(turn.submission_id), ground_truth=turn.ground_truth_id
+    ):
         begun = time.monotonic()
         status = scoring.score(turn.submission_id, bell=bell)
         seconds = time.monotonic() - begun
@@ -181,7 +183,7 @@ def rescore(self: Any, ground_truth_id: int) -> None:
     """Measure everything with a candidate ground truth, a batch per message."""
     if not is_understood(self):
         return
-    with logs.bound(ground_truth=ground_truth_id):
+    with bound_contextvars(ground_truth=ground_truth_id):
         if scoring.rescore(ground_truth_id):
             ring(rescore, ground_truth_id)
 
@@ -191,7 +193,7 @@ def walk(self: Any, ground_truth_id: int) -> None:
     """Measure a ruler's sample submission for the host who walks the student's way."""
     if not is_understood(self):
         return
-    with logs.bound(ground_truth=ground_truth_id):
+    with bound_contextvars(ground_truth=ground_truth_id):
         scoring.walk(ground_truth_id)
 
 

@@ -15,8 +15,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
+from structlog.contextvars import bind_contextvars, clear_contextvars
 
-from .. import counting, logs
+from .. import counting
 from ..models import clock
 from .accounts import needs_second_factor
 from .devices import remember_device
@@ -47,9 +48,11 @@ class RequestMiddleware:
         request.META["leaderboard.request_id"] = request_id = secrets.token_hex(6)
         remove_nul_characters(request)
         begun = time.perf_counter()
-        with logs.request(request_id):
-            response = self.get_response(request)
-            note_answer(request, response.status_code, time.perf_counter() - begun)
+        clear_contextvars()
+        bind_contextvars(request=request_id)
+        response = self.get_response(request)
+        note_answer(request, response.status_code, time.perf_counter() - begun)
+        clear_contextvars()  # the thread of this request serves another next
         response["X-Request-ID"] = request_id
         response["Permissions-Policy"] = NO_POWERS
         response["Cross-Origin-Resource-Policy"] = "same-origin"
@@ -60,7 +63,7 @@ class RequestMiddleware:
 
     def process_view(self, request: HttpRequest, _: object, __: object, arguments: dict[str, Any]) -> None:
         facts = {"competition": arguments.get("slug"), "submission": arguments.get("submission_id")}
-        logs.add(**{name: str(value) for name, value in facts.items() if value})
+        bind_contextvars(**{name: str(value) for name, value in facts.items() if value})
 
 
 class ViewerMiddleware:

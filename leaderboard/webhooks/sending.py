@@ -15,8 +15,8 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from structlog.contextvars import bound_contextvars
 
-from .. import logs
 from ..models import Webhook, WebhookMessage
 from .posting import post
 
@@ -80,7 +80,7 @@ def _send(message: WebhookMessage) -> None:
     if not word:
         mine.update(claim=None, due_at=None, sent_at=Now(), trouble="")
         return
-    with logs.bound(competition=webhook.competition.slug):
+    with bound_contextvars(competition=webhook.competition.slug):
         log.warning("a message to a chat could not be sent: %s", word)
     # Whoever presses the button wants to know now, and presses again.
     is_test = message.event == WebhookMessage.TEST
