@@ -91,7 +91,7 @@ GROUPS: tuple[tuple[object, tuple[Page, ...]], ...] = (
     (
         _("Ground truth"),
         (
-            Page("host_truth", _("Ground truth and metric")),
+            Page("host_truth", _("Ground truth and metric"), ("host_truth_metric",)),
             Page("host_truth_check", _("Check")),
             Page("host_candidate", _("The one that waits"), ("host_candidate_grades",), when=_has_candidate),
         ),

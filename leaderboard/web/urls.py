@@ -94,6 +94,7 @@ urlpatterns = [
     path("host/<slug:slug>/people/leave/", hosts.host_leave, name="host_leave"),
     path("host/<slug:slug>/audit/", hosts.host_audit, name="host_audit"),
     path("host/<slug:slug>/truth/", hosts.host_truth, name="host_truth"),
+    path("host/<slug:slug>/truth/metric/", hosts.host_truth_metric, name="host_truth_metric"),
     path("host/<slug:slug>/truth/check/", hosts.host_truth_check, name="host_truth_check"),
     path("host/<slug:slug>/truth/<int:number>/file/", hosts.host_truth_file, name="host_truth_file"),
     path("host/<slug:slug>/report/", hosts.host_report, name="host_report"),

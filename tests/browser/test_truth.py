@@ -1,4 +1,4 @@
-"""The host's truth page in a real browser: the file finds its metrics, and the page stays readable everywhere."""
+"""The host's pages of the truth in a browser: the file finds its metrics, and the page stays readable everywhere."""
 
 from __future__ import annotations
 
@@ -49,8 +49,10 @@ def truth_page(chromium: Browser, live_server: LiveServer, settings: LazySetting
 
 def find_metrics(page: Page) -> None:
     page.set_input_files("#id_file", {"name": "answers.csv", "mimeType": "text/csv", "buffer": ANSWERS})
-    page.get_by_role("button", name="Find the metrics that fit").click()
-    expect(page.get_by_role("heading", name="answers.csv: can be published")).to_be_visible()
+    page.get_by_role("button", name="Look at the file").click()
+    expect(page.get_by_role("heading", name="answers.csv")).to_be_visible()
+    page.get_by_role("link", name="Continue to the metric").click()
+    expect(page.get_by_text("Can be used")).to_be_visible()
 
 
 def test_a_file_is_enough_to_be_told_what_fits(truth_page: Page) -> None:

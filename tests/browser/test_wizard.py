@@ -147,7 +147,7 @@ def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybod
     page.goto(f"{live_server.url}/host/pond/truth/")
     file["buffer"] = "\n".join([";id;species;USAGE", lines[0].replace("toad", "frog"), *lines[1:]]).encode()
     page.set_input_files("#id_file", files=file)
-    page.get_by_role("button", name="Check the file").click()
+    page.get_by_role("button", name="Look at the file").click()
     page.get_by_role("button", name="Read it like this").click()
     page.get_by_text("The answer that is new").click()
     expect(page.get_by_role("cell", name="frog", exact=True)).to_be_visible()

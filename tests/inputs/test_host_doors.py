@@ -21,7 +21,7 @@ from tests.metrics.hostile import SECTIONS
 from tests.metrics.hostile_case import NUMBERS, Case, zipped
 from tests.web.test_admin import act, draft_fields
 from tests.web.test_host import signed_in, text_of, upload
-from tests.web.test_host_truth import check
+from tests.web.test_host_truth import DATA, METRIC, check, look, publish
 
 SORTED = "id,label,Usage\n" + "".join(
     f"{i},{'cat' if i < 20 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(40)
@@ -86,8 +86,9 @@ def through_the_page(competition: Competition, ada: User, given: Given, folder: 
     """All that Ada reads; publishes."""
     client = signed_in(ada)
     response = check(client, given.truth, given.metric, group_column=given.group)
-    said = text_of(client.get("/host/pets/truth/")) if response.status_code == 303 else text_of(response)
-    return said + text_of(client.post("/host/pets/truth/", {"action": "publish"}, follow=True))
+    said = text_of(client.get(DATA, follow=True)) if response.status_code == 303 else text_of(response)
+    publish(client)
+    return said + text_of(client.get(METRIC, follow=True))
 
 
 def through_the_admin(competition: Competition, ada: User, given: Given, folder: Path) -> str:
@@ -138,7 +139,7 @@ def test_125_to_131_a_faulty_truth_is_blocked_and_a_strange_one_is_warned_of(
     assert given.says in said
     assert GroundTruth.objects.exists() != given.blocks, said
     if given.blocks:
-        assert "cannot be published" in said
+        assert "cannot be published" in said or "Something blocks" in said
 
 
 LEAKS = {
@@ -181,9 +182,9 @@ def test_132_answers_that_students_have_already_are_not_published(draft: Competi
     data, name = LEAKS[leak]
     hosting.add_data_file(competition=draft, file_name=name, chunks=[data], user=ada)
     client = signed_in(ada)
-    check(client, TRUTH)
-    response = client.post("/host/pets/truth/", {"action": "publish"})
-    assert (response.status_code, GroundTruth.objects.exists()) == (409, False)
+    look(client, TRUTH)
+    response = client.get(publish(client)["Location"])
+    assert not GroundTruth.objects.exists()
     assert "students could download the answers" in text_of(response)
 
 
@@ -207,16 +208,15 @@ def of_numbers(section: str) -> list[Case]:
 def test_the_check_of_a_truth_says_what_blocks(draft: Competition, ada: User, section: str) -> None:
     client = signed_in(ada)
     for number, case in enumerate(of_numbers(section)):
-        response = check(client, case.data, "rmse")
         if not case.data:
-            assert response.status_code == 422, case.number
+            assert look(client, case.data).status_code == 422, case.number
             continue
-        assert response.status_code == 303, case.number
+        hosting.draft_truth(competition=draft, metric="rmse", params={}, file_name="t.csv", chunks=[case.data])
         report = TruthDraft.objects.get().report
         found = {finding["code"] for finding in report["findings"] if finding["blocking"]}
         # Reasons more than at home: both parts need a row, and a split is made of files with any length of line.
         assert case.blocking <= found <= case.blocking | {"empty_split", "too_many_columns"}, case.number
         if number % 5 == 0:  # it is a long page
-            page = client.get("/host/pets/truth/").content.decode()
-            assert ("can be published" in page) == report["ok"], case.number
+            page = client.get(DATA, follow=True).content.decode()
+            assert ("Can be used" in page) == report["ok"], case.number
     assert not GroundTruth.objects.exists()

@@ -104,9 +104,9 @@ CHOICE = 'name="metric" value="gap"'
 
 def test_ada_cannot_choose_or_publish_one_and_reads_why(gaps: Competition, ada: User, say: Say) -> None:
     hosting.draft_truth(competition=gaps, metric="gap", params={})
-    assert CHOICE in page_of(ada, "/host/gaps/truth/")
+    assert CHOICE in page_of(ada, "/host/gaps/truth/metric/")
     say("network")
-    page = page_of(ada, "/host/gaps/truth/")
+    page = page_of(ada, "/host/gaps/truth/metric/")
     assert CHOICE not in page
     assert "Reach the network by TCP or UDP" in page
     assert "gap" not in [metric.key for metric in outside.catalogue()]

@@ -379,7 +379,7 @@ def test_a_step_that_is_none_is_refused(ada: User, step: str) -> None:
 
 def test_log_loss_is_clipped_at_a_thousandth_unless_ada_says_otherwise(ada: User) -> None:
     steady(ada, launched=False)
-    page = signed_in(ada).get("/host/pets/truth/?metric=log_loss").content.decode()
+    page = signed_in(ada).get("/host/pets/setup/metric/?metric=log_loss").content.decode()
     assert re.search(r'name="param-clip" value="0.001"', page)
     assert "we propose to clip at 0.001" in page
     truth = "id,y\n" + "".join(f"{row},{row % 2}\n" for row in range(40))
@@ -389,7 +389,7 @@ def test_log_loss_is_clipped_at_a_thousandth_unless_ada_says_otherwise(ada: User
     draft = Competition.objects.get().truth_draft
     assert draft.params.get("clip", 0.001) == 0.001
     hosting.draft_truth(competition=Competition.objects.get(), metric="log_loss", params={"clip": 1e-15})
-    page = signed_in(ada).get("/host/pets/truth/").content.decode()
+    page = signed_in(ada).get("/host/pets/setup/metric/").content.decode()
     assert re.search(r'name="param-clip" value="1e-15"', page)
 
 

@@ -65,9 +65,8 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
     assert "Do this" in text_of(hers.get("/host/pond-life/"))
 
     checked = hers.post(
-        "/host/pond-life/truth/",
+        "/host/pond-life/setup/data/",
         {
-            "metric": "accuracy",
             "file": upload("id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 31))),
             "public_percent": "40",
             "seed": "3",
@@ -75,14 +74,15 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
             "action": "check",
         },
     )
-    assert (checked.status_code, checked["Location"]) == (303, "/host/pond-life/truth/#check")
-    page = text_of(hers.get("/host/pond-life/truth/"))
-    assert "truth.csv: can be published" in page
+    assert (checked.status_code, checked["Location"]) == (303, "/host/pond-life/setup/data/#check")
+    page = text_of(hers.get("/host/pond-life/truth/", follow=True))
+    assert "truth.csv Can be used" in page
     assert "Public rows 12 40 % Private rows 18 60 %" in page
     assert "Perfect file the answers 1.00000" in page
     assert "id,label" in page
-    published = hers.post("/host/pond-life/truth/", {"action": "publish", "note": "first"})
-    assert (published.status_code, published["Location"]) == (303, "/host/pond-life/")
+    chosen = {"action": "use", "metric": "accuracy", "parameters_of": "accuracy", "note": "first"}
+    published = hers.post("/host/pond-life/setup/metric/", chosen)
+    assert (published.status_code, published["Location"]) == (303, "/host/pond-life/setup/limits/")
 
     hers.post("/host/pond-life/walk/")
     scoring.walk(Competition.objects.get(slug="pond-life").ground_truth.pk)  # type: ignore[union-attr]

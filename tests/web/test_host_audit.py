@@ -19,7 +19,8 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     client.post(f"/host/{made.slug}/settings/", FILLED)
     host = f"/host/{made.slug}"
     hosting.draft_truth(competition=made, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
-    client.post(f"{host}/truth/", {"action": "publish"})
+    chosen = {"action": "use", "metric": "accuracy", "parameters_of": "accuracy"}
+    client.post(f"{host}/setup/metric/", chosen)
     client.post(f"{host}/clone/", {"title": "Once more", "slug": "again"})
     client.post(f"{host}/walk/")
     scoring.walk(made.ground_truths.get().pk)
@@ -41,7 +42,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     hand_in(made, bo, answers())
     for action in ("discard", "apply"):
         hosting.draft_truth(competition=made, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
-        client.post(f"{host}/truth/", {"action": "publish"})
+        client.post(f"{host}/truth/metric/", chosen)
         work()
         client.post(f"{host}/candidate/", {"action": action})
     close(made)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competiti
 from tests.web.test_host import signed_in, text_of, upload
 
 PHRASES = "id,words,Usage\n" + "".join(f"{i},alpha {i}|beta,{'Public' if i % 2 else 'Private'}\n" for i in range(1, 9))
+DATA, METRIC = "/host/pets/truth/", "/host/pets/truth/metric/"
 BINARY = "id,y,Usage\n" + "".join(f"{i},{int(i % 3 == 0)},{'Public' if i <= 6 else 'Private'}\n" for i in range(1, 13))
 
 
@@ -30,11 +30,30 @@ def draft(ada: User) -> Competition:
     )
 
 
+def look(client: Client, truth: str | bytes | None = TRUTH, **fields: Any) -> Any:
+    """Send a file, or look at the last one again."""
+    file = {} if truth is None else {"file": upload(truth)}
+    return client.post(DATA, {"public_percent": "30", "seed": "0", "action": "check", **file, **fields})
+
+
+def measure(client: Client, metric: str, action: str = "look", **fields: Any) -> Any:
+    return client.post(METRIC, {"action": action, "metric": metric, "parameters_of": metric, **fields})
+
+
 def check(client: Client, truth: str | bytes | None = TRUTH, metric: str = "accuracy", **fields: Any) -> Any:
-    sent = {"metric": metric, "public_percent": "30", "seed": "0", "action": "check", "parameters_of": metric, **fields}
-    if truth is not None:
-        sent["file"] = upload(truth)
-    return client.post("/host/pets/truth/", sent)
+    """Send a file and have it measured with a metric."""
+    of_file = {name: fields.pop(name) for name in ("id_column", "group_column") if name in fields}
+    looked = look(client, truth, **of_file)
+    return looked if looked.status_code != 303 else measure(client, metric, **fields)
+
+
+def publish(client: Client, data: str = DATA, **fields: Any) -> Any:
+    """Press the button on the page of the metric as it stands."""
+    context = client.get(f"{data}metric/", follow=True).context
+    shown = [field for form in (context["parameters"], context["secondary"]) for field in form]
+    held = {field.html_name: field.value() for field in shown if field.value() is not None}
+    chosen = {"metric": context["chosen"], "parameters_of": context["chosen"]}
+    return client.post(f"{data}metric/", {"action": "use", **chosen, **held, **fields})
 
 
 @pytest.mark.parametrize(
@@ -63,19 +82,18 @@ def test_what_blocks_is_shown_and_cannot_be_published(
     if response.status_code == 422:  # an empty file does not reach the check
         assert words in text_of(response)
         return
-    page = text_of(client.get("/host/pets/truth/"))
-    assert "cannot be published" in page
+    page = text_of(client.get(DATA, follow=True))
+    assert "Something blocks" in page
     assert "Blocks" in page
     assert words in page
-    refused = client.post("/host/pets/truth/", {"action": "publish"})
-    assert refused.status_code == 409
+    assert publish(client)["Location"].endswith("#check")
     assert not draft.ground_truths.exists()
 
 
 def test_all_findings_are_shown_at_once(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
     check(client, "id,label,Usage\n1,a,Public\n1,b,Hidden\n,c,Private\n4,,Public\n")
-    page = text_of(client.get("/host/pets/truth/"))
+    page = text_of(client.get(DATA, follow=True))
     assert "4 findings" in page
     for code in ("repeated_ids", "blank_id", "missing_value", "unknown_usage"):
         assert code in page
@@ -83,7 +101,8 @@ def test_all_findings_are_shown_at_once(draft: Competition, ada: User) -> None:
 
 def test_the_parameters_are_those_of_the_metric_and_it_judges_them(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
-    page = client.get("/host/pets/truth/?metric=fbeta").content.decode()
+    look(client, BINARY)
+    page = client.get("/host/pets/setup/metric/?metric=fbeta").content.decode()
     assert 'name="param-beta"' in page
     assert 'name="param-positive"' in page
     response = check(client, BINARY, "fbeta", **{"param-beta": "minus one", "param-positive": "7"})
@@ -99,21 +118,21 @@ def test_the_parameters_are_those_of_the_metric_and_it_judges_them(draft: Compet
 
 
 def test_choosing_a_metric_exchanges_the_parameters_alone(draft: Competition, ada: User) -> None:
-    response = signed_in(ada).get("/host/pets/truth/?metric=word_jaccard", headers={"HX-Request": "true"})
-    page = response.content.decode()
+    client = signed_in(ada)
+    look(client)
+    answer = client.get("/host/pets/setup/metric/?metric=word_jaccard", headers={"HX-Request": "true"})
+    page = answer.content.decode()
     assert "param-lowercase" in page
     assert "<html" not in page
 
 
-def test_without_a_script_the_metric_is_chosen_by_a_page_that_keeps_the_rest(draft: Competition, ada: User) -> None:
-    sent = {"action": "parameters", "metric": "fbeta", "id_column": "key", "public_percent": "44", "seed": "9"}
-    sent["split_by"] = "random"
-    page = signed_in(ada).post("/host/pets/truth/", sent).content.decode()
+def test_without_a_script_the_metric_is_chosen_by_a_page_of_its_own(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    look(client, BINARY)
+    before = TruthDraft.objects.get().metric
+    page = client.post(METRIC, {"action": "parameters", "metric": "fbeta"}).content.decode()
     assert 'name="param-beta"' in page
-    assert 'value="44"' in page
-    assert 'value="key"' in page
-    assert re.findall(r'name="split_by" value="(\w+)"[^>]*checked', page) == ["random"]
-    assert not TruthDraft.objects.exists()
+    assert TruthDraft.objects.get().metric == before
 
 
 def test_a_metric_whose_parameters_nobody_saw_shows_them_first(draft: Competition, ada: User) -> None:
@@ -121,21 +140,21 @@ def test_a_metric_whose_parameters_nobody_saw_shows_them_first(draft: Competitio
     assert response.status_code == 422
     assert "F-beta has parameters: look at them" in text_of(response)
     assert 'name="param-beta" value="1.0"' in response.content.decode()
-    assert not TruthDraft.objects.exists()
+    assert TruthDraft.objects.get().metric != "fbeta"
 
 
 def test_an_unknown_metric_is_refused(draft: Competition, ada: User) -> None:
     assert check(signed_in(ada), TRUTH, "magic").status_code == 422
-    assert signed_in(ada).get("/host/pets/truth/?metric=magic").status_code == 200
+    assert signed_in(ada).get("/host/pets/setup/metric/?metric=magic").status_code == 200
 
 
 def test_a_choice_that_can_be_misread_wants_a_confirmation(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
     fields = {"param-threshold": "0.5", "param-matching": "per_prediction", "param-beta": "0.5"}
     assert check(client, PHRASES, "coleridge_fbeta", **fields).status_code == 303
-    assert "repeating one right phrase" in text_of(client.get("/host/pets/truth/"))
-    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 409
-    assert client.post("/host/pets/truth/", {"action": "publish", "is_confirmed": "on"}).status_code == 303
+    assert "repeating one right phrase" in text_of(client.get(METRIC, follow=True))
+    assert publish(client).status_code == 409
+    assert publish(client, is_confirmed="on").status_code == 303
 
 
 def test_no_file_no_check(draft: Competition, ada: User) -> None:
@@ -152,7 +171,7 @@ def test_the_file_is_kept_for_another_metric(pets: Competition, ada: User) -> No
         ).status_code
         == 303
     )
-    client.post("/host/pets/truth/", {"action": "publish"})
+    publish(client)
     pets.refresh_from_db()
     assert pets.candidate is not None
     assert (pets.candidate.metric, pets.candidate.public_rows) == ("multilabel_f1", 6)
@@ -161,9 +180,9 @@ def test_the_file_is_kept_for_another_metric(pets: Competition, ada: User) -> No
 def test_a_check_is_thrown_away(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
     check(client)
-    assert client.post("/host/pets/truth/", {"action": "discard"}).status_code == 303
+    assert client.post(DATA, {"action": "discard"}).status_code == 303
     assert not TruthDraft.objects.exists()
-    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 409
+    assert publish(client).status_code == 409
 
 
 def test_a_check_that_breaks_is_not_the_files_fault(
@@ -183,9 +202,8 @@ def test_answers_that_students_already_have_are_not_published(draft: Competition
     hosting.add_data_file(competition=draft, file_name="test.csv", chunks=[TRUTH.encode()])
     client = signed_in(ada)
     check(client)
-    response = client.post("/host/pets/truth/", {"action": "publish"})
-    assert response.status_code == 409
-    assert "students could download the answers" in text_of(response)
+    assert "students could download the answers" in text_of(client.get(publish(client)["Location"]))
+    assert not draft.ground_truths.exists()
 
 
 def test_hosts_alone_download_the_answers(pets: Competition, ada: User) -> None:
@@ -205,7 +223,7 @@ def moved(pets: Competition, ada: User, bo: User, cy: User) -> Competition:
     client = signed_in(ada)
     # Rows 1, 3 and 5 become right for Cy's wrong answer on row 3 alone.
     check(client, TRUTH.replace("3,dog", "3,bird"))
-    response = client.post("/host/pets/truth/", {"action": "publish", "note": "Row 3"})
+    response = publish(client, note="Row 3")
     assert response["Location"] == "/host/pets/candidate/"
     pets.refresh_from_db()
     return pets
@@ -264,7 +282,7 @@ def test_discarding_leaves_the_board_and_keeps_the_number(moved: Competition, ad
     assert ranks(moved) == before
     assert moved.candidate is None
     check(client, None)
-    client.post("/host/pets/truth/", {"action": "publish"})
+    publish(client)
     again = Competition.objects.get()
     assert again.candidate is not None
     assert again.candidate.number == 3
@@ -274,7 +292,7 @@ def test_discarding_leaves_the_board_and_keeps_the_number(moved: Competition, ad
 def test_a_second_one_waits_for_the_decision_on_the_first(moved: Competition, ada: User) -> None:
     client = signed_in(ada)
     check(client)
-    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 409
+    assert publish(client).status_code == 409
 
 
 def test_without_a_waiting_ground_truth_there_is_nothing_to_decide(pets: Competition, ada: User) -> None:
@@ -292,7 +310,7 @@ def test_ranks_move_when_the_new_answers_are_applied(ada: User, bo: User, cy: Us
     client = signed_in(ada)
     # Both called row 1 a bird, Cy alone row 3: now both are birds.
     check(client, TRUTH.replace("1,cat,Public\n2", "1,bird,Public\n2").replace("3,dog", "3,bird"))
-    client.post("/host/pets/truth/", {"action": "publish"})
+    publish(client)
     competition.refresh_from_db()
     assert competition.candidate is not None
     scoring.rescore(competition.candidate.pk)
@@ -309,8 +327,8 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
         hand_in(competition, user, data)
     client = signed_in(ada)
     check(client, TRUTH.replace("2,cat,Private\n3", "2,bird,Private\n3").replace("4,cat", "4,bird"))
-    published = client.post("/host/pets/truth/", {"action": "publish"}, follow=True)
-    assert "the board stays until you apply it" in text_of(published)
+    published = publish(client)
+    assert "the board stays until you apply it" in text_of(client.get(published["Location"]))
     competition.refresh_from_db()
     assert competition.candidate is not None
     scoring.rescore(competition.candidate.pk)
@@ -325,7 +343,7 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     competition.refresh_from_db()
     hosting.reveal(competition=competition)
     check(client, TRUTH.replace("8,cat", "8,bird"))
-    client.post("/host/pets/truth/", {"action": "publish"})
+    publish(client)
     competition.refresh_from_db()
     scoring.rescore(competition.candidate.pk)
     open_page = client.get("/host/pets/candidate/").content.decode()
@@ -340,7 +358,7 @@ def test_a_metric_that_cannot_score_a_perfect_file_is_told(draft: Competition, a
     failed = {"code": "self_test", "message": "It took longer than 45 s.", "blocking": True, "count": 1, "why": ""}
     made.report |= {"ok": False, "baselines": [], "findings": [failed], "self_test": {"best": None, "passed": False}}
     made.save()
-    answer = client.get("/host/pets/truth/")
+    answer = client.get(DATA, follow=True)
     assert answer.status_code == 200
     assert "It took longer than 45 s." in text_of(answer)
 
@@ -352,21 +370,21 @@ def test_a_correction_says_which_answers_it_changes_before_and_after_it_is_publi
     hand_in(pets, bo, answers())
     client = signed_in(ada)
     check(client, TRUTH.replace("4,cat,", "4,bird,").replace("6,dog,", "6,bird,"))
-    page = text_of(client.get("/host/pets/truth/"))
+    page = text_of(client.get(DATA, follow=True))
     assert "Against ground truth 1" in page
     assert "Rows with another answer 2 private" in page
     assert "4 label cat bird" in page
-    client.post("/host/pets/truth/", {"action": "publish"})
+    publish(client)
     page = text_of(client.get("/host/pets/candidate/"))
     assert "Rows with another answer 2 private" in page
     hosting.discard_candidate(competition=pets, user=ada)
     check(client)
-    assert "The same answers in the same parts." in text_of(client.get("/host/pets/truth/"))
+    assert "The same answers in the same parts." in text_of(client.get(DATA, follow=True))
 
 
 def test_before_the_launch_there_is_nothing_to_differ_from(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
     check(client)
-    client.post("/host/pets/truth/", {"action": "publish"})
+    publish(client)
     check(client, TRUTH.replace("4,cat,", "4,bird,"))
-    assert "Against ground truth" not in text_of(client.get("/host/pets/truth/"))
+    assert "Against ground truth" not in text_of(client.get(DATA, follow=True))

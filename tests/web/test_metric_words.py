@@ -71,11 +71,11 @@ def test_a_metric_is_found_by_the_words_of_the_readers_language_and_by_english_o
 def test_ada_chooses_a_metric_and_its_parameters_in_her_language(ada: User) -> None:
     competition = make_competition(ada, launched=False)
     client = signed_in(ada)
-    chooser = read(f"/host/{competition.slug}/truth/", client)
+    chooser = read(f"/host/{competition.slug}/setup/metric/", client)
     assert "⟦Labels⟧" in chooser
     assert "⟦Share of rows whose label is exactly right.⟧" in chooser
     assert 'value="rmse">⟦RMSE⟧' in chooser
-    path = f"/host/{competition.slug}/truth/?metric=fbeta"
+    path = f"/host/{competition.slug}/setup/metric/?metric=fbeta"
     fields = client.get(path, headers={**FOREIGN, "HX-Request": "true"}).content.decode()
     assert "<h3>⟦F-beta⟧</h3>" in fields
     assert "⟦Weight of recall: below 1 favours precision.⟧" in fields

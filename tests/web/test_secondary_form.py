@@ -17,7 +17,7 @@ from tests.conftest import make_competition
 TRUTH = "id,y,w,Usage\n" + "".join(
     f"{i},{(i * 7) % 10 / 10},{1 + i % 3},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 25)
 )
-PAGE = "/host/tides/truth/"
+DATA, METRIC = "/host/tides/setup/data/", "/host/tides/setup/metric/"
 
 
 @pytest.fixture
@@ -32,30 +32,34 @@ def as_ada(client: Client, ada: User) -> Client:
     return client
 
 
-def filled(**changes: Any) -> dict[str, Any]:
+def look(client: Client) -> None:
     file = SimpleUploadedFile("truth.csv", TRUTH.encode())
-    basics = {"action": "check", "metric": "mae", "parameters_of": "mae", "public_percent": "30", "seed": "0"}
-    return {**basics, "file": file, **changes}
+    client.post(DATA, {"action": "check", "public_percent": "30", "seed": "0", "file": file})
+
+
+def filled(**changes: Any) -> dict[str, Any]:
+    return {"action": "look", "metric": "mae", "parameters_of": "mae", **changes}
 
 
 def test_ada_chooses_two_looks_at_the_check_and_publishes(as_ada: Client, tides: Competition) -> None:
-    page = as_ada.get(PAGE).content.decode()
-    assert '<select name="also-metric_1"' in page
+    look(as_ada)
+    assert '<select name="also-metric_1"' in as_ada.get(METRIC).content.decode()
     also = {"also-metric_1": "weighted_mae", "also-params_1": "weight = w", "also-metric_3": "pinball"}
-    answer = as_ada.post(PAGE, filled(**also, **{"also-params_3": "quantile=0.9"}))
+    answer = as_ada.post(METRIC, filled(**also, **{"also-params_3": "quantile=0.9"}))
     assert answer.status_code == 303
-    page = as_ada.get(PAGE).content.decode()
-    assert "Secondary metrics, shown beside the score and never ranked" in page
-    assert 'value="quantile=0.9"' in page
-    assert as_ada.post(PAGE, {"action": "publish"}).status_code == 303
+    assert "Secondary metrics, shown beside the score and never ranked" in as_ada.get(DATA).content.decode()
+    assert 'value="quantile=0.9"' in as_ada.get(METRIC).content.decode()
+    published = as_ada.post(METRIC, filled(action="use", **also, **{"also-params_3": "quantile=0.9"}))
+    assert published["Location"] == "/host/tides/setup/limits/"
     ruler = GroundTruth.objects.get(competition=tides, number=2)
     assert [(one["key"], one["params"]) for one in ruler.secondary] == [
         ("weighted_mae", {"weight": "w"}),
         ("pinball", {"quantile": 0.9}),
     ]
-    page = as_ada.get(PAGE).content.decode()
-    assert "beside it: Pinball loss, quantile 0.9" in page
-    assert 'value="quantile=0.9"' in page, "the next draft begins with those of the ruler"
+    assert "beside it: Pinball loss, quantile 0.9" in as_ada.get(DATA).content.decode()
+    assert 'value="quantile=0.9"' in as_ada.get(METRIC).content.decode(), (
+        "the next draft begins with those of the ruler"
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,38 +75,30 @@ def test_ada_chooses_two_looks_at_the_check_and_publishes(as_ada: Client, tides:
 def test_mistakes_are_shown_beside_their_field_and_nothing_is_kept(
     as_ada: Client, tides: Competition, also: dict[str, str], words: str
 ) -> None:
-    answer = as_ada.post(PAGE, filled(**also))
+    look(as_ada)
+    before = TruthDraft.objects.get().secondary
+    answer = as_ada.post(METRIC, filled(**also))
     page = answer.content.decode()
     assert answer.status_code == 422
     assert words in page
     assert "Please look at this again" in page
     assert '<details class="disclosure" open>' in page
-    assert not TruthDraft.objects.exists()
+    assert TruthDraft.objects.get().secondary == before
 
 
 def test_a_check_that_one_of_them_fails_names_it_and_cannot_be_published(as_ada: Client, tides: Competition) -> None:
-    as_ada.post(
-        PAGE, filled(**{"also-metric_1": "weighted_mae", "also-params_1": "weight=w", "also-metric_2": "roc_auc"})
-    )
-    page = as_ada.get(PAGE).content.decode()
-    assert "Secondary metric ROC AUC:" in page
-    assert as_ada.post(PAGE, {"action": "publish"}).status_code == 409
+    look(as_ada)
+    also = {"also-metric_1": "weighted_mae", "also-params_1": "weight=w", "also-metric_2": "roc_auc"}
+    as_ada.post(METRIC, filled(**also))
+    assert "Secondary metric ROC AUC:" in as_ada.get(METRIC).content.decode()
+    assert as_ada.post(METRIC, filled(action="use", **also))["Location"] == f"{METRIC}#check"
     assert GroundTruth.objects.filter(competition=tides).count() == 1
 
 
-def test_without_a_script_the_parameters_of_another_metric_keep_what_was_typed(
-    as_ada: Client, tides: Competition
-) -> None:
-    also = {"also-metric_1": "pinball", "also-params_1": "quantile=0.2"}
-    page = as_ada.post(PAGE, filled(action="parameters", metric="tweedie_deviance", **also)).content.decode()
-    assert 'value="quantile=0.2"' in page
-    assert '<option value="pinball" selected>' in page
-
-
 def test_an_unfinished_row_that_needs_a_column_is_said_so(as_ada: Client, tides: Competition) -> None:
-    as_ada.post(PAGE, filled(**{"also-metric_1": "weighted_mae", "also-params_1": "weight=weights"}))
-    page = as_ada.get(PAGE).content.decode()
-    assert "cannot be published" in page
+    look(as_ada)
+    as_ada.post(METRIC, filled(**{"also-metric_1": "weighted_mae", "also-params_1": "weight=weights"}))
+    assert "Something blocks" in as_ada.get(METRIC).content.decode()
 
 
 def test_a_line_of_parameters_says_what_is_not_at_its_default() -> None:

@@ -6,7 +6,6 @@ import csv
 import io
 import re
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -15,9 +14,10 @@ from django.utils import timezone
 from leaderboard import hosting
 from leaderboard.models import Competition, TruthDraft, User
 from leaderboard.storage import path_of
+from tests.conftest import make_competition
 from tests.metrics.answer_files import split_table, table
-from tests.web.test_host import signed_in, text_of, upload
-from tests.web.test_host_truth import check
+from tests.web.test_host import signed_in, text_of
+from tests.web.test_host_truth import DATA, check, look, publish
 
 YES_NO = table("id,y", lambda i, dice: dice.choice("01"), 60)
 WEIGHED = split_table("id,price,sample_weight", lambda i, dice: f"{dice.random():.4f},{dice.randint(1, 9)}", 60)
@@ -33,14 +33,13 @@ def draft(ada: User) -> Competition:
     )
 
 
-def fit(client: Client, truth: bytes, **fields: str) -> Any:
-    sent = {"public_percent": "30", "seed": "0", "action": "fit", **fields}
-    return client.post("/host/pets/truth/", {**sent, "file": upload(truth)})
-
-
 def page_of(client: Client, query: str = "") -> str:
-    found: str = client.get(f"/host/pets/truth/{query}").content.decode()
+    found: str = client.get(f"/host/pets/setup/metric/{query}").content.decode()
     return found
+
+
+def data_of(client: Client) -> str:
+    return text_of(client.get(DATA, follow=True))
 
 
 def radios(page: str) -> list[str]:
@@ -49,8 +48,7 @@ def radios(page: str) -> list[str]:
 
 def test_the_file_finds_its_metrics_and_is_checked_with_the_most_usual(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
-    assert len(radios(page_of(client))) > 16
-    assert fit(client, YES_NO)["Location"] == "/host/pets/truth/#check"
+    assert look(client, YES_NO)["Location"] == "/host/pets/setup/data/#check"
     made = TruthDraft.objects.get()
     assert (made.metric, made.report["ok"]) == ("roc_auc", True)
     page = page_of(client)
@@ -64,19 +62,19 @@ def test_the_file_finds_its_metrics_and_is_checked_with_the_most_usual(draft: Co
 
 def test_a_typing_error_hides_neither_the_metrics_nor_itself(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
-    fit(client, table("id,y", lambda i, dice: "x" if i == 15 else dice.choice("01"), 60))
+    look(client, table("id,y", lambda i, dice: "x" if i == 15 else dice.choice("01"), 60))
     made = TruthDraft.objects.get()
     assert (made.metric, made.report["ok"]) == ("roc_auc", False)
     page = page_of(client)
     assert radios(page)[:2] == ["roc_auc", "log_loss"]
     assert "0 and 1, all but 1 cell (line 17 is &quot;x&quot;)" in page
-    assert "line 17 (id" in text_of(client.get("/host/pets/truth/"))
+    assert "line 17 (id" in data_of(client)
 
 
 def test_files_that_know_nothing_are_scored_before_anything_is_published(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
-    fit(client, YES_NO)
-    page = text_of(client.get("/host/pets/truth/"))
+    look(client, YES_NO)
+    page = data_of(client)
     for name in ("Any constant", "Random answers", "Perfect file"):
         assert name in page
     assert "0.50000" in page
@@ -84,7 +82,7 @@ def test_files_that_know_nothing_are_scored_before_anything_is_published(draft: 
     shares = {one["answer"]: one["shares"] for one in TruthDraft.objects.get().report["balance"]}
     assert f"{100 * shares['1']['public']:.1f} %" in page
     check(client, None, "log_loss", **{"param-clip": "1e-15"})
-    page = text_of(client.get("/host/pets/truth/"))
+    page = text_of(client.get("/host/pets/setup/metric/"))
     for name in ("Sample submission", "Most frequent answer", "Mean"):
         assert name in page
     assert "0.69315" in page
@@ -92,20 +90,19 @@ def test_files_that_know_nothing_are_scored_before_anything_is_published(draft: 
 
 def test_a_log_loss_that_was_found_is_clipped_as_proposed(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
-    fit(client, YES_NO)
+    look(client, YES_NO)
     assert 'name="param-clip" value="0.001"' in page_of(client, "?metric=log_loss")
     one_class = b"id,y,Usage\n" + b"".join(
         b"%d,%d,%s\n" % (i, i > 40 and i % 2, b"Public" if i < 30 else b"Private") for i in range(90)
     )
-    fit(client, one_class)
+    look(client, one_class)
     made = TruthDraft.objects.get()
     assert (made.metric, made.params["clip"]) == ("log_loss", 0.001)
 
 
 def test_a_role_is_chosen_among_the_columns_of_the_file(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
-    assert 'type="text" name="param-weight"' in page_of(client, "?metric=weighted_mae")
-    fit(client, WEIGHED)
+    look(client, WEIGHED)
     assert TruthDraft.objects.get().params == {"weight": "sample_weight"}
     page = page_of(client)
     chooser = page.partition('name="param-weight"')[2].partition("</select>")[0]
@@ -121,16 +118,16 @@ def test_a_role_is_chosen_among_the_columns_of_the_file(draft: Competition, ada:
 
 def test_the_columns_are_those_of_the_file_in_the_request(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
-    fit(client, YES_NO)
-    assert check(client, WEIGHED.decode(), "weighted_mae", **{"param-weight": "sample_weight"}).status_code == 303
+    look(client, YES_NO)
+    assert check(client, WEIGHED, "weighted_mae", **{"param-weight": "sample_weight"}).status_code == 303
     assert TruthDraft.objects.get().report["ok"]
 
 
 def test_choosing_another_metric_offers_the_columns_that_fit(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
-    fit(client, WEIGHED)
+    look(client, WEIGHED)
     check(client, None, "columnwise_rmse")
-    page = client.get("/host/pets/truth/?metric=weighted_mae", headers={"HX-Request": "true"}).content.decode()
+    page = client.get("/host/pets/setup/metric/?metric=weighted_mae", headers={"HX-Request": "true"}).content.decode()
     assert '<option value="sample_weight" selected>' in page
 
 
@@ -139,20 +136,14 @@ def test_choosing_another_metric_offers_the_columns_that_fit(draft: Competition,
 )
 def test_a_file_that_fits_nothing_says_why(draft: Competition, ada: User, truth: bytes, words: str) -> None:
     client = signed_in(ada)
-    assert fit(client, truth).status_code == 303
-    page = text_of(client.get("/host/pets/truth/"))
-    assert "cannot be published" in page
+    assert look(client, truth).status_code == 303
+    page = data_of(client)
+    assert "Something blocks" in page
     assert words in page
-    assert len(radios(page_of(client))) > 16
 
 
-def test_without_a_file_nothing_can_fit(draft: Competition, ada: User) -> None:
-    response = signed_in(ada).post("/host/pets/truth/", {"action": "fit", "public_percent": "30", "seed": "0"})
-    assert response.status_code == 422
-    assert "Choose the file with the answers" in text_of(response)
-
-
-def test_without_a_file_the_group_of_the_chosen_metric_alone_stands_open(draft: Competition, ada: User) -> None:
+def test_without_a_look_at_a_file_the_group_of_the_chosen_metric_alone_stands_open(ada: User) -> None:
+    make_competition(ada, launched=False)
     for chosen in ("accuracy", "rmse"):
         page = page_of(signed_in(ada), f"?metric={chosen}")
         groups = re.findall(r"<details class=\"disclosure\"( open)?>\s*<summary>.*?</details>", page, re.DOTALL)
@@ -165,7 +156,7 @@ def test_without_a_file_the_group_of_the_chosen_metric_alone_stands_open(draft: 
 
 def test_a_chosen_metric_is_never_folded_away(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
-    fit(client, YES_NO)
+    look(client, YES_NO)
     folded = re.findall(r"<details class=\"disclosure\">.*?</details>", page_of(client), re.DOTALL)
     others = next(part for part in folded if "can score it too" in part)
     another = radios(others)[-1]
@@ -184,12 +175,12 @@ def published(competition: Competition) -> list[dict[str, str]]:
 
 def test_groups_stay_together_and_their_column_is_no_answer(draft: Competition, ada: User) -> None:  # 131
     client = signed_in(ada)
-    fit(client, PATIENTS, group_column="patient")
+    look(client, PATIENTS, group_column="patient")
     made = TruthDraft.objects.get()
     assert (made.metric, made.group_column, made.report["ok"]) == ("roc_auc", "patient", True)
     assert made.report["submission_columns"] == ["id", "y"]
-    assert "groups of patient together" in text_of(client.get("/host/pets/truth/"))
-    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 303
+    assert "groups of patient together" in data_of(client)
+    assert publish(client).status_code == 303
     rows = published(draft)
     patient = {line.split(",")[0]: line.split(",")[1] for line in PATIENTS.decode().splitlines()[1:]}
     where: dict[str, set[str]] = {}
@@ -201,24 +192,24 @@ def test_groups_stay_together_and_their_column_is_no_answer(draft: Competition, 
 
 def test_a_group_in_both_parts_of_a_given_split_is_told(draft: Competition, ada: User) -> None:  # 131
     client = signed_in(ada)
-    fit(
+    look(
         client,
         split_table("id,patient,y", lambda i, dice: f"p{i // 4},{dice.choice('01')}", 80),
         group_column="patient",
     )
-    page = text_of(client.get("/host/pets/truth/"))
+    page = data_of(client)
     assert "in both parts" in page
-    assert "can be published" in page
-    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 303
+    assert "Can be used" in page
+    assert publish(client).status_code == 303
     assert list(published(draft)[0]) == ["id", "y", "Usage"]
 
 
 def test_a_group_that_is_no_column_blocks(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
-    fit(client, PATIENTS, group_column="nurse")
-    page = text_of(client.get("/host/pets/truth/"))
+    look(client, PATIENTS, group_column="nurse")
+    page = data_of(client)
     assert 'no column "nurse"' in page
-    assert "cannot be published" in page
+    assert "Something blocks" in page
 
 
 def test_ids_are_compared_with_the_files_that_students_have(draft: Competition, ada: User) -> None:  # 129
@@ -228,15 +219,16 @@ def test_ids_are_compared_with_the_files_that_students_have(draft: Competition, 
     hosting.add_data_file(competition=draft, file_name="sample_submission.csv", chunks=[sample.encode()])
     hosting.add_data_file(competition=draft, file_name="test.csv", chunks=[test.encode()])
     client = signed_in(ada)
-    fit(client, YES_NO)
-    page = text_of(client.get("/host/pets/truth/"))
+    look(client, YES_NO)
+    page = data_of(client)
     assert "The sample submission does not fit this truth: 1 id of 60 missing" in page
     assert '2 ids of the truth missing from "test.csv"' in page
     assert '1 id of "test.csv" missing from the truth: "new"' in page
-    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 409
+    assert publish(client)["Location"].endswith("#check")
+    assert not draft.ground_truths.exists()
     good = "id,y\n" + "".join(f"{name},0.5\n" for name in ids)
     hosting.add_data_file(competition=draft, file_name="sample_submission.csv", chunks=[good.encode()])
-    assert client.post("/host/pets/truth/", {"action": "publish"}).status_code == 303
+    assert publish(client).status_code == 303
 
 
 def test_all_faults_are_told_also_where_the_system_would_make_the_split(draft: Competition, ada: User) -> None:

@@ -36,9 +36,10 @@ from .stopping import host_pause, host_submission
 from .teams import host_team, host_teams
 from .trail import host_audit
 from .truth_checks import host_truth_check
-from .truths import host_candidate, host_truth, host_truth_file
+from .truths import host_candidate, host_truth_file
 from .wizard import host_new, host_setup, host_setup_basics, host_setup_limits, host_setup_people
-from .wizard_truth import host_setup_data, host_setup_metric
+from .wizard_metric import host_setup_metric, host_truth_metric
+from .wizard_truth import host_setup_data, host_truth
 
 __all__ = [
     "host",
@@ -96,6 +97,7 @@ __all__ = [
     "host_truth",
     "host_truth_check",
     "host_truth_file",
+    "host_truth_metric",
     "host_walk",
     "host_who",
 ]

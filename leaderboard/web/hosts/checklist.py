@@ -60,7 +60,7 @@ def steps_of(competition: Competition | None) -> list[Step]:
     titles = (
         ("basics", _("Basics"), "host_settings"),
         ("data", _("Data and truth"), "host_truth"),
-        ("metric", _("Metric"), "host_truth"),
+        ("metric", _("Metric"), "host_truth_metric"),
         ("limits", _("Limits and dates"), "host_settings"),
         ("people", _("People"), "host_settings"),
         ("launch", _("Review and launch"), "host_competition"),

@@ -5,23 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.core.files.uploadedfile import UploadedFile
 from django.forms import Form
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 import metrics
 
 from ... import hosting, outside
-from ...models import Competition, TruthDraft
+from ...models import Competition, TruthCheck, TruthDraft
 from ...sentences import in_words
 from ..parameter_form import ParameterForm
 
+BROKEN = gettext_lazy("The check did not work, through no fault of your file. Try it again in a moment.")
+
 
 def draft_of(competition: Competition) -> TruthDraft | None:
-    """The draft, asked for once per request."""
+    """The draft, asked for once per request. One whose check broke was never stored and is none."""
     draft: TruthDraft | None = getattr(competition, "truth_draft", None)
-    return draft
+    return draft if draft is not None and draft.pk else None
 
 
 def needs_other_file(draft: TruthDraft) -> bool:
@@ -100,16 +102,6 @@ def initial_split(competition: Competition, draft: TruthDraft | None) -> dict[st
     }
 
 
-def columns_in(request: HttpRequest, competition: Competition) -> list[str]:
-    """The columns of the file in the request, else of the file at hand."""
-    file = request.FILES.get("file")
-    if not isinstance(file, UploadedFile):
-        return hosting.columns_at_hand(competition)
-    names = metrics.header(file.read(hosting.HEAD_BYTES))
-    file.seek(0)
-    return [name for name in names if name not in (request.POST.get("id_column", "").strip() or names[0], "Usage")]
-
-
 def parameters_in(request: HttpRequest, form: Form, key: str, columns: list[str]) -> ParameterForm:
     """What was filled in; for another metric than the one whose parameters were shown, the defaults to look at."""
     metric = metrics.get(key)
@@ -161,3 +153,26 @@ def groups(chosen: str) -> list[Group]:
 
 def about(key: str, parameters: ParameterForm) -> dict[str, Any]:
     return {"metric": metrics.get(key), "parameters": parameters}
+
+
+def report_of(competition: Competition) -> dict[str, Any]:
+    """What the last check found: of the draft, or of the ruler that is published."""
+    draft, ruler = draft_of(competition), competition.ground_truth
+    if draft is not None:
+        return {
+            "draft": draft,
+            "report": draft.report,
+            "drafted": metric_or_none(draft.metric),
+            "checked": draft,
+            "needs_other_file": needs_other_file(draft),
+            "answer_columns": answer_columns(draft),
+            "files_alone_block": hosting.blocks_by_files_alone(draft.report),
+        }
+    check = TruthCheck.objects.filter(ground_truth=ruler).first() if ruler else None
+    found = check.report if check else None
+    return {
+        "draft": None,
+        "report": found,
+        "drafted": metric_or_none(ruler.metric) if ruler else None,
+        "checked": ruler,
+    }

@@ -11,10 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from ... import outside
 
 
-class TruthForm(forms.Form):
-    """The answer file with its metric; the metric's parameters are a form of their own."""
+class AnswersForm(forms.Form):
+    """The answer file and its split; the metric is chosen on a page of its own."""
 
-    metric = forms.ChoiceField(label=_("Metric"), widget=forms.RadioSelect)
     file = forms.FileField(
         label=_("Answer file"),
         max_length=1000,
@@ -51,16 +50,22 @@ class TruthForm(forms.Form):
         help_text=_("Such as a patient or a place. It is no answer, and is left out of the published file."),
     )
 
-    def __init__(self, *args: Any, has_file: str = "", needs_metric: bool = True, **kwargs: Any) -> None:
+    draws_anew = forms.BooleanField(
+        label=_("Draw the split anew"),
+        required=False,
+        help_text=_("Forgets which rows the file has as public and private, and draws them as below."),
+    )
+
+    def __init__(self, *args: Any, has_file: str = "", has_split: bool = False, **kwargs: Any) -> None:
+        """`has_split`: the file at hand says itself which rows are public."""
         super().__init__(*args, **kwargs)
+        if not has_split:
+            del self.fields["draws_anew"]
         if self.is_bound and "split_by" not in self.data:
             # A program that fills the form in need not know the choice: a column of groups says enough.
             self.data = self.data.copy()  # type: ignore[attr-defined]
             self.data["split_by"] = "grouped" if self.data.get("group_column") else "stratified"  # type: ignore[index]
-        self.fields["metric"].required = needs_metric
         self.fields["file"].required = not has_file
-        choices = [(metric.key, metric.title) for metric in outside.catalogue()]
-        self.fields["metric"].choices = choices  # type: ignore[attr-defined]
         self.fields["file"].help_text = (
             _("CSV, .csv.gz or .zip. Leave it empty to look at <strong>%(file)s</strong> again.")
             % {"file": escape(has_file)}
@@ -88,6 +93,17 @@ class TruthForm(forms.Form):
             "is_stratified": filled["split_by"] != "random",
             "group_column": filled["group_column"] if filled["split_by"] == "grouped" else "",
         }
+
+
+class MetricForm(forms.Form):
+    """The metric for a file that was looked at; its parameters are a form of their own."""
+
+    metric = forms.ChoiceField(label=_("Metric"), widget=forms.RadioSelect)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [(metric.key, metric.title) for metric in outside.catalogue()]
+        self.fields["metric"].choices = choices  # type: ignore[attr-defined]
 
 
 class PublishForm(forms.Form):

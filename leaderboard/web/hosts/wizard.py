@@ -55,12 +55,23 @@ def kept_origin(request: HttpRequest) -> str:
     return f"?back={origin(request)}" if origin(request) else ""
 
 
+def place_of(competition: Competition, key: str) -> str:
+    """The page of the answers (`data`) or of the metric: on the way to the launch, and afterwards under Manage."""
+    under_manage = {"data": "host_truth", "metric": "host_truth_metric"}
+    return f"host_setup_{key}" if competition.launched_at is None else under_manage[key]
+
+
 def frame(request: HttpRequest, visit: Visit, key: str) -> dict[str, Any]:
-    """What the frame of the six pages needs; `key` is the step shown."""
+    """What the frame of a page needs; `key` is the step shown."""
+    places = {f"{key}_page": place_of(visit.competition, key) for key in ("data", "metric")}
+    if visit.competition.launched_at is not None:
+        return {"visit": visit, "frame": "hosts/manage.html", **places}
     steps = steps_of(visit.competition)
     place = [step.key for step in steps].index(key)
     return {
         "visit": visit,
+        "frame": "hosts/setup.html",
+        **places,
         "steps": steps,
         "step": steps[place],
         "number": place + 1,

@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy as _
 
 from ...models import Competition
 from .forms import CompetitionForm, MomentField, moment_in, wall_text
-from .truth_forms import TruthForm
 
 
 class StepForm(CompetitionForm):
@@ -55,32 +54,6 @@ class LimitsForm(StepForm):
 
 class EntryForm(StepForm):
     shown = ("is_listed", "needs_code", "join_code")
-
-
-class AnswersForm(TruthForm):
-    """The answer file and its split; the metric is chosen on a page of its own."""
-
-    draws_anew = forms.BooleanField(
-        label=_("Draw the split anew"),
-        required=False,
-        help_text=_("Forgets which rows the file has as public and private, and draws them as below."),
-    )
-
-    def __init__(self, *args: Any, has_split: bool = False, **kwargs: Any) -> None:
-        """`has_split`: the file at hand says itself which rows are public."""
-        super().__init__(*args, needs_metric=False, **kwargs)
-        del self.fields["metric"]
-        if not has_split:
-            del self.fields["draws_anew"]
-
-
-class MetricForm(TruthForm):
-    """The metric for a file that was looked at on the page before."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for name in [name for name in self.fields if name != "metric"]:
-            del self.fields[name]
 
 
 class ScheduleForm(forms.Form):
