@@ -11,7 +11,6 @@ from .chats import remove_webhook, send_test, set_webhook
 from .checks import check_again
 from .copies import begin, clone
 from .data_files import add_data_file, remove_data_file
-from .deciding import Keep
 from .drafts import (
     HEAD_BYTES,
     blocks_by_files_alone,
@@ -87,7 +86,7 @@ from .setting_up import (
     make_board_plain,
     remove,
 )
-from .similar import Alike, Shared, alike_by_facts, compare_answers, shared_facts
+from .similar import Alike, alike_by_facts, compare_answers
 from .stopping import hide_submission, pause, resume, show_submission
 from .zips import export_zip, import_zip
 
@@ -107,7 +106,6 @@ __all__ = [
     "GradeRow",
     "GradeSheet",
     "Guest",
-    "Keep",
     "Move",
     "Person",
     "Preview",
@@ -116,7 +114,6 @@ __all__ = [
     "Review",
     "Role",
     "RosterPreview",
-    "Shared",
     "Student",
     "TeamLine",
     "TouchedGrades",
@@ -215,7 +212,6 @@ __all__ = [
     "send_test",
     "set_grade_rules",
     "set_webhook",
-    "shared_facts",
     "show_submission",
     "submissions_zip",
     "take_as_meant",

@@ -16,7 +16,6 @@ from django.db.models import Case, Count, Max, Min, Q, Value, When
 from .. import ranking
 from ..exports import safe_cell
 from ..models import Competition, GroundTruth, Split, Submission
-from .deciding import Keep, anew, decided
 
 MOST_BINS = 20
 FEWEST_FOR_CORRELATION = 5
@@ -95,10 +94,10 @@ class Report:
         return "much" if self.correlation >= MUCH else "some"
 
 
-def class_report(competition: Competition, keep: Keep = anew) -> Report:
+def class_report(competition: Competition) -> Report:
     """The report at this moment, private scores included: for hosts alone. Cost grows with the number of files."""
     ruler = competition.ground_truth
-    teams, baselines = _teams(competition, ruler, keep), _baselines(ruler)
+    teams, baselines = _teams(competition, ruler), _baselines(ruler)
     sign = ranking.sign_of(ruler) if ruler else 1.0
     private = [team.private for team in teams if team.private is not None]
     both = [(team.scored, team.gap) for team in teams if team.gap is not None]
@@ -137,13 +136,13 @@ def report_csv(competition: Competition) -> str:
     return text.getvalue()
 
 
-def _teams(competition: Competition, ruler: GroundTruth | None, keep: Keep) -> list[TeamFacts]:
+def _teams(competition: Competition, ruler: GroundTruth | None) -> list[TeamFacts]:
     """Every team, those with the best private score first, those without one last."""
     found: dict[Split, dict[int, float]] = {split: {} for split in Split}
     sign = 1.0
     if ruler is not None:
         ruler.competition, sign = competition, ranking.sign_of(ruler)
-        for split, best in decided(ruler, keep):
+        for split, best in ranking.decided(ruler):
             found[split][best.team_id] = best.value
     public, private = found[Split.PUBLIC], found[Split.PRIVATE]
     status = Submission.Status

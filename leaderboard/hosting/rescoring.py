@@ -24,7 +24,6 @@ from ..models import (
     User,
     number_of,
 )
-from .deciding import Keep, anew, decided, expected
 from .rulers import facts, write_down
 from .setting_up import CannotHost
 
@@ -108,18 +107,16 @@ class Preview:
 SHOWN_REFUSALS = 50
 
 
-def preview(competition: Competition, keep: Keep = anew, *, split: Split | None = None) -> Preview | None:
+def preview(competition: Competition, *, split: Split | None = None) -> Preview | None:
     """Who would move under the candidate, on the board that counts now or on the other one as it stands; None without
     a candidate."""
     candidate, current = competition.candidate, competition.ground_truth
     if candidate is None or current is None:
         return None
     candidate.competition = current.competition = competition
-    # Each from an index; which files have no score yet takes a look at all of them, until one of these numbers changes.
-    measured, refused, scored, invalid = _numbers(candidate)
+    measured, refused, invalid = _numbers(candidate)
     refusals = Refusal.objects.filter(ground_truth=candidate).select_related("submission__team")
-    state = (candidate.pk, measured, refused, scored)
-    waiting = keep(("unmeasured", *state), lambda: scoring.unmeasured(candidate).count())
+    waiting = scoring.unmeasured(candidate).count()
     return Preview(
         ground_truth=candidate,
         invalid=invalid,
@@ -127,22 +124,20 @@ def preview(competition: Competition, keep: Keep = anew, *, split: Split | None 
         waiting=waiting,
         refused=refused,
         refusals=list(refusals[:SHOWN_REFUSALS]) if refused else [],
-        moves=[] if waiting else _moves(current, candidate, split=split, measured=measured, keep=keep),
+        moves=[] if waiting else _moves(current, candidate, split=split),
     )
 
 
-def _numbers(candidate: GroundTruth) -> tuple[int, int, int, int]:
-    """How many files have scores under a ruler that waits, cannot be scored with it, have scores under the current one,
-    and are invalid."""
+def _numbers(candidate: GroundTruth) -> tuple[int, int, int]:
+    """How many files have scores under a candidate, cannot be scored with it, and are invalid."""
     scores = Score.objects.filter(ground_truth=OuterRef("pk"), split=Split.PUBLIC)
     files = Submission.objects.filter(competition=OuterRef("competition"))
-    measured, refused, scored, invalid = GroundTruth.objects.values_list(
+    measured, refused, invalid = GroundTruth.objects.values_list(
         number_of(scores, "ground_truth"),
         number_of(Refusal.objects.filter(ground_truth=OuterRef("pk")), "ground_truth"),
-        number_of(files.filter(status=Submission.Status.SCORED), "competition"),
         number_of(files.filter(status=Submission.Status.INVALID), "competition"),
     ).get(pk=candidate.pk)
-    return measured, refused, scored, invalid
+    return measured, refused, invalid
 
 
 def _moves(
@@ -150,16 +145,14 @@ def _moves(
     candidate: GroundTruth,
     *,
     split: Split | None = None,
-    measured: int | None = None,
-    keep: Keep = anew,
 ) -> list[Move]:
     now, then = (
         {
             best.team_id: best
             for best in (
-                expected(ruler, keep, measured=measured)
+                ranking.expected(ruler)
                 if split is None
-                else [best for its, best in decided(ruler, keep, measured=measured) if its == split]
+                else [best for its, best in ranking.decided(ruler) if its == split]
             )
         }
         for ruler in (current, candidate)

@@ -11,7 +11,6 @@ from django.db.models import Count, Q
 from .. import ranking
 from ..models import Competition, GroundTruth, Split, Submission, Team
 from ..ranking import Best
-from .deciding import Keep, anew, decided
 
 FIRST = 20
 """So many rows of the private board are shown before it opens."""
@@ -53,12 +52,12 @@ class Review:
     rows: tuple[ReviewRow, ...]
 
 
-def review(competition: Competition, keep: Keep = anew) -> Review:
+def review(competition: Competition) -> Review:
     """The state before the reveal, private ranks included: for hosts alone."""
     teams = list(competition.teams.all())
     by_key = {team.pk: team for team in teams}
     ruler = competition.ground_truth
-    boards = _boards(competition, ruler, keep)
+    boards = _boards(competition, ruler)
     private = boards[Split.PRIVATE]
     ranks, public_ranks = ranking.ranks_of(private), ranking.ranks_of(boards[Split.PUBLIC])
     disqualified = tuple(team for team in teams if team.disqualified_at is not None)
@@ -80,12 +79,12 @@ def review(competition: Competition, keep: Keep = anew) -> Review:
     )
 
 
-def _boards(competition: Competition, ruler: GroundTruth | None, keep: Keep) -> dict[Split, list[Best]]:
+def _boards(competition: Competition, ruler: GroundTruth | None) -> dict[Split, list[Best]]:
     """Both boards by the files that would decide: who rises and falls is told by these afterwards."""
     boards: dict[Split, list[Best]] = {Split.PUBLIC: [], Split.PRIVATE: []}
     if ruler is not None:
         ruler.competition = competition
-        for split, best in decided(ruler, keep):
+        for split, best in ranking.decided(ruler):
             boards[split].append(best)
     return boards
 

@@ -27,31 +27,14 @@ class Alike:
     files: tuple[Submission, ...]
 
 
-@dataclass(frozen=True)
-class Shared:
-    """What files of several teams share: hashes, and of each file whose two scores another team has too, these."""
-
-    hashes: tuple[str, ...]
-    scores: dict[Any, tuple[float, float]]
-
-
-def shared_facts(competition: Competition) -> Shared:
-    """Made of every file of a competition, in three queries."""
-    hashes = _of_teams(competition).values("sha256").annotate(teams=Count("team", distinct=True)).filter(teams__gt=1)
-    scores = _same_scores(competition)
-    return Shared(
-        hashes=tuple(hashes.order_by("-teams").values_list("sha256", flat=True)[:MOST_GROUPS]),
-        scores={pk: pair for pair, files in scores.items() for pk in files},
-    )
-
-
-def alike_by_facts(competition: Competition, shared: Shared | None = None) -> tuple[list[Alike], list[Alike]]:
+def alike_by_facts(competition: Competition) -> tuple[list[Alike], list[Alike]]:
     """Groups of files of different teams with the same bytes, and with other bytes and both scores the same to the last
-    digit. Two queries where `shared` is at hand."""
-    found = shared or shared_facts(competition)
-    same_bytes = _grouped(_of_teams(competition).filter(sha256__in=found.hashes), key=lambda file: file.sha256)
-    repeated = _of_teams(competition).filter(pk__in=list(found.scores))
-    same_scores = _grouped(repeated, key=lambda file: found.scores[file.pk])
+    digit."""
+    hashes = _of_teams(competition).values("sha256").annotate(teams=Count("team", distinct=True)).filter(teams__gt=1)
+    shared = hashes.order_by("-teams").values_list("sha256", flat=True)[:MOST_GROUPS]
+    same_bytes = _grouped(_of_teams(competition).filter(sha256__in=list(shared)), key=lambda file: file.sha256)
+    scores = {pk: pair for pair, files in _same_scores(competition).items() for pk in files}
+    same_scores = _grouped(_of_teams(competition).filter(pk__in=list(scores)), key=lambda file: scores[file.pk])
     return same_bytes, [one for one in same_scores if len({file.sha256 for file in one.files}) > 1]
 
 

@@ -268,7 +268,6 @@ NO_DEEDS = {
     "sample_of",
     "section_sizes",
     "send_test",
-    "shared_facts",
     "submissions_zip",
     "take_as_meant",
     "taken_for_answers",

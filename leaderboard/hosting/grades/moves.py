@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ...models import Competition
-from ..deciding import Keep, anew
 from .rules import saved_rules
 from .sheets import GradeSheet, deciding_split, sheets_under
 from .students import Student
@@ -47,7 +46,7 @@ class TouchedGrades:
         return sum(move.gained < 0 for move in self.moves)
 
 
-def touched_grades(competition: Competition, *, at: datetime, keep: Keep = anew) -> TouchedGrades | None:
+def touched_grades(competition: Competition, *, at: datetime) -> TouchedGrades | None:
     """None without a candidate, and where nobody saved rules: what we only propose is nobody's grade."""
     current, candidate = competition.ground_truth, competition.candidate
     if current is None or candidate is None:
@@ -57,7 +56,7 @@ def touched_grades(competition: Competition, *, at: datetime, keep: Keep = anew)
         return None
     rules, is_released = saved
     sheet = GradeSheet(rules, is_saved=True, split=deciding_split(competition, at))
-    now, then = sheets_under((current, candidate), sheet, competition, told={}, keep=keep)
+    now, then = sheets_under((current, candidate), sheet, competition, told={})
     moves = [
         GradeMove(row.student, row.mark.points, other.mark.points, other.mark.words)
         for row, other in zip(now.rows, then.rows, strict=False)  # one with faults has no rows

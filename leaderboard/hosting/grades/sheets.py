@@ -21,9 +21,7 @@ from ...models import (
     Submission,
     extended_to,
 )
-from .. import deciding
 from ..boards import baseline_scores_under
-from ..deciding import Keep, anew
 from .rules import grade_rules
 from .students import Student, students
 
@@ -90,14 +88,12 @@ def deciding_split(competition: Competition, at: datetime) -> Split:
     return Split.PRIVATE if at >= competition.closes_at else Split.PUBLIC
 
 
-def grade_sheet(
-    competition: Competition, *, at: datetime, ground_truth: GroundTruth | None = None, keep: Keep = anew
-) -> GradeSheet:
+def grade_sheet(competition: Competition, *, at: datetime, ground_truth: GroundTruth | None = None) -> GradeSheet:
     """Everybody's mark as it would be now. With `ground_truth`, as it would be under another one. For hosts alone."""
     rules, is_saved = grade_rules(competition)
     release, told = _told(competition)
     sheet = GradeSheet(rules, is_saved, deciding_split(competition, at), release=release)
-    return sheets_under([ground_truth or competition.ground_truth], sheet, competition, told=told, keep=keep)[0]
+    return sheets_under([ground_truth or competition.ground_truth], sheet, competition, told=told)[0]
 
 
 def sheets_under(
@@ -106,14 +102,13 @@ def sheets_under(
     competition: Competition,
     *,
     told: Mapping[int, grading.Mark],
-    keep: Keep,
 ) -> tuple[GradeSheet, ...]:
     """The sheet filled in under each ruler: the same students by the same rules, each in the same order."""
     people = students(competition, with_valid=sheet.rules.participation_points > 0)
     names = any(step.baseline for step in sheet.rules.steps)
     baselines = baseline_scores_under(rulers, sheet.split) if names else {}
     late = _late_files(competition, rulers, sheet.split) if sheet.rules.late_percent is not None else {}
-    return tuple(_under(ruler, sheet, competition, people, told, baselines, late, keep) for ruler in rulers)
+    return tuple(_under(ruler, sheet, competition, people, told, baselines, late) for ruler in rulers)
 
 
 def _under(
@@ -124,12 +119,11 @@ def _under(
     told: Mapping[int, grading.Mark],
     baselines: Mapping[int, Mapping[str, float]],
     late: Mapping[int, Files],
-    keep: Keep,
 ) -> GradeSheet:
     if ruler is None:
         return replace(sheet, faults=(_("Publish a ground truth first; grades follow from scores."),))
     ruler.competition = competition
-    values = deciding.values(ruler, sheet.split, keep)
+    values = _values(ruler, sheet.split)
     try:
         field, files = _field_and_files(ruler, sheet, values, baselines.get(ruler.pk, {}), late.get(ruler.pk, {}))
     except grading.BadRules as error:
@@ -139,6 +133,13 @@ def _under(
         for student in people
     ]
     return replace(sheet, rows=tuple(rows))
+
+
+def _values(ruler: GroundTruth, split: Split) -> Mapping[int, float]:
+    """Team → its exact value on a split: of its best public file, or of the final that counts on the private rows."""
+    if split == Split.PRIVATE:
+        return {best.team_id: best.value for its, best in ranking.decided(ruler) if its == split}
+    return ranking.best_values(ruler)
 
 
 def _mark(rules: grading.Rules, field: grading.Field, student: Student, files: Files) -> grading.Mark:

@@ -12,10 +12,8 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from ... import hosting
-from ...models import Competition
 from ..access import Audience, Visit, open_to
 from ..answers import see_other
-from ..board_cache import shelf
 from ..charts import bars
 
 
@@ -30,16 +28,9 @@ def host_pulse(request: HttpRequest, visit: Visit) -> HttpResponse:
     return render(request, "hosts/pulse.html", {"visit": visit, **found})
 
 
-def below_of(competition: Competition) -> list[hosting.Below]:
-    """Who is worse than a baseline. Where the board itself does not show it, this is made of every score, so it is kept
-    until the board changes."""
-    key = ("below", competition.pk, competition.ground_truth_id, competition.board_version)
-    return shelf.get(key, lambda: hosting.below_baselines(competition))
-
-
 def beat(visit: Visit) -> dict[str, Any]:
     """The pulse with its chart; `seen` changes whenever a host would see a difference."""
-    found = hosting.pulse(visit.competition, visit.at, below_of(visit.competition))
+    found = hosting.pulse(visit.competition, visit.at, hosting.below_baselines(visit.competition))
     this = visit.at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     hours = [this - timedelta(hours=hosting.HOURS - 1 - place) for place in range(hosting.HOURS)]
     words = _("Files per hour in the last 24 hours: %(all)d in all, at most %(most)d in one hour.") % {

@@ -14,7 +14,6 @@ from ...storage import TooLarge
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ._answers import add_refusal, posted, refuse_too_large
-from .kept import kept
 
 KINDS = ("canvas", *gradebooks.OWN)
 
@@ -57,7 +56,7 @@ def host_grade_canvas(request: HttpRequest, visit: Visit) -> HttpResponse:
             return see_other("host_grade_canvas", slug=visit.competition.slug)
     except (hosting.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    sheet = hosting.grade_sheet(visit.competition, at=visit.at, keep=kept(visit.competition))
+    sheet = hosting.grade_sheet(visit.competition, at=visit.at)
     filling = hosting.filling_of(visit.competition, sheet)
     context = {"visit": visit, "sheet": sheet, "form": form, "filling": filling}
     return render(request, "hosts/host_grade_canvas.html", context, status=status)

@@ -8,7 +8,6 @@ from django.shortcuts import redirect, render
 
 from ... import hosting
 from ..access import Audience, Visit, open_to
-from .kept import kept
 
 PER_PAGE = 100
 
@@ -19,7 +18,7 @@ def host_candidate_grades(request: HttpRequest, visit: Visit) -> HttpResponse:
     competition = visit.competition
     if competition.candidate is None:
         return redirect("host_truth", slug=competition.slug)
-    touched = hosting.touched_grades(competition, at=visit.at, keep=kept(competition))
+    touched = hosting.touched_grades(competition, at=visit.at)
     page = Paginator(touched.moves if touched else (), PER_PAGE).get_page(request.GET.get("page"))
     context = {"visit": visit, "touched": touched, "page": page, "number": competition.candidate.number}
     return render(request, "hosts/host_candidate_grades.html", context)

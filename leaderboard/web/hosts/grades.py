@@ -16,14 +16,13 @@ from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
 from ._answers import add_refusal, posted
 from .grade_forms import GradeRulesForm
-from .kept import kept
 
 PER_PAGE = 100
 
 
 @open_to(Audience.GRADERS)
 def host_grades(request: HttpRequest, visit: Visit) -> HttpResponse:
-    sheet = hosting.grade_sheet(visit.competition, at=visit.at, keep=kept(visit.competition))
+    sheet = hosting.grade_sheet(visit.competition, at=visit.at)
     text = request.GET.get("q", "").strip()[:60]
     wanted = text.casefold()
     rows = [row for row in sheet.rows if wanted in f"{row.student.name} {row.student.team}".casefold()]
@@ -69,7 +68,7 @@ def host_grade_release(request: HttpRequest, visit: Visit) -> HttpResponse:
             return see_other("host_grades", slug=slug)
     except hosting.CannotHost as error:
         problems = [error.message]
-    sheet = hosting.grade_sheet(competition, at=visit.at, keep=kept(competition))
+    sheet = hosting.grade_sheet(competition, at=visit.at)
     obstacles = hosting.obstacles_to_release(sheet, competition)
     numbers = _numbers(sheet)
     context = {"visit": visit, "sheet": sheet, "problems": problems, "obstacles": obstacles, "numbers": numbers}

@@ -11,17 +11,11 @@ from django.utils.translation import gettext as _
 from ... import hosting, ranking
 from .. import plots
 from ..access import Audience, Visit, open_to
-from ..board_cache import shelf
-from .kept import kept
 
 
 @open_to(Audience.HOSTS)
 def host_report(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """At most a minute old: it is made of every score."""
-    competition = visit.competition
-    minute = visit.at.strftime("%Y%m%d%H%M")
-    key = ("report", competition.pk, competition.ground_truth_id, competition.board_version, minute)
-    report = shelf.get(key, lambda: hosting.class_report(competition, kept(competition)))
+    report = hosting.class_report(visit.competition)
     return render(request, "hosts/host_report.html", {"visit": visit, "report": report, **_drawn(report)})
 
 

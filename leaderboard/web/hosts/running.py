@@ -22,7 +22,6 @@ from ..access import Audience, Visit, open_to
 from ..answers import as_download, person, see_other
 from ._answers import add_refusal, ask_first, is_meant, posted, refuse_too_large, say_added
 from .forms import BaselineForm, DataFileForm, SlugForm
-from .kept import kept
 
 PER_PAGE = 50
 # What the lists below show of files; they need not read more.
@@ -145,7 +144,7 @@ def host_reveal(request: HttpRequest, visit: Visit) -> HttpResponse:
             messages.success(request, _("The private board is open."))
             return see_other("leaderboard", slug=visit.competition.slug)
     has_choice = visit.state == "closed" and visit.last_deadline <= visit.at
-    review = hosting.review(visit.competition, kept(visit.competition)) if has_choice else None
+    review = hosting.review(visit.competition) if has_choice else None
     context = {"visit": visit, "form": form, "review": review}
     return render(request, "hosts/host_reveal.html", context, status=status)
 

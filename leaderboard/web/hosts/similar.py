@@ -10,7 +10,6 @@ from ... import hosting
 from ...child import ChildFailed
 from ...storage import Unreachable
 from ..access import Audience, Visit, open_to
-from ..board_cache import shelf
 
 
 @open_to(Audience.HOSTS)
@@ -24,7 +23,7 @@ def host_similar(request: HttpRequest, visit: Visit) -> HttpResponse:
             refusal, status = error.message, 409
         except (ChildFailed, Unreachable, OSError):
             refusal, status = _("The comparison did not work this time. Try it again in a moment."), 503
-    same_bytes, same_scores = hosting.alike_by_facts(visit.competition, _shared(visit))
+    same_bytes, same_scores = hosting.alike_by_facts(visit.competition)
     context = {
         "visit": visit,
         "same_bytes": same_bytes,
@@ -33,11 +32,3 @@ def host_similar(request: HttpRequest, visit: Visit) -> HttpResponse:
         "refusal": refusal,
     }
     return render(request, "hosts/host_similar.html", context, status=status)
-
-
-def _shared(visit: Visit) -> hosting.Shared:
-    """At most a minute old, and as new as the board: it is made of every file."""
-    competition = visit.competition
-    minute = visit.at.strftime("%Y%m%d%H%M")
-    key = ("shared", competition.pk, competition.ground_truth_id, competition.board_version, minute)
-    return shelf.get(key, lambda: hosting.shared_facts(competition))

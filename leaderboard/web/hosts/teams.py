@@ -16,7 +16,6 @@ from ... import hosting, submitting
 from ...models import Grant, Membership, Team, people_called
 from ..access import Audience, Visit, open_to
 from ..answers import person, see_other
-from .beat import below_of
 from .team_forms import GrantForm, ReasonForm
 
 PER_PAGE = 50
@@ -26,7 +25,7 @@ PER_PAGE = 50
 def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
     """All teams, or those that a tile of the dashboard counts."""
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:60]
-    below = below_of(visit.competition)
+    below = hosting.below_baselines(visit.competition)
     found = _shown(visit, show, below)
     if text:
         found = found.filter(

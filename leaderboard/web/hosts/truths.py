@@ -14,7 +14,6 @@ from ... import hosting
 from ...models import GroundTruth, Split, TruthCheck
 from ..access import Audience, Visit, open_to
 from ..answers import STOP_POLLING, as_download, person, see_other
-from .kept import kept
 from .truth_at_hand import metric_or_none
 from .truth_forms import ApplyForm
 
@@ -38,7 +37,7 @@ def host_candidate(request: HttpRequest, visit: Visit) -> HttpResponse:
     is_revealed, current = visit.competition.revealed_at is not None, visit.competition.ground_truth
     # After the reveal the private board is the one that counts, and the only one to ask for.
     split = Split.PRIVATE if request.GET.get("board") == "private" and not is_revealed else None
-    preview = hosting.preview(visit.competition, kept(visit.competition), split=split)
+    preview = hosting.preview(visit.competition, split=split)
     if preview is None or current is None:
         return redirect("host_truth", slug=visit.competition.slug)
     context = {

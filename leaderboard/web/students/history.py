@@ -17,10 +17,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ... import keeping, ranking, submitting
-from ...models import GroundTruth, Refusal, Split, Submission, Team
+from ...models import Refusal, Split, Submission
 from ..access import Audience, Visit, open_to
 from ..answers import as_download, person, see_other
-from ..board_cache import shelf
 from ._answers import own_submission
 from ._chart import score_chart
 from ._problems import as_csv
@@ -215,13 +214,7 @@ def _hindsight(visit: Visit) -> ranking.Hindsight | None:
     ruler = visit.competition.ground_truth
     if ruler is None or visit.membership is None or not visit.competition.is_revealed(visit.at):
         return None
-    team = visit.membership.team
-    key = ("hindsight", visit.competition.pk, ruler.pk, visit.competition.board_version, team.pk)
-    return shelf.get(key, lambda: _missed(team, ruler))
-
-
-def _missed(team: Team, ruler: GroundTruth) -> ranking.Hindsight | None:
-    found = ranking.hindsight(team, ruler)
+    found = ranking.hindsight(visit.membership.team, ruler)
     return None if found is None or found.picked_the_best else found
 
 

@@ -17,7 +17,6 @@ import metrics
 from ... import joining, ranking
 from ...models import Announcement, GroundTruth, Split
 from ..access import Audience, Visit, open_to
-from ..board_cache import shelf
 from ._examples import Example, with_params
 from ._home import command
 from ._worked import best_of
@@ -121,9 +120,5 @@ def podium(visit: Visit) -> tuple[ranking.Row, ...]:
     it is open."""
     competition = visit.competition
     names = competition.uses_pseudonyms and visit.assists
-
-    def best() -> tuple[ranking.Row, ...]:
-        lines = ranking.lines(competition, Split.PRIVATE, at_most=6, sees_names=names)
-        return tuple(row for row in lines if row.rank is not None and row.rank <= 3)
-
-    return shelf.get(("podium", competition.pk, competition.board_version, names), best)
+    lines = ranking.lines(competition, Split.PRIVATE, at_most=6, sees_names=names)
+    return tuple(row for row in lines if row.rank is not None and row.rank <= 3)

@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from ... import ranking
 from .. import plots
 from ..access import Audience, Visit, open_to
-from ..board_cache import shelf
 from .reading import podium
 
 DRAWN = 20
@@ -38,9 +37,8 @@ def shake_up(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Before the reveal there is nothing to compare: the leaderboard says when there will be."""
     competition = visit.competition
     names = competition.uses_pseudonyms and visit.assists
-    key = ("shake-up", competition.pk, competition.ground_truth_id, competition.board_version, names)
     is_open = visit.state == "revealed"
-    found = shelf.get(key, lambda: ranking.shake_up(competition, sees_names=names)) if is_open else None
+    found = ranking.shake_up(competition, sees_names=names) if is_open else None
     if found is None:
         return redirect("leaderboard", slug=competition.slug)
     context = {
