@@ -45,7 +45,6 @@ from django.utils import timezone  # noqa: E402
 from bench import board, term  # noqa: E402
 from leaderboard import hosting, ranking  # noqa: E402
 from leaderboard.models import Competition, GroundTruth, RosterEntry, Score, Split, Submission, User  # noqa: E402
-from leaderboard.ranking import boards  # noqa: E402
 from leaderboard.storage import store  # noqa: E402
 from leaderboard.web import board_cache  # noqa: E402
 
@@ -115,7 +114,6 @@ def _asked(queries: CaptureQueriesContext) -> int:
 def forget() -> None:
     """What was made of a board for its first reader, as if it had just changed and the day had just begun."""
     board_cache.clear()
-    boards.forget()
 
 
 def _still(rounds: int = 20) -> tuple[float, float]:

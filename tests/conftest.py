@@ -32,7 +32,6 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 import metrics
 from leaderboard import child, claims, hosting, joining, scorer, scoring, submitting, tasks
 from leaderboard.models import Competition, Membership, Submission, User
-from leaderboard.ranking import boards
 from leaderboard.scorer import _jobs
 from leaderboard.web import board_cache
 from tests import databases
@@ -204,7 +203,6 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     """Every test has its own files and begins to count at nothing."""
     settings.FILES_DIR = tmp_path / "files"
-    boards.forget()
     claims._had_a_turn.clear()
     board_cache.clear()
     for cache in caches.all():

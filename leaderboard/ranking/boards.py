@@ -139,24 +139,10 @@ def ranks_of(found: Iterable[Best]) -> dict[int, int]:
     return dict(zip((best.team_id for best in ordered), shared_ranks([best.order for best in ordered]), strict=True))
 
 
-_earlier: dict[tuple[int, Ladder | None, datetime], dict[int, int]] = {}
-
-
 def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
-    """Public ranks at the last UTC midnight. They do not change during a day, so each process works them out once."""
+    """Public ranks at the last UTC midnight."""
     midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    key = (ground_truth.pk, ladder_of(ground_truth), midnight)
-    if key not in _earlier:
-        ranks = ranks_of(stood(ground_truth, midnight))
-        while len(_earlier) >= 64:
-            _earlier.pop(next(iter(_earlier)))
-        _earlier[key] = ranks
-    return _earlier[key]
-
-
-def forget() -> None:
-    """What is kept of earlier days: for tests and measurements, whose databases come and go under the same keys."""
-    _earlier.clear()
+    return ranks_of(stood(ground_truth, midnight))
 
 
 def movements(

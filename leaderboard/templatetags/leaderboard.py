@@ -235,35 +235,32 @@ def better(metric: metrics.Metric) -> str:
     return _("higher is better") if metric.direction == "maximize" else _("lower is better")
 
 
-COUNTED_AT_ONCE = 20_000
-
-
 @register.simple_tag
 def competition_size(competition: Competition) -> str:
-    """Teams that compete and their submissions. In a large competition at most half a minute old: counting takes longer
-    than a page."""
-    key = f"size:{competition.pk}:{get_language()}"
-    text, files, version = caches["local"].get(key, ("", 0, -1))
-    if version < 0 or (files < COUNTED_AT_ONCE and version != competition.board_version):
-        # Counted apart, because the number of all files comes from an index alone, and a file's team does not.
-        here = Competition.objects.filter(pk=competition.pk)
-        out = Team.objects.filter(competition=OuterRef(OuterRef("pk")), disqualified_at__isnull=False).values("pk")
-        parts = [
-            _number(Team.objects.filter(disqualified_at=None)),
-            *(_number(model.objects.all()) for model in (Submission, Baseline)),
-            number_of(Submission.objects.filter(team__in=out), "competition"),
+    """Teams that compete and their submissions, counted once for each version of the board and at least twice a
+    minute."""
+    key = f"size:{competition.pk}:{competition.board_version}:{get_language()}"
+    return str(caches["local"].get_or_set(key, lambda: _count_size(competition), 30))
+
+
+def _count_size(competition: Competition) -> str:
+    # Counted apart, because the number of all files comes from an index alone, and a file's team does not.
+    out = Team.objects.filter(competition=OuterRef(OuterRef("pk")), disqualified_at__isnull=False).values("pk")
+    parts = [
+        _number(Team.objects.filter(disqualified_at=None)),
+        *(_number(model.objects.all()) for model in (Submission, Baseline)),
+        number_of(Submission.objects.filter(team__in=out), "competition"),
+    ]
+    # A competition that was removed while a file came in still has the page that says so.
+    found = Competition.objects.filter(pk=competition.pk).values_list(*parts).first()
+    teams, files, *others = found or (0, 0, 0, 0)
+    files -= sum(others)
+    return " · ".join(
+        [
+            ngettext("%(number)s team", "%(number)s teams", teams) % {"number": f"{teams:,}"},
+            ngettext("%(number)s submission", "%(number)s submissions", files) % {"number": f"{files:,}"},
         ]
-        # A competition that was removed while a file came in still has the page that says so.
-        teams, files, *others = next(iter(here.values_list(*parts)), (0, 0, 0, 0))
-        files -= sum(others)
-        text = " · ".join(
-            [
-                ngettext("%(number)s team", "%(number)s teams", teams) % {"number": f"{teams:,}"},
-                ngettext("%(number)s submission", "%(number)s submissions", files) % {"number": f"{files:,}"},
-            ]
-        )
-        caches["local"].set(key, (text, files, competition.board_version), 30)
-    return str(text)
+    )
 
 
 def _number(rows: QuerySet[Any]) -> Coalesce:

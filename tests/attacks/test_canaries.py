@@ -16,7 +16,6 @@ from django.test.utils import CaptureQueriesContext
 from leaderboard import hosting, ranking
 from leaderboard.models import Competition, GroundTruth, Score, Split, Submission
 from leaderboard.models.clock import database_now
-from leaderboard.ranking import boards
 from leaderboard.web import access, board_cache
 from tests.conftest import close
 
@@ -252,7 +251,6 @@ def test_the_comparison_sees_a_difference(scene: Scene, at_once: None, monkeypat
 def for_student(scene: Scene, role: str, below: tuple[str, ...] = ("",)) -> dict[str, tuple[str, int]]:
     """For every address: the answer's text and the number of queries it took, nothing cached."""
     board_cache.clear()
-    boards._earlier.clear()
     for cache in caches.all():
         cache.clear()
     seen = {}

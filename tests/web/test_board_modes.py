@@ -18,7 +18,6 @@ from django.utils import timezone
 
 from leaderboard import hosting, joining, ranking, submitting
 from leaderboard.models import ApiToken, Competition, GroundTruth, Score, Submission, Uncertainty, User
-from leaderboard.ranking import boards
 from leaderboard.web import board_cache
 from tests.conftest import close, enter, hand_in
 from tests.leaderboard.test_board_modes import file_with, steady
@@ -79,7 +78,6 @@ class World:
     def bytes_of_students(self) -> dict[str, bytes]:
         """Who and where → status, redirect and body."""
         board_cache.clear()
-        boards._earlier.clear()
         Competition.objects.update(board_version=10**6)
         found = {}
         for name, client, headers, paths in self.readers:

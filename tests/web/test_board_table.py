@@ -6,12 +6,10 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
-from django.utils import translation
 
 from leaderboard import hosting, joining
 from leaderboard.models import Competition, RosterEntry, Submission, User
 from leaderboard.web import board_cache, board_lines, board_table
-from leaderboard.web.board_cache import Shelf
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 BOARD = "/c/pets/leaderboard/"
@@ -79,7 +77,7 @@ CHANGES: dict[str, Callable[[Competition, User, User], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_whatever_happens_a_board_with_kept_rows_reads_like_one_written_anew(
+def test_whatever_happens_a_cached_board_equals_a_new_one(
     board: Competition, ada: User, bo: User, change: Callable[[Competition, User, User], object]
 ) -> None:
     queries = ("", "?board=public", "?q=o")
@@ -91,7 +89,7 @@ def test_whatever_happens_a_board_with_kept_rows_reads_like_one_written_anew(
     assert kept != before
 
 
-def test_rows_are_kept_apart_by_section_and_by_zone(board: Competition, ada: User, bo: User) -> None:
+def test_tables_are_cached_by_section_and_by_zone(board: Competition, ada: User, bo: User) -> None:
     RosterEntry.objects.create(competition=board, name="Bo", email="bo@example.org", section="Lab 1", user=bo)
     Competition.objects.update(board_version=98)
     everybody = table()
@@ -101,22 +99,3 @@ def test_rows_are_kept_apart_by_section_and_by_zone(board: Competition, ada: Use
     assert "In section" in ours.get(BOARD, {"section": "Lab 1"}).content.decode()
     assert table(zone="Asia/Kolkata") != everybody
     assert table() == everybody
-
-
-def test_a_shelf_makes_those_that_are_missing_together() -> None:
-    shelf, asked = Shelf(100_000), []
-
-    def make(keys: list[str]) -> list[str]:
-        asked.append(keys)
-        return [key.upper() for key in keys]
-
-    assert shelf.get_all(["a", "b"], make) == ["A", "B"]
-    assert shelf.get_all(["c", "b", "d", "a"], make) == ["C", "B", "D", "A"]
-    assert shelf.get_all(["a", "d"], make) == ["A", "D"]
-    assert asked == [["a", "b"], ["c", "d"]]
-    with pytest.raises(ZeroDivisionError):
-        shelf.get_all(["e"], lambda keys: [str(1 // 0)])
-    assert shelf.get_all(["e"], make) == ["E"]
-    with translation.override("de"):
-        shelf.get_all(["a"], make)
-    assert asked[-1] == ["a"]

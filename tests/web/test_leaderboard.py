@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from leaderboard import hosting, joining, ranking
 from leaderboard.models import Competition, Score, Standing, Submission, Team, User
-from leaderboard.web.board_cache import Shelf
+from leaderboard.web.board_cache import Cache
 from leaderboard.web.board_lines import anchor_of, initials, movement
 from leaderboard.web.charts import sparkline
 from leaderboard.web.visitors.boards import Table
@@ -270,7 +270,7 @@ def test_the_csv_has_all_digits_and_no_formula(client: Client, board: Competitio
 
 
 def test_of_many_readers_one_makes_the_table() -> None:
-    shelf, made, gate = Shelf(100_000), [], threading.Event()
+    cache, made, gate = Cache(100_000), [], threading.Event()
 
     def make() -> int:
         gate.wait(5)
@@ -278,7 +278,7 @@ def test_of_many_readers_one_makes_the_table() -> None:
         return 7
 
     found: list[int] = []
-    threads = [threading.Thread(target=lambda: found.append(shelf.get("key", make))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: found.append(cache.get("key", make))) for _ in range(8)]
     for thread in threads:
         thread.start()
     gate.set()
@@ -287,18 +287,18 @@ def test_of_many_readers_one_makes_the_table() -> None:
     assert (made, found) == ([1], [7] * 8)
 
 
-def test_a_shelf_holds_so_many_bytes_and_keeps_no_failure() -> None:
-    shelf = Shelf(30_000)
+def test_a_cache_holds_so_many_bytes_and_keeps_no_failure() -> None:
+    cache = Cache(50_000)
     with pytest.raises(ZeroDivisionError):
-        shelf.get("a", lambda: 1 // 0)
-    assert shelf.get("a", lambda: "a" * 10_000) == "a" * 10_000
+        cache.get("a", lambda: 1 // 0)
+    assert cache.get("a", lambda: "a" * 10_000) == "a" * 10_000
     for key in "bc":
-        assert shelf.get(key, lambda: "≈" * 6_000) == "≈" * 6_000
-    assert [key for key in "abc" if shelf.find(key)] == ["b", "c"]
-    assert shelf.get("a", lambda: Table("x" * 25_000, 1, 1, 1)).page == 1
-    assert [key for key in "abc" if shelf.find(key)] == ["a"]
-    assert shelf.get("d", lambda: "x" * 50_000) == "x" * 50_000
-    assert [key for key in "abcd" if shelf.find(key)] == ["d"]
+        assert cache.get(key, lambda: "≈" * 6_000) == "≈" * 6_000
+    assert [key for key in "abc" if cache.find(key)] == ["b", "c"]
+    assert cache.get("a", lambda: Table("x" * 25_000, 1, 1, 1)).page == 1
+    assert [key for key in "abc" if cache.find(key)] == ["a"]
+    assert cache.get("d", lambda: "x" * 50_000) == "x" * 50_000
+    assert [key for key in "abcd" if cache.find(key)] == ["d"]
 
 
 def test_small_words_and_pictures() -> None:

@@ -18,7 +18,7 @@ import metrics
 
 from ... import child
 from ...slow_clients import waiting
-from ..board_cache import Shelf
+from ..board_cache import Cache
 from ..parameter_form import ParameterForm
 from ._worked import Worked
 
@@ -27,7 +27,7 @@ MOST_ROWS, MOST_COLUMNS, LONGEST_CELL, MOST_BYTES = 20, 12, 200, 8192
 log = logging.getLogger(__name__)
 # Answers of the child under everything they depend on. What visitors change must not push the metrics' own out.
 # Sizes in bytes: about 300 and 100 answers.
-settled, changed = Shelf(3_000_000), Shelf(1_000_000)
+settled, changed = Cache(3_000_000), Cache(1_000_000)
 
 
 @dataclass
@@ -178,13 +178,13 @@ class Draft:
     @property
     def is_known(self) -> bool:
         """Whether the answer is there without asking the child."""
-        shelf = changed if self.is_changed else settled
-        return shelf.find(_key(self.metric, *self.texts, self.params or {})) is not None
+        cache = changed if self.is_changed else settled
+        return cache.find(_key(self.metric, *self.texts, self.params or {})) is not None
 
     def answer(self) -> dict[str, Any]:
         """What the child says. Raises `child.ChildFailed`."""
-        shelf = changed if self.is_changed else settled
-        return _answer(shelf, self.metric, *self.texts, self.params or {})
+        cache = changed if self.is_changed else settled
+        return _answer(cache, self.metric, *self.texts, self.params or {})
 
 
 def _key(metric: metrics.Metric, truth: str, submission: str, params: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -197,19 +197,19 @@ def _asked(metric: metrics.Metric) -> str:
 
 
 def _answer(
-    shelf: Shelf, metric: metrics.Metric, truth: str, submission: str, params: Mapping[str, Any]
+    cache: Cache, metric: metrics.Metric, truth: str, submission: str, params: Mapping[str, Any]
 ) -> dict[str, Any]:
     key = _key(metric, truth, submission, params)
-    kept: dict[str, Any] | None = shelf.find(key)
-    if kept is not None:
-        return kept
+    known: dict[str, Any] | None = cache.find(key)
+    if known is not None:
+        return known
 
     def ask() -> dict[str, Any]:
         return child.run("explain", metric=_asked(metric), truth=truth, submission=submission, params=dict(params))
 
     # Who waits for the one that asks must not hold the place that this one needs in order to go on.
     with waiting():
-        return shelf.get(key, ask)
+        return cache.get(key, ask)
 
 
 @dataclass(frozen=True)

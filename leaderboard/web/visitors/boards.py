@@ -123,31 +123,27 @@ class Wish:
             html = self._html(board.rows)
             return Table(html, board.page, board.pages, board.total, board.placings, board.leaders)
 
-        return board_cache.shelf.get(("table", *self.key), make)
+        return board_cache.boards.get(("table", *self.key), make)
 
     @cached_property
     def _classmates(self) -> ranking.Sections | None:
-        """For who competes and may ask for a section. As it was when the board last changed: changes of the roster and
-        of teams are such changes."""
-        competition, ruler = self.visit.competition, self.visit.competition.ground_truth
+        """For members who may ask for a section."""
+        ruler = self.visit.competition.ground_truth
         if ruler is None or self.is_locked or self.visit.assists or not self.visit.sees_sections:
             return None
-        key = ("sections on", competition.pk, competition.board_version, ruler.pk, self.split)
-        return board_cache.shelf.get(key, lambda: ranking.sections_on(ruler, self.split))
+        return ranking.sections_on(ruler, self.split)
 
     @property
     def _people(self) -> Mapping[int, list[str]] | None:
         return self._classmates.members if self._classmates else None
 
-    @property
+    @cached_property
     def sections(self) -> Sequence[str]:
         """Those that the visitor may choose from: whoever runs the competition from all of the roster, others from
         those that have a team on this board."""
         if self._classmates is not None:
             return self._classmates.names
-        competition = self.visit.competition
-        key = ("sections", competition.pk, competition.board_version)
-        return board_cache.shelf.get(key, lambda: section_names(competition)) if self.visit.assists else ()
+        return section_names(self.visit.competition) if self.visit.assists else ()
 
     @property
     def own_section(self) -> str:
@@ -161,7 +157,7 @@ class Wish:
             return Table("", 1, 1, 0)
         # Rendered once for all who may look at it; what else is typed is one reader's own.
         key = ("section", self.section, *self.key)
-        return self._search() if self.text else board_cache.shelf.get(key, self._search)
+        return self._search() if self.text else board_cache.boards.get(key, self._search)
 
     def _search(self) -> Table:
         visit = self.visit
@@ -190,8 +186,7 @@ class Wish:
         team = membership.team
         if not self.is_selection and (found := self.table().placings.get(team.pk)):
             return found
-        key = ("place", self.visit.competition.pk, ruler.pk, self.visit.competition.board_version, self.split, team.pk)
-        return board_cache.shelf.get(key, lambda: ranking.placing(team, ruler, self.split))
+        return ranking.placing(team, ruler, self.split)
 
     def chart(self) -> Chart | None:
         """Scores over time, under the first page of the public board alone: private ones have no history that anybody
@@ -199,9 +194,7 @@ class Wish:
         if self.split == Split.PRIVATE or self.is_selection or self.table().page > 1:
             return None
         team = self.visit.membership.team if self.visit.membership else None
-        competition = self.visit.competition
-        key = ("chart", competition.pk, competition.ground_truth_id, competition.board_version, team and team.pk)
-        return board_cache.shelf.get(key, lambda: board_chart(competition, team, self.table().leaders))
+        return board_chart(self.visit.competition, team, self.table().leaders)
 
 
 @open_to(Audience.VISITORS)
@@ -211,7 +204,7 @@ def leaderboard(request: HttpRequest, visit: Visit) -> HttpResponse:
     if etag in request.headers.get("If-None-Match", ""):
         response = HttpResponse(status=304)
     elif _is_shared(request, wish):
-        response = HttpResponse(board_cache.pages.get(etag, lambda: _page(request, wish)))
+        response = HttpResponse(board_cache.boards.get(etag, lambda: _page(request, wish)))
     else:
         response = HttpResponse(_page(request, wish))
     response["ETag"] = etag
