@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -87,7 +87,7 @@ class Scorer:
         key = (ruler.key, *map(_identity, ruler.folders))
         if key not in self.truths:
             request = {
-                "ruler": ruler.as_dict(),
+                "ruler": asdict(ruler),
                 "seconds": until - time.monotonic(),
                 "memory_mb": limits.memory_mb,
                 "tables": [tempfile.gettempdir()] if _elsewhere.is_needed(ruler) else [],
@@ -174,7 +174,7 @@ def run_job(job: str, arguments: dict[str, Any], kind: Kind, place: Place, memor
     if "ended" in message:
         raise _reason(job, message["ended"], until)
     if "answer" not in message:
-        raise ChildFailed(f"{job} failed: {message.get('failure')} ({message.get('details')})")
+        raise ChildFailed(f"{job} failed: {message.get('failure')} {message.get('details', '')}")
     answer: dict[str, Any] = message["answer"]
     return answer
 

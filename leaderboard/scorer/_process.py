@@ -61,7 +61,7 @@ def serve(client: Connection) -> None:
 def serve_truth(client: Connection, request: dict[str, Any]) -> None:
     """Read the truth, say so, and fork a file process for each submission until the client hangs up."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    ruler, seconds = Ruler.from_dict(request["ruler"]), float(request["seconds"])
+    ruler, seconds = Ruler(**request["ruler"]), float(request["seconds"])
     try:
         for key in ruler.metric_keys:
             metrics.get(key)  # one from outside that was not inspected yet is inspected now, in a process of its own

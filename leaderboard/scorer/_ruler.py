@@ -1,4 +1,4 @@
-"""What a scorer is told: by which truth, and within what limits."""
+"""What a scorer must know: by which truth it measures, and within what limits."""
 
 from __future__ import annotations
 
@@ -31,17 +31,9 @@ class Ruler:
     @cached_property
     def key(self) -> str:
         """The same for rulers that give the same scores."""
-        told = self.as_dict()
-        del told["truth"], told["folders"]
-        return json.dumps(told, sort_keys=True)
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> Ruler:
-        secondary = [(key, params) for key, params in told["secondary"]]
-        return cls(**{**told, "secondary": secondary})
+        fields = asdict(self)
+        del fields["truth"], fields["folders"]
+        return json.dumps(fields, sort_keys=True)
 
     @property
     def metric_keys(self) -> list[str]:
@@ -49,9 +41,8 @@ class Ruler:
 
     def prepared(self) -> metrics.Truth:
         """The truth, read and checked."""
-        return metrics.prepare(
-            self.metric, Path(self.truth), self.params, self.id_column, secondary=list(self.secondary)
-        )
+        secondary = [(key, params) for key, params in self.secondary]  # in JSON these are lists
+        return metrics.prepare(self.metric, Path(self.truth), self.params, self.id_column, secondary=secondary)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ import os
 import shutil
 import signal
 import struct
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -327,6 +329,24 @@ def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_onc
     assert time.monotonic() - begun < 4 * patience()
     killer.join()
     assert measure(answers()).result is not None
+
+
+JOB = """
+import sys
+from leaderboard.scorer import OF_HOSTS, Place, run_job
+asked = dict(metric="accuracy", truth=sys.argv[1], params={}, id_column="id", submission=sys.argv[2])
+with Place("check_submission", OF_HOSTS) as place:
+    run_job("check_submission", asked, OF_HOSTS, place, 1500)
+"""
+
+
+def test_a_job_ends_with_the_web_process_that_asked_for_it(ruler: Ruler, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "endless.csv")
+    web = subprocess.Popen([sys.executable, "-c", JOB, ruler.truth, str(tmp_path / "endless.csv")])
+    processes = until(lambda: found if len(found := below(web.pid)) == 2 else None, what="a file process")
+    web.kill()
+    web.wait()
+    until(lambda: all(map(is_over, processes)), what="the end of all")
 
 
 def test_stopping_ends_what_is_measured(measure: Measure) -> None:
