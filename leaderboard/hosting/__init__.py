@@ -12,7 +12,6 @@ from .checks import check_again
 from .copies import begin, clone
 from .data_files import add_data_file, remove_data_file
 from .drafts import (
-    HEAD_BYTES,
     blocks_by_files_alone,
     check_draft,
     columns_at_hand,
@@ -92,7 +91,6 @@ from .zips import export_zip, import_zip
 
 __all__ = [
     "EDITABLE",
-    "HEAD_BYTES",
     "HOURS",
     "MOST_AT_ONCE",
     "TOO_MANY_COLUMNS",

@@ -177,6 +177,13 @@ def test_the_file_is_kept_for_another_metric(pets: Competition, ada: User) -> No
     assert (pets.candidate.metric, pets.candidate.public_rows) == ("multilabel_f1", 6)
 
 
+def test_what_counts_already_is_not_offered_for_publication(pets: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    assert 'value="use"' not in client.get(METRIC).content.decode()
+    measure(client, "error_rate")
+    assert 'value="use"' in client.get(METRIC).content.decode()
+
+
 def test_a_check_is_thrown_away(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
     check(client)
