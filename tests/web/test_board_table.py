@@ -1,4 +1,4 @@
-"""A board keeps the texts of its rows, and nobody can tell."""
+"""A board is rendered once per version, and a cached one equals a new one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from django.test import Client
 
 from leaderboard import hosting, joining
 from leaderboard.models import Competition, RosterEntry, Submission, User
-from leaderboard.web import board_cache, board_lines, board_table
+from leaderboard.web import board_cache
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 BOARD = "/c/pets/leaderboard/"
-Written = list[str]
 
 
 @pytest.fixture
@@ -25,19 +24,6 @@ def board(ada: User, bo: User, cy: User) -> Competition:
     return pets
 
 
-@pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> Written:
-    """Whose rows were written, in order."""
-    names: Written = []
-
-    def line_of(row, *more):  # type: ignore[no-untyped-def]
-        names.append(row.name)
-        return board_lines.line_of(row, *more)
-
-    monkeypatch.setattr(board_table, "line_of", line_of)
-    return names
-
-
 def table(query: str = "", zone: str = "UTC") -> str:
     client = Client()
     client.cookies["zone"] = zone
@@ -45,12 +31,20 @@ def table(query: str = "", zone: str = "UTC") -> str:
     return text[text.index("<table") : text.index("</table>")] if "<table" in text else ""
 
 
-def test_a_row_that_looks_as_it_did_is_not_written_again(board: Competition, cy: User, written: Written) -> None:
-    table()
-    assert written == ["bo", "cy"]
-    hand_in(board, cy, answers(public=3))
-    table()
-    assert written == ["bo", "cy", "cy"], "cy handed in a worse file: one more submission, the same place"
+def renders_table(client: Client) -> bool:
+    return any(one.name == "visitors/board_table.html" for one in client.get(BOARD).templates)
+
+
+def test_a_version_of_a_board_is_rendered_once_for_all_readers(board: Competition, bo: User, cy: User) -> None:
+    bos, cys = Client(), Client()
+    bos.force_login(bo)
+    cys.force_login(cy)
+    assert renders_table(bos)
+    assert not renders_table(cys)
+    assert not renders_table(Client())
+    hand_in(board, cy, answers())
+    assert renders_table(cys)
+    assert not renders_table(bos)
 
 
 def reveal(pets: Competition, ada: User) -> None:
