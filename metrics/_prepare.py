@@ -12,7 +12,6 @@ from metrics._errors import GroundTruthError, Problem, Refused
 from metrics._evaluate import Result
 from metrics._ids import blank_ids, on_line
 from metrics._layout import USAGE, check_truth_header, id_column_of, layout_of
-from metrics._memory import keep_memory, release_memory
 from metrics._messages import EXAMPLES, Message, listed
 from metrics._parameters import complete
 from metrics._registry import get
@@ -36,7 +35,8 @@ def prepare(
     one of the ``secondary`` metrics (key, parameters), whose values come with every result. Raises ``UnknownMetric``,
     ``ParameterError`` or ``GroundTruthError`` with every problem of the file, never because of a secondary metric.
     """
-    keep_memory()
+    import pyarrow as pa
+
     metric = get(key)
     full = complete(metric.parameters, params or {})
     prepared, problems = read_truth(metric, truth, full, id_column, secondary)
@@ -47,9 +47,8 @@ def prepare(
     unneeded = () if any(one.metric.is_outside for one in truths) else (USAGE,)
     for one in truths:
         one.table.let_go(unneeded if one.has_split else ())
-    release_memory(prepared.table.size)
+    pa.default_memory_pool().release_unused()  # a million rows of text stay below 250 MB
     prepared.ids.make_index()
-    release_memory(prepared.table.size)
     return prepared
 
 

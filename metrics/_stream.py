@@ -26,7 +26,6 @@ from metrics._evaluate import Result, SecondaryValue, measure, row_contributions
 from metrics._foreign_labels import ForeignLabels
 from metrics._headers import header_of
 from metrics._inputs import Plain, RankedLabel
-from metrics._memory import release_arrow, release_memory
 from metrics._pieces import MARK, end_of_records
 from metrics._scan import scan
 from metrics._secondary import Aside, Readings, measured
@@ -47,6 +46,8 @@ class _Odd(Exception):
 def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool, with_parts: bool = False) -> Result | None:
     """The same result to the last digit as reading the file at once, or ``None`` where that has to be done. Raises
     ``NotFinite``."""
+    import pyarrow as pa
+
     kept = _keeper(truth)
     if kept is None:
         return None
@@ -59,9 +60,8 @@ def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool, with_p
                 for one in beside:
                     one.add(readings, found)
                 del table, readings, found  # before the next piece is read
-                release_arrow()
+                pa.default_memory_pool().release_unused()
         prediction, contributions = kept.all()
-        release_memory(_pieces.PIECE)
         result = measure(truth, prediction, contributions, uncertainty=uncertainty, with_parts=with_parts)
         del prediction, contributions
         secondary = _values(truth, source, beside) if beside else ()

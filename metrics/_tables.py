@@ -54,8 +54,6 @@ class Table:
         self.arrays = tuple(arrays)
         self.rows = len(arrays[0]) if arrays else 0
         self.problems: list[Problem] = []
-        self.size = len(text.data)
-        """Bytes of the text it was read from."""
         self._text = text
         self._body = body
 

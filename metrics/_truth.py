@@ -19,7 +19,6 @@ from metrics._foreign_labels import ForeignLabels
 from metrics._headers import check_header
 from metrics._ids import Alignment, Ids
 from metrics._layout import SPLITS, USAGE, Layout
-from metrics._memory import release_memory
 from metrics._messages import Message, Plural
 from metrics._parameters import chosen
 from metrics._scan import LONGEST_LINE
@@ -228,7 +227,6 @@ class Truth:
         beside = self._beside(table, places)
         # What was read is in the predictions.
         table.keep_cells_of(self.id_column)
-        release_memory(table.size)
         try:
             result = measure(self, prediction, uncertainty=uncertainty, with_parts=with_parts)
         except MemoryError:

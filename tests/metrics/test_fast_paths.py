@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import resource
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import metrics
-from metrics import _index, _memory, _numbers, _scan, _sums, _tables, _tokens, _uncertainty
+from metrics import _index, _numbers, _scan, _sums, _tables, _tokens, _uncertainty
 from metrics._arrays import Coded
 from metrics._cells import Cells
 from metrics._confidences import in_order, influence, ranking_of
@@ -221,37 +220,6 @@ def test_lines_that_are_counted_are_those_that_are_searched(head: str, body: str
     assert counted.lines.tolist() == searched
     counted.let_go(())
     assert counted.lines.tolist() == searched
-
-
-def test_memory_is_given_back_after_large_files_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(_memory, "_function", lambda name: asked.append)
-    _memory.release_memory(1000)
-    assert asked == []
-    _memory.release_memory(10_000_000)
-    assert asked == [0]
-
-
-def test_a_system_without_a_way_to_give_memory_back_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    _memory._function.cache_clear()
-    monkeypatch.setattr("ctypes.CDLL", lambda name: object())
-    _memory.release_memory(10_000_000)
-    _memory.keep_memory.__wrapped__()
-    _memory._function.cache_clear()
-
-
-def test_arrays_of_a_few_megabytes_are_made_of_memory_that_others_left() -> None:
-    """A process that prepared a truth does not ask the system for the same pages again and again."""
-    metrics.prepare("accuracy", b"id,y\n1,a\n")
-
-    def pages_for(rounds: int) -> int:
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        for _ in range(rounds):
-            [np.ones(1_000_000, np.int32) for _ in range(6)]
-        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-    pages_for(1)
-    assert pages_for(5) < 1000
 
 
 @pytest.mark.parametrize("seed", range(20))
