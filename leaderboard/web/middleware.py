@@ -90,7 +90,7 @@ class ViewerMiddleware:
 
     def process_view(self, request: HttpRequest, view: object, *_: object) -> HttpResponse | None:
         # Programs, the admin and files get UTC as ever.
-        if getattr(view, "knows_reader", False) and (zone := chosen_zone(request)):
+        if hasattr(view, "audience") and (zone := chosen_zone(request)):
             timezone.activate(ZoneInfo(zone))
         return redirect_to_second_factor(request)
 
