@@ -16,6 +16,11 @@ def client_address(environ: dict[str, Any], proxies: int) -> str:
     return plain_address(named[-proxies] if 0 < proxies <= len(named) else environ.get("REMOTE_ADDR", ""))
 
 
+def counted_address(environ: dict[str, Any], proxies: int) -> str:
+    """Where a request comes from, as limits count it."""
+    return customer_network(client_address(environ, proxies))
+
+
 def plain_address(address: str) -> str:
     """An IPv4 address that a socket for both families reports as IPv6, written as IPv4."""
     with suppress(ValueError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import threading
 from importlib import import_module
 
 from django.conf import settings
@@ -28,6 +29,7 @@ _site = get_wsgi_application()
 from .web.senders import person_behind  # noqa: E402 - models can be loaded from here on
 
 application = FewAtOnce(_site, AT_ONCE, proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT, person=person_behind)
+threading.Thread(target=application.watch, daemon=True).start()
 
 # What lives as long as this process, all pages' code with it, need not be looked through for waste again and again: it
 # took 95 ms in which nobody was answered.

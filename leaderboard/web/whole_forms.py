@@ -84,7 +84,7 @@ class DiskUploadHandler(TemporaryFileUploadHandler):
         super().new_file(*arguments, **options)
         body = self.request.META.get("wsgi.input") if self.request else None
         if isinstance(body, Body):
-            body.fills(self.file)
+            body.files.append(self.file)
 
 
 class LengthMiddleware:

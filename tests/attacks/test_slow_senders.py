@@ -19,10 +19,9 @@ from django.conf import LazySettings
 from django.core.wsgi import get_wsgi_application
 from django.test import Client, RequestFactory
 
-from leaderboard.large_bodies import LARGE, LONGEST_SILENCE, LargeBody
 from leaderboard.management import children
 from leaderboard.models import Competition, Submission, User
-from leaderboard.slow_clients import FewAtOnce
+from leaderboard.slow_clients import LARGE, LONGEST_SILENCE, Body, FewAtOnce
 from leaderboard.web.senders import person_behind
 from tests.conftest import enter
 from tests.site import free_port, patience, until
@@ -164,7 +163,7 @@ def test_an_upload_that_falls_silent_leaves_the_disk(
             if self.tell() > 2_000_000 and not self.is_silent:
                 self.is_silent = True
                 found.append(("comes in", held()))
-                site.large_bodies.look(time.monotonic() + LONGEST_SILENCE + 1)
+                site.give_up_late_bodies(time.monotonic() + LONGEST_SILENCE + 1)
                 found.append(("given up", held()))
             return super().read(size)
 
@@ -190,13 +189,13 @@ def test_an_upload_that_falls_silent_leaves_the_disk(
 @pytest.mark.parametrize("size", [100, 65536])
 def test_a_large_body_that_comes_in_time_is_read_whole(size: int) -> None:
     data = os.urandom(300_000)
-    body = LargeBody(io.BytesIO(data))
+    body = Body(io.BytesIO(data), "bo")
     assert b"".join(iter(lambda: body.read(size), b"")) == data
     assert not body.takes_too_long(body.heard + LONGEST_SILENCE - 1)
 
 
 def test_a_body_that_crawls_takes_too_long_after_the_first_minute() -> None:
-    body = LargeBody(io.BytesIO(b"x" * 1_000_000))
+    body = Body(io.BytesIO(b"x" * 1_000_000), "bo")
     body.received, body.heard = 300_000, body.begun + 70
     assert not body.takes_too_long(body.begun + 70)
     body.heard = body.begun + 80

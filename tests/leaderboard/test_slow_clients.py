@@ -5,15 +5,15 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from leaderboard import slow_clients
+from leaderboard.client_addresses import counted_address
 from leaderboard.models import ApiToken, User
-from leaderboard.slow_clients import TOO_MANY, Body, Environ, FewAtOnce, Places, Slow, address_of, waiting
+from leaderboard.slow_clients import TOO_MANY, Body, Environ, FewAtOnce, Places, waiting
 from leaderboard.web.senders import person_behind
 from leaderboard.wsgi import application
 
@@ -113,16 +113,16 @@ def test_places_go_to_those_who_came_first() -> None:
 
 
 def test_a_body_reads_like_any_file() -> None:
-    body = Body(io.BytesIO(b"one\ntwo\nthree\nfour\n"), Slow(1, 1), "10.0.0.1")
+    body = Body(io.BytesIO(b"one\ntwo\nthree\nfour\n"), "10.0.0.1")
     assert body.read(4) == b"one\n"
     assert body.readline() == b"two\n"
     assert next(iter(body)) == b"three\n"
     assert body.readlines() == [b"four\n"]
-    assert not body.slow.are_too_many("10.0.0.1")
+    assert not body.is_awaited
 
 
 def test_a_stranger_with_hundreds_of_slow_bodies_leaves_threads_to_the_others() -> None:
-    site = FewAtOnce(echo, places=1, slow=Slow(most=3, most_of_one=2))
+    site = FewAtOnce(echo, places=1, most=3, most_of_one=2, for_people=0)
     slow = [SlowBody() for _ in range(3)]
     dee, bo = ({"CONTENT_LENGTH": "8", "REMOTE_ADDR": f"10.0.0.{number}"} for number in (1, 2))
     threads = []
@@ -158,25 +158,28 @@ def test_a_stranger_behind_the_address_of_a_class_keeps_no_upload_of_it_away(
     client.force_login(bo)
     session = {"HTTP_COOKIE": f"theme=dark; sessionid={client.cookies['sessionid'].value}"}
     token = {"HTTP_AUTHORIZATION": f"Bearer {ApiToken.issue(bo, 'laptop')[1]}"}
-    slow = Slow(most=6, most_of_one=2, for_people=3)
-    site = FewAtOnce(echo, places=1, slow=slow, person=person_behind)
+    site = FewAtOnce(echo, places=1, most=6, most_of_one=2, for_people=3, person=person_behind)
+
+    def hold(sender: str) -> None:
+        body = Body(io.BytesIO(), sender)
+        body.is_awaited = True
+        site.bodies.add(body)
 
     def send(address: str = "10.0.0.1", **known: str) -> bytes:
         return ask(site, io.BytesIO(b"a file"), CONTENT_LENGTH="6", REMOTE_ADDR=address, **known)
 
-    with ExitStack() as held:
-        for _ in range(2):
-            held.enter_context(slow.one_of("10.0.0.1"))
-        for known in (session, token):
-            for made_up in ({name: value + "x" for name, value in known.items()}, {}):
-                assert send(**made_up) == TOO_MANY
-            assert send(**known) == b"a file"
-            held.enter_context(slow.one_of(person_behind(known)))
-        assert send(**session) == TOO_MANY
-        # From several addresses strangers do not take what is left for people either.
-        held.enter_context(slow.one_of("10.0.0.2"))
-        assert send("10.0.0.3") == TOO_MANY
-    assert (application.person, application.slow.for_people) == (person_behind, slow_clients.FOR_PEOPLE)
+    for _ in range(2):
+        hold("10.0.0.1")
+    for known in (session, token):
+        for made_up in ({name: value + "x" for name, value in known.items()}, {}):
+            assert send(**made_up) == TOO_MANY
+        assert send(**known) == b"a file"
+        hold(person_behind(known))
+    assert send(**session) == TOO_MANY
+    # From several addresses strangers do not take what is left for people either.
+    hold("10.0.0.2")
+    assert send("10.0.0.3") == TOO_MANY
+    assert (application.person, application.for_people) == (person_behind, slow_clients.FOR_PEOPLE)
 
 
 @pytest.mark.parametrize(
@@ -194,4 +197,4 @@ def test_a_stranger_behind_the_address_of_a_class_keeps_no_upload_of_it_away(
     ],
 )
 def test_whoever_the_last_trusted_proxy_names_is_counted(told: str, proxies: int, address: str) -> None:
-    assert address_of({"HTTP_X_FORWARDED_FOR": told, "REMOTE_ADDR": "10.0.0.1"}, proxies) == address
+    assert counted_address({"HTTP_X_FORWARDED_FOR": told, "REMOTE_ADDR": "10.0.0.1"}, proxies) == address
