@@ -1,6 +1,9 @@
 """Where a text stands in a column of distinct texts: a table of hashes, made once and asked thousands of times.
 
 Eight bytes of all texts are looked at together, as one number each. A hash only proposes a row; the bytes decide.
+
+Arrow's ``index_in`` hashes the truth's ids again for each piece of a file. With it a file of 1,000,000 rows took 1.2 to
+1.8 s more of a road from upload to score of 1.4 s, and one of 100,000 rows 30 ms more of 0.4 s.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import BinaryIO
 
 import numpy as np
 
@@ -11,6 +12,27 @@ PIECE = 1 << 22
 
 MARK = b"\xef\xbb\xbf"
 """A byte-order mark: readers drop it at the start of what they are given, so no piece may begin with one."""
+
+
+_LONGEST_RECORD = 1 << 26
+
+
+class LongRecordError(ValueError):
+    """A record is too long for a file to be read in pieces."""
+
+
+def records_of(stream: BinaryIO) -> Iterator[bytes]:
+    """A file in pieces of whole records. Raises ``LongRecordError``."""
+    rest = b""
+    while len(data := rest + stream.read(PIECE)) > len(rest):
+        end = end_of_records(data, 0, len(data), has_quotes=b'"' in data)
+        if not end and len(data) > _LONGEST_RECORD:
+            raise LongRecordError
+        rest, data = data[end:], data[:end]
+        if end:
+            yield data
+    if rest:
+        yield rest
 
 
 def ends_of_pieces(data: bytes, start: int, *, has_quotes: bool) -> Iterator[int]:

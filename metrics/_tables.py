@@ -100,12 +100,6 @@ class Table:
             tuple(self.arrays[place] for place in kept),
         )
 
-    def keep_cells_of(self, name: str) -> None:
-        """Let go of the cells of all other columns."""
-        self.arrays = tuple(
-            array if other == name else None for other, array in zip(self.names, self.arrays, strict=True)
-        )
-
     def column(self, name: str) -> Any:
         """The Arrow string array of a column, white space around each cell removed."""
         return self.arrays[self.names.index(name)]

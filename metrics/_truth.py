@@ -14,7 +14,7 @@ from metrics._cells import Cells, Kind
 from metrics._containers import LIMIT
 from metrics._contract import Metric, answer_columns
 from metrics._errors import MetricFailed, NotFinite, Problem, Refused, SubmissionError
-from metrics._evaluate import Result, SecondaryValue, measure
+from metrics._evaluate import Result, measure
 from metrics._foreign_labels import ForeignLabels
 from metrics._headers import check_header
 from metrics._ids import Alignment, Ids
@@ -220,13 +220,15 @@ class Truth:
         return labels.warnings()
 
     def _evaluate_at_once(self, submission: Source, uncertainty: bool, with_parts: bool) -> Result:
+        import pyarrow as pa
+
         prediction, table, places = self.read_submission(submission)
         if self.metric.elsewhere is not None:
             result = self.metric.elsewhere(self, table, places)
             return replace(result, secondary=self._beside(table, places).values())
         beside = self._beside(table, places)
-        # What was read is in the predictions.
-        table.keep_cells_of(self.id_column)
+        del table  # what was read is in the predictions
+        pa.default_memory_pool().release_unused()
         try:
             result = measure(self, prediction, uncertainty=uncertainty, with_parts=with_parts)
         except MemoryError:
@@ -237,13 +239,6 @@ class Truth:
 
     def _beside(self, table: Table, places: np.ndarray) -> Beside:
         return Beside(self.secondary, Readings(self, table), places)
-
-    def values_at_once(self, submission: Source, asides: Sequence[Aside]) -> tuple[SecondaryValue, ...]:
-        """What some secondary metrics say of a submission that the main metric has accepted."""
-        table, alignment, _ = self._aligned(submission)
-        beside = Beside(asides, Readings(self, table), alignment.places[self.scored])
-        table.keep_cells_of(self.id_column)
-        return beside.values()
 
     def _aligned(self, submission: Source) -> tuple[Table, Alignment, list[Problem]]:
         """The table of a submission, where the truth's rows are in it, and all complaints about its ids."""
