@@ -1,6 +1,6 @@
 """Large submissions to metrics that are sums over rows, piece by piece, so that the whole text is never in memory.
 
-Read at once, 1,000,000 rows of phrases (98 MB) take 460 MB above the imports and of text (81 MB) 390 MB; in pieces 250.
+Read at once, 1,000,000 rows of phrases (98 MB) need 460 MB above the imports of text (81 MB) 390 MB; in pieces ~250.
 
 As in ``_tables`` what is fast accepts and what is slow explains. A file with any fault, or one that cannot be cut,
 gives no result here; it is read again at once, and every complaint comes from there.
