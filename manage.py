@@ -3,7 +3,7 @@
 """Starts everything. On a fresh machine it first makes `.venv` and installs what the lock file names.
 
     python3 manage.py up       the whole site (up --help lists the options)
-    python3 manage.py test     the everyday tests; --all: every test; what else follows goes to pytest
+    python3 manage.py test     the everyday tests; --all: also processes, browsers and attacks
     python3 manage.py COMMAND  any command of Django
 
 Only the standard library and the syntax of Python 3.6, so that an old Python can say that it is old.

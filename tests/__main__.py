@@ -1,4 +1,10 @@
-"""`python3 manage.py test`: pytest on all processors; `--all` runs every test, `--postgres` runs them on PostgreSQL."""
+"""`python3 manage.py test`: pytest on all processors. What else follows goes to pytest.
+
+manage.py test              the everyday tests, and a line that says what they leave out
+manage.py test --all        also real processes, browsers and attack scenes
+manage.py test -m long      minutes of killing, restoring and of several machines
+manage.py test --postgres   any of them on a PostgreSQL server that is started for them
+"""
 
 from __future__ import annotations
 
@@ -11,11 +17,13 @@ from pathlib import Path
 from tests.servers import postgres
 
 BASE = Path(__file__).resolve().parent.parent
+EVERYDAY = "not (long or slow or browser or thorough)"
+OWN = ("--all", "--postgres")
 
 
 def main(arguments: list[str]) -> int:
-    own = {"--all": ["-m", ""], "--postgres": []}
-    rest = [word for argument in arguments for word in own.get(argument, [argument])]
+    rest = [argument for argument in arguments if argument not in OWN]
+    is_everyday = "--all" not in arguments and not any(chooses_tests(argument) for argument in rest)
     # Files run side by side; tests of one file share what they started.
     command = [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadfile", *rest]
     environment = dict(os.environ)
@@ -24,4 +32,14 @@ def main(arguments: list[str]) -> int:
     with ExitStack() as stack:
         if "--postgres" in arguments:
             environment["DATABASE_URL"] = stack.enter_context(postgres()).url()
-        return subprocess.call(command, cwd=BASE, env=environment)
+        code = subprocess.call([*command, "-m", EVERYDAY] if is_everyday else command, cwd=BASE, env=environment)
+    if is_everyday:
+        sys.stdout.write(
+            "These were the everyday tests. `manage.py test --all` runs real processes, browsers and attacks too.\n"
+        )
+    return code
+
+
+def chooses_tests(argument: str) -> bool:
+    """Whether an argument of pytest says itself which tests run: by a marker or by a file."""
+    return argument.startswith("-m") or (BASE / argument.partition("::")[0]).exists()

@@ -20,6 +20,9 @@ import pytest
 
 import manage
 from manage import Trouble
+from tests.__main__ import EVERYDAY
+
+pytestmark = pytest.mark.thorough
 
 FAKE_DJANGO = "import sys\n\ndef execute_from_command_line(arguments):\n    print(sys.prefix, *arguments)\n"
 
@@ -235,9 +238,12 @@ def test_olga_reads_what_is_wrong_and_no_traceback(
 @pytest.mark.parametrize(
     ("arguments", "handed_on", "database"),
     [
-        (["-k", "board"], ["-k", "board"], None),
-        (["--all", "tests/web"], ["-m", "", "tests/web"], None),
-        (["--postgres", "-k", "board"], ["-k", "board"], "postgres://started"),
+        ([], ["-m", EVERYDAY], None),
+        (["-k", "board"], ["-k", "board", "-m", EVERYDAY], None),
+        (["--all"], [], None),
+        (["tests/web"], ["tests/web"], None),
+        (["-m", "long"], ["-m", "long"], None),
+        (["--postgres", "--all", "-k", "board"], ["-k", "board"], "postgres://started"),
     ],
 )
 def test_test_hands_its_words_to_pytest(

@@ -18,6 +18,8 @@ from leaderboard.api import base
 from leaderboard.models import ApiToken, Competition, Submission, User
 from leaderboard.wsgi import application
 
+pytestmark = pytest.mark.thorough
+
 CHECKS: list[Any] = [
     checks.not_a_server_error,
     checks.status_code_conformance,

@@ -10,6 +10,8 @@ from tests.conftest import enter, make_competition
 
 from .scene import ROLES, TEAM, Address, Scene, addresses, ask, filled, text_of
 
+pytestmark = pytest.mark.thorough
+
 MEMBERS = {*TEAM, "eve", "ivy", "ada"}
 ALLOWED = {
     "anyone": set(ROLES),

@@ -39,6 +39,8 @@ from .scene import (
     text_of,
 )
 
+pytestmark = pytest.mark.thorough
+
 # What people who look for holes add to an address.
 QUERY = (
     "?board=private&format=json&page=1&ordering=-score__private&sort=private&fields=private_score,scores"

@@ -18,6 +18,8 @@ from tests.conftest import answers, enter, hand_in
 
 from .scene import Scene, addresses, ask, filled
 
+pytestmark = pytest.mark.thorough
+
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", "=cmd|' /C calc'!A0", '=HYPERLINK("https://evil.example")']
 
 

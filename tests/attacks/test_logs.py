@@ -22,6 +22,8 @@ from tests.conftest import answers, enter
 
 from .scene import FILE, NOTE, PRIVATE_NUMBERS, TRUTH, Scene, addresses, ask, filled
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(params=logs.FORMATS)
 def log(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:

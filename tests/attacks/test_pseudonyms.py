@@ -16,6 +16,8 @@ from tests.conftest import close
 
 from .scene import Scene, addresses, ask, filled, text_of
 
+pytestmark = pytest.mark.thorough
+
 NAME = "Namecanary Nine"
 MEMBER = "membercanary"
 

@@ -19,6 +19,8 @@ from tests.conftest import make_competition
 
 from .scene import Scene, addresses, ask, filled
 
+pytestmark = pytest.mark.thorough
+
 ELSEWHERE = [
     "//evil.example", "///evil.example", "/\\evil.example", "\\\\evil.example", "https:evil.example",
     "https://evil.example", "http:///evil.example", "/\t/evil.example", "\t//evil.example", "/%0d//evil.example",

@@ -10,6 +10,8 @@ from leaderboard.models import Competition, RosterEntry, User
 
 from .scene import Scene, addresses, ask, filled, text_of
 
+pytestmark = pytest.mark.thorough
+
 SECTION = "sectioncanary"
 BOARD = "/c/secret/leaderboard/"
 

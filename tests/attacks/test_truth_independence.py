@@ -18,7 +18,7 @@ from leaderboard.models import Competition, Submission, User
 from tests.api.conftest import Program
 from tests.conftest import enter, make_competition
 
-pytestmark = pytest.mark.takes(10)  # each check is a process
+pytestmark = [pytest.mark.thorough, pytest.mark.takes(10)]  # each check is a process
 IDS = [f"r{number}" for number in range(8)]
 ONE = (["3", "7", "0.5", "120", "9", "1e-40", "42", "5"], ["Public", "Private", "Ignored", "Private"] * 2)
 OTHER = (["80", "0.2", "6", "1e-9", "7e90", "2", "3", "1"], ["Ignored", "Public", "Private", "Public"] * 2)

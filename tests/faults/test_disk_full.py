@@ -20,6 +20,8 @@ from leaderboard import invariants, scoring, storage
 from leaderboard.models import ApiToken, Competition, DailyAttempts, Score, Submission, User
 from tests.conftest import answers, enter, make_competition
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture
 def big(ada: User, bo: User) -> Competition:

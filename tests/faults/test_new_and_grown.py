@@ -14,7 +14,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from pytest_django.plugin import DjangoDbBlocker
 
-pytestmark = pytest.mark.sqlite
+pytestmark = [pytest.mark.thorough, pytest.mark.sqlite]
 
 SQUASHED = import_module("leaderboard.migrations.0001_squashed_0029_medal_zones").Migration
 

@@ -20,6 +20,8 @@ from leaderboard.models import Competition, DailyAttempts, Membership, Score, Su
 from tests.conftest import answers, enter, make_competition, person
 from tests.site import patience
 
+pytestmark = pytest.mark.thorough
+
 
 def upload(competition: Competition, user: User, data: bytes = b"") -> Submission:
     return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[data or answers()])

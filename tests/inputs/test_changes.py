@@ -14,6 +14,8 @@ from leaderboard.storage import store
 from tests.conftest import answers, close, enter, person
 from tests.inputs.doors import DOORS, Door, another, attempts_used, body_of, files_kept, nothing_happened, part
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(params=DOORS)
 def door(request: pytest.FixtureRequest, pets: Competition, bo: User) -> Door:

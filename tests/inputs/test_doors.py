@@ -17,6 +17,8 @@ from tests.inputs.doors import DOORS, Door, attempts_used
 from tests.metrics.hostile import SECTIONS
 from tests.metrics.hostile_case import DAYS, DICE, LARGE, MOMENTS, NAMES, NUMBERS, PADDED, TEXTS, WORDS, Case
 
+pytestmark = pytest.mark.thorough
+
 CANARY = "47110815"
 """In every true answer that can hold it."""
 

@@ -23,6 +23,8 @@ from tests.web.test_admin import act, draft_fields
 from tests.web.test_host import signed_in, text_of, upload
 from tests.web.test_host_truth import DATA, METRIC, check, look, publish
 
+pytestmark = pytest.mark.thorough
+
 SORTED = "id,label,Usage\n" + "".join(
     f"{i},{'cat' if i < 20 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(40)
 )

@@ -13,6 +13,8 @@ from tests.inputs.mutations import MUTATIONS, Mutation
 from tests.inputs.plain_reader import Unreadable, rows_of
 from tests.metrics.hostile_case import zipped
 
+pytestmark = pytest.mark.thorough
+
 FILES = 2_000
 PARTS = 4
 

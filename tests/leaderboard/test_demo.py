@@ -19,6 +19,8 @@ from leaderboard.management import demo as demos
 from leaderboard.models import Competition, DataFile, Membership, Score, Split, Submission, User
 from tests.conftest import person
 
+pytestmark = pytest.mark.thorough
+
 LEAVES = "plant-pathology-2021"
 CONSTANTS = {"healthy": 0.248, "scab": 0.289, "scab healthy": 0.361, "healthy scab": 0.361, "all seven labels": 0.266}
 

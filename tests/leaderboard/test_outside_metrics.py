@@ -18,6 +18,8 @@ from metrics import _outside, _outside_run
 from tests.conftest import enter, hand_in, make_competition
 from tests.measuring_here import forget
 
+pytestmark = pytest.mark.thorough
+
 TRUTH = "id,y,Usage\n" + "".join(f"{i},{i % 4},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13))
 MINE = ("id,y\n" + "".join(f"{i},{(i + 1) % 4}\n" for i in range(1, 13))).encode()
 PERFECT = ("id,y\n" + "".join(f"{i},{i % 4}\n" for i in range(1, 13))).encode()

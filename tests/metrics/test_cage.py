@@ -32,6 +32,8 @@ from metrics._cage import Limits
 from metrics._cage_attempts import ATTEMPTS
 from tests.site import patience
 
+pytestmark = pytest.mark.thorough
+
 NOBODY = 65534
 # Arrow, once it was used by the process of the tests, holds a gigabyte of addresses that count as memory.
 AMPLE = Limits(seconds=20, memory_mb=4096, file_mb=16)

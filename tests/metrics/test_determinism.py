@@ -10,8 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import metrics
 from tests.metrics.worlds import world
+
+pytestmark = pytest.mark.thorough
 
 ROOT = Path(metrics.__file__).resolve().parent.parent
 CODE = """

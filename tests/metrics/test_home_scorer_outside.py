@@ -12,7 +12,7 @@ import pytest
 import metrics
 from metrics.__main__ import main
 
-pytestmark = pytest.mark.takes(0.5)  # each starts processes
+pytestmark = [pytest.mark.thorough, pytest.mark.takes(0.5)]  # each starts processes
 
 KAGGLE = '''
 """Mean absolute error. Lower is better."""

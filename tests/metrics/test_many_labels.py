@@ -13,6 +13,8 @@ import pytest
 
 import metrics
 
+pytestmark = pytest.mark.thorough
+
 SETS: dict[str, dict[str, Any]] = {
     "hamming_loss": {},
     "exact_match": {},

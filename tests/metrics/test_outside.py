@@ -27,7 +27,7 @@ from metrics.__main__ import main
 from tests.metrics.answer_files import split_table
 from tests.site import patience
 
-pytestmark = pytest.mark.takes(0.5)  # each starts processes
+pytestmark = [pytest.mark.thorough, pytest.mark.takes(0.5)]  # each starts processes
 Drop = Callable[[str, str], metrics.OutsideFile]
 
 CLASSES = '''

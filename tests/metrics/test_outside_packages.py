@@ -15,7 +15,7 @@ import pytest
 
 import metrics
 
-pytestmark = pytest.mark.takes(0.5)  # each starts processes
+pytestmark = [pytest.mark.thorough, pytest.mark.takes(0.5)]  # each starts processes
 
 NEEDY = """
 '''Share of what a library says. Higher is better.

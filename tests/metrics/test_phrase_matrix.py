@@ -8,6 +8,8 @@ import pytest
 
 import metrics
 
+pytestmark = pytest.mark.thorough
+
 WORDS = ("national", "study", "data", "ice", "Data", "sea")
 
 

@@ -18,6 +18,8 @@ from tests.metrics.hostile import CASES
 from tests.metrics.hostile_case import Case
 from tests.metrics.worlds import world
 
+pytestmark = pytest.mark.thorough
+
 QUOTED = ('""', '"a,b"', '"a""b"', '"one\n\ntwo\n"')
 
 HOW_ROWS_ARE_WRITTEN: dict[str, Callable[[random.Random], str]] = {

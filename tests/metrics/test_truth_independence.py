@@ -16,6 +16,8 @@ from metrics._pieces import PIECE
 from metrics._registry import built_in
 from tests.metrics.worlds import World, world
 
+pytestmark = pytest.mark.thorough
+
 BUILT_IN = tuple(built_in().values())
 NUMBERS = [metric for metric in BUILT_IN if metric.group == "Numbers" and not metric.truth.many]
 LARGE = ("1e308", "-1.7e308", "1.3408e154", "1e150", "1.0001e100", "1e100", "-1e100", "9e99")

@@ -19,6 +19,8 @@ import metrics
 from metrics._wheel import NEEDS
 from tests.metrics.test_vectors import CASES
 
+pytestmark = pytest.mark.thorough
+
 COMPARE = """
 import json, sys
 import metrics

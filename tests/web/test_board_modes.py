@@ -23,6 +23,8 @@ from tests.conftest import close, enter, hand_in
 from tests.leaderboard.test_board_modes import file_with, steady
 from tests.web.test_join import signed_in
 
+pytestmark = pytest.mark.thorough
+
 # What is different at each reading, scores or not.
 PASSING = re.compile(
     rb'name="(?:csrfmiddlewaretoken|upload_key)" value="[^"]*"|(?<=">)[^<]*</time>|<code>\w{12}</code>'

@@ -13,6 +13,8 @@ from leaderboard import submitting
 from leaderboard.models import Competition, User
 from tests.conftest import answers, enter, hand_in, make_competition
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.django_db
 def test_every_page_asks_little_of_the_database_and_of_the_wire() -> None:
