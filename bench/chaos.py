@@ -131,9 +131,6 @@ class Chaos:
         parts = self.parts()
         name = self.chance.choice(sorted({part.name for part in parts}))
         victim = self.chance.choice([part for part in parts if part.name == name])
-        if name == "broker":
-            for path in (self.folder / "valkey").rglob("*.aof"):
-                path.write_bytes(b"")
         with suppress(ProcessLookupError):
             os.kill(victim.pid, signal.SIGKILL)
             self.kills[name] += 1

