@@ -29,10 +29,10 @@ from sklearn import metrics as sk
 import metrics
 from bench import metrics_baselines as slow
 from bench.metrics_data import LABELS, NUMBERED, SCATTERED, files
-from metrics._arrays import Coded
-from metrics._cells import Cells
-from metrics._contract import sums_of
-from metrics._parameters import chosen
+from metrics.core.arrays import Coded
+from metrics.core.contract import sums_of
+from metrics.core.parameters import chosen
+from metrics.reading.columns import Cells
 
 CASES = [
     ("accuracy", "label", "label", 2.0),

@@ -10,17 +10,17 @@ The library knows nothing of the site. Importing it and reading the catalogue lo
 
 from __future__ import annotations
 
-from metrics._agreement import Agreement, Pair, agreement
-from metrics._baselines import Baseline
-from metrics._cage import Limits, NoSandbox, limit, seal
-from metrics._cage import get_ready as get_cage_ready
-from metrics._checks import TruthReport, check_truth
-from metrics._choose import Fit, suggest
-from metrics._containers import read_container
-from metrics._contract import Contributions, Example, Metric, Role
-from metrics._corrections import correct_rows
-from metrics._differences import Difference, Differences, differences
-from metrics._errors import (
+from .checks.baselines import Baseline
+from .checks.corrections import correct_rows
+from .checks.findings import Finding
+from .checks.hard_rows import HardRow, HardRows, hardest_rows
+from .checks.similar_predictions import Agreement, Pair, agreement
+from .checks.splits import add_split, drop_columns
+from .checks.suggest import Fit, suggest
+from .checks.truth_differences import Difference, Differences, differences
+from .checks.truth_report import TruthReport, check_truth
+from .core.contract import Contributions, Example, Metric, Role
+from .core.errors import (
     GroundTruthError,
     MetricError,
     MetricFailed,
@@ -30,31 +30,31 @@ from metrics._errors import (
     SubmissionError,
     UnknownMetric,
 )
-from metrics._evaluate import Result, SecondaryValue
-from metrics._explain import Explanation, explain
-from metrics._figures import Curve, Grid
-from metrics._findings import Finding
-from metrics._hardest import HardRow, HardRows, hardest_rows
-from metrics._import_folders import import_folders
-from metrics._messages import Message, forms_of, kept, restored
-from metrics._outside import OutsideFile, add_outside_file, outside_file, outside_files, outside_settings
-from metrics._outside import folder as outside_folder
-from metrics._outside_elsewhere import Runner as OutsideRunner
-from metrics._outside_elsewhere import run_outside, run_outside_by
-from metrics._outside_packages import outside_packages
-from metrics._outside_run import HELP as OUTSIDE_HELP
-from metrics._outside_run import Stopped as OutsideStopped
-from metrics._outside_run import are_trusted as outside_is_trusted
-from metrics._outside_run import cage_missing, cage_test
-from metrics._parameters import Parameter, Range
-from metrics._prepare import evaluate, prepare
-from metrics._registry import catalogue, clean_params, get
-from metrics._sniff import header, sniff
-from metrics._splits import add_split, drop_columns
-from metrics._spreadsheet import AsMeant, as_meant
-from metrics._truth import Truth
-from metrics._uncertainty import Comparison, Uncertainty, chance_better, compare, indistinguishable
-from metrics._wheel import wheel
+from .core.evaluate import Result, SecondaryValue
+from .core.explanation import Explanation, explain
+from .core.figures import Curve, Grid
+from .core.messages import Message, forms_of, kept, restored
+from .core.parameters import Parameter, Range
+from .core.prepare import evaluate, prepare
+from .core.registry import catalogue, clean_params, get
+from .core.truth import Truth
+from .core.uncertainty import Comparison, Uncertainty, chance_better, compare, indistinguishable
+from .core.wheel import wheel
+from .reading.containers import read_container
+from .reading.preview import header, sniff
+from .reading.spreadsheet import AsMeant, as_meant
+from .sandbox.isolation import Limits, NoSandbox, limit, seal
+from .sandbox.isolation import get_ready as get_cage_ready
+from .sandbox.metric_files import OutsideFile, add_outside_file, outside_file, outside_files, outside_settings
+from .sandbox.metric_files import folder as outside_folder
+from .sandbox.packages import outside_packages
+from .sandbox.processes import HELP as OUTSIDE_HELP
+from .sandbox.processes import Stopped as OutsideStopped
+from .sandbox.processes import are_trusted as outside_is_trusted
+from .sandbox.processes import cage_missing, cage_test
+from .sandbox.python_path import import_folders
+from .sandbox.runner import Runner as OutsideRunner
+from .sandbox.runner import run_outside, run_outside_by
 
 __all__ = [
     "OUTSIDE_HELP",

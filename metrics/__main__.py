@@ -21,8 +21,25 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-import metrics
-from metrics._explain import rows_csv
+from . import (
+    GroundTruthError,
+    Metric,
+    MetricError,
+    MetricFailed,
+    ParameterError,
+    Problem,
+    Result,
+    SecondaryValue,
+    SubmissionError,
+    Truth,
+    Uncertainty,
+    catalogue,
+    clean_params,
+    compare,
+    get,
+    prepare,
+)
+from .core.explanation import rows_csv
 
 
 class _Parser(argparse.ArgumentParser):
@@ -63,23 +80,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read what is printed has seen enough, such as "head"
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except metrics.GroundTruthError as error:
+    except GroundTruthError as error:
         return _complain("The truth file is invalid.", error.problems, 3, options)
     except _OtherIsInvalid as error:
         return _complain("The submission to compare with is invalid.", _all_of(error), 2, options)
-    except metrics.SubmissionError as error:
+    except SubmissionError as error:
         return _complain("The submission is invalid.", _all_of(error), 2, options)
-    except (metrics.MetricError, OSError) as error:
+    except (MetricError, OSError) as error:
         code = "file" if isinstance(error, OSError) else "call"
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-        if isinstance(error, metrics.MetricFailed):  # at home one holds the truth, so nothing is kept back
+        if isinstance(error, MetricFailed):  # at home one holds the truth, so nothing is kept back
             words = f"{words}\n{error.told}".rstrip()
-        problems = [metrics.Problem(code, line) for line in words.splitlines()]
+        problems = [Problem(code, line) for line in words.splitlines()]
         return _complain("This cannot be scored.", problems, 1, options)
 
 
 def _list(options: argparse.Namespace) -> int:
-    found = metrics.catalogue()
+    found = catalogue()
     if options.json:
         _print_json([_described(metric) for metric in found])
         return 0
@@ -89,7 +106,7 @@ def _list(options: argparse.Namespace) -> int:
     return 0
 
 
-def _described(metric: metrics.Metric) -> dict[str, Any]:
+def _described(metric: Metric) -> dict[str, Any]:
     names = ("key", "title", "summary", "group", "direction", "best", "version", "columns")
     parameters = [
         {
@@ -107,7 +124,7 @@ def _described(metric: metrics.Metric) -> dict[str, Any]:
 
 
 def _show(options: argparse.Namespace) -> int:
-    metric = metrics.get(options.key)
+    metric = get(options.key)
     best = f"best {metric.best:g}" if metric.has_best else "its best value is not known"
     print(f"{metric.title} ({metric.key}, {metric.direction}, {best})")
     print(f"{metric.columns}\n\n{metric.summary}\n\n{metric.description}")
@@ -122,14 +139,14 @@ def _show(options: argparse.Namespace) -> int:
     return 0
 
 
-class _OtherIsInvalid(metrics.SubmissionError):
+class _OtherIsInvalid(SubmissionError):
     """The second of two submissions is at fault."""
 
 
 def _score(options: argparse.Namespace) -> int:
     params = dict(_pair(text) for text in options.params)
     also = [_further(text) for text in options.also]
-    truth = metrics.prepare(options.key, options.truth, params, options.id_column, secondary=also)
+    truth = prepare(options.key, options.truth, params, options.id_column, secondary=also)
     is_for_people = not options.json
     result = truth.evaluate(
         options.submission, uncertainty=is_for_people or bool(options.compare), with_parts=is_for_people
@@ -154,14 +171,14 @@ def _score(options: argparse.Namespace) -> int:
     return 0
 
 
-def _interval(uncertainty: metrics.Uncertainty | None) -> str:
+def _interval(uncertainty: Uncertainty | None) -> str:
     """The interval of a value. A metric from outside has none."""
     if uncertainty is None or uncertainty.standard_error is None:
         return ""
     return f"  95 %: {uncertainty.low:.6g} to {uncertainty.high:.6g}"
 
 
-def _splits(result: metrics.Result) -> list[str]:
+def _splits(result: Result) -> list[str]:
     return [name for name in ("overall", "public", "private") if getattr(result, name) is not None]
 
 
@@ -175,18 +192,18 @@ class _Compared:
     probability: float | None = None
 
 
-def _compare(truth: metrics.Truth, result: metrics.Result, path: str) -> dict[str, _Compared]:
+def _compare(truth: Truth, result: Result, path: str) -> dict[str, _Compared]:
     try:
         other = truth.evaluate(path, uncertainty=True)
-    except metrics.SubmissionError as error:
+    except SubmissionError as error:
         raise _OtherIsInvalid(error.problems, error.told) from None
     return {name: _compare_split(result, other, name) for name in _splits(result)}
 
 
-def _compare_split(result: metrics.Result, other: metrics.Result, name: str) -> _Compared:
+def _compare_split(result: Result, other: Result, name: str) -> _Compared:
     if name not in result.uncertainty:  # a metric from outside
         return _Compared(getattr(result, name) - getattr(other, name))
-    return _Compared(**asdict(metrics.compare(result, other, name)))
+    return _Compared(**asdict(compare(result, other, name)))
 
 
 def _verdict(split: str, found: _Compared, options: argparse.Namespace) -> str:
@@ -194,7 +211,7 @@ def _verdict(split: str, found: _Compared, options: argparse.Namespace) -> str:
     first, second = options.submission, options.compare
     chance = found.probability
     if chance is None:
-        is_better = (found.difference > 0) == (metrics.get(options.key).direction == "maximize")
+        is_better = (found.difference > 0) == (get(options.key).direction == "maximize")
         chance = float(is_better) if found.difference else 0.5
         sure, interval = "", "; this metric has no interval"
     else:
@@ -210,10 +227,10 @@ def _verdict(split: str, found: _Compared, options: argparse.Namespace) -> str:
 def _further(text: str) -> tuple[str, dict[str, Any]]:
     """A further metric with its parameters; raises what is wrong with them at once."""
     key, *given = text.split(",")
-    return key, metrics.clean_params(key, dict(map(_pair, given)))
+    return key, clean_params(key, dict(map(_pair, given)))
 
 
-def _beside(value: metrics.SecondaryValue, problem: str) -> str:
+def _beside(value: SecondaryValue, problem: str) -> str:
     """The line of a further metric."""
     settings = "".join(f", {name}={setting}" for name, setting in value.params.items() if setting is not None)
     numbers = [
@@ -227,16 +244,16 @@ def _beside(value: metrics.SecondaryValue, problem: str) -> str:
 def _pair(text: str) -> tuple[str, str]:
     name, found, value = text.partition("=")
     if not found:
-        raise metrics.ParameterError({name: "Write parameters as name=value."})
+        raise ParameterError({name: "Write parameters as name=value."})
     return name.strip(), value
 
 
-def _all_of(error: metrics.SubmissionError) -> list[metrics.Problem]:
+def _all_of(error: SubmissionError) -> list[Problem]:
     """The problems of a file. Who scores at home has the truth, so all that the metric says may be shown."""
-    return error.problems + ([metrics.Problem("metric", error.told)] if error.told else [])
+    return error.problems + ([Problem("metric", error.told)] if error.told else [])
 
 
-def _complain(head: str, problems: Sequence[metrics.Problem], status: int, options: argparse.Namespace) -> int:
+def _complain(head: str, problems: Sequence[Problem], status: int, options: argparse.Namespace) -> int:
     if getattr(options, "json", False):
         _print_json({"errors": [problem.as_dict() for problem in problems]})
     else:

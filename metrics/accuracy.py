@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._inputs import Label
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .reading.column_kinds import Label
 
 
 def places_of_values(truth: Coded) -> dict[Any, int]:

@@ -19,9 +19,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._clusters import Cluster, contingency, sizes
-from metrics._contract import Contributions, Example, Metric
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric
+from .numerics.clusters import Cluster, contingency, sizes
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:

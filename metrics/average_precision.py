@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Binary, Score
-from metrics._ranks import Ranks, one_class, ranks_of
-from metrics._recall_curve import average_precision_of, precision_at_ones, precision_influence, recall_curve
+from .core.contract import Example, Metric, ratio
+from .numerics.precision_recall import average_precision_of, precision_at_ones, precision_influence, recall_curve
+from .numerics.ranks import Ranks, one_class, ranks_of
+from .reading.column_kinds import Binary, Score
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:

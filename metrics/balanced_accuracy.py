@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._averages import RECALL, effects, mean_of, size_of, worth
-from metrics._contract import Contributions, Example, Metric
-from metrics._crossing import confusion_matrix, cross
-from metrics._inputs import Label
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric
+from .numerics.averages import RECALL, effects, mean_of, size_of, worth
+from .numerics.contingency import confusion_matrix, cross
+from .reading.column_kinds import Label
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:

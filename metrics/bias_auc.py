@@ -22,12 +22,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from metrics._contract import Example, Metric
-from metrics._figures import Figure, Grid
-from metrics._inputs import Binary, Score
-from metrics._parameters import Range
-from metrics._ranks import roc_area, roc_influence
-from metrics._subgroups import KINDS, areas_of, influence_of, missing_rows, power_means
+from .core.contract import Example, Metric
+from .core.figures import Figure, Grid
+from .core.parameters import Range
+from .numerics.ranks import roc_area, roc_influence
+from .numerics.subgroups import KINDS, areas_of, influence_of, missing_rows, power_means
+from .reading.column_kinds import Binary, Score
 
 Power = Annotated[float, Range(-20, -0.1), "The power of the mean over subgroups; the lower, the more the worst count."]
 

@@ -28,14 +28,14 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._box_ranking import average_precision, curves, effects, found_by_row, ranking_of
-from metrics._boxes import BoxList, Classes, Layout, boxes_of, matrix, perfect, verify
-from metrics._boxes import unscorable as unreadable
-from metrics._contract import Example, Metric
-from metrics._figures import Figure
-from metrics._messages import Message
-from metrics._parameters import Range
+from .core.arrays import Coded
+from .core.contract import Example, Metric
+from .core.figures import Figure
+from .core.messages import Message
+from .core.parameters import Range
+from .numerics.box_ranking import average_precision, curves, effects, found_by_row, ranking_of
+from .numerics.boxes import BoxList, Classes, Layout, boxes_of, matrix, perfect, verify
+from .numerics.boxes import unscorable as unreadable
 
 Iou = Annotated[float, Range(0, 1, exclusive_minimum=True), "A true box is found from this IoU on."]
 

@@ -26,14 +26,14 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._box_answers import answers_of
-from metrics._boxes import BoxList, Classes, Layout, perfect, verify
-from metrics._contract import Example, Metric
-from metrics._figures import Figure, Grid
-from metrics._parameters import Range
-from metrics._sums import exact_sum
-from metrics.box_map import unscorable
+from .box_map import unscorable
+from .core.arrays import Coded
+from .core.contract import Example, Metric
+from .core.figures import Figure, Grid
+from .core.parameters import Range
+from .numerics.box_answers import answers_of
+from .numerics.boxes import BoxList, Classes, Layout, perfect, verify
+from .numerics.sums import exact_sum
 
 Iou = Annotated[float, Range(0, 1), "A true box is found above this IoU."]
 HEADS = ("true boxes", "right", "wrong", "missed", "empty pictures", "average precision")

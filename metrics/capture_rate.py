@@ -22,11 +22,11 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Binary, Score
-from metrics._messages import Message
-from metrics._parameters import Range
-from metrics._sums import exact_sum
+from .core.contract import Example, Metric, ratio
+from .core.messages import Message
+from .core.parameters import Range
+from .numerics.sums import exact_sum
+from .reading.column_kinds import Binary, Score
 
 Share = Annotated[float, Range(0, 1, exclusive_minimum=True), "The top is this share of all weights."]
 ZeroWeight = Annotated[float, Range(0, 1e6, exclusive_minimum=True), "Weight of a row whose answer is 0; a one has 1."]

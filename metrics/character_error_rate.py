@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric
-from metrics._edits import Lowercase, characters, nothing_true, per_length, pooled
-from metrics._inputs import Words
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric
+from .numerics.edit_distances import Lowercase, characters, nothing_true, per_length, pooled
+from .reading.column_kinds import Words
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = False) -> Contributions:

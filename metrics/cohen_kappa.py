@@ -30,14 +30,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._cells import Cells
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._crossing import confusion_matrix, cross, one_label
-from metrics._distances import Weights, by_chance, distances, too_large
-from metrics._inputs import LARGEST, TOO_LARGE, Label
-from metrics._messages import Message
-from metrics._sums import exact_sum
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .core.messages import Message
+from .numerics.contingency import confusion_matrix, cross, one_label
+from .numerics.label_distances import Weights, by_chance, distances, too_large
+from .numerics.sums import exact_sum
+from .reading.column_kinds import LARGEST, TOO_LARGE, Label
+from .reading.columns import Cells
 
 
 def rows(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> Contributions:

@@ -26,15 +26,15 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, distinct_pairs
-from metrics._figures import Figure
-from metrics._fscore import Beta, f_beta
-from metrics._inputs import Words
-from metrics._messages import Message
-from metrics._parameters import Range
-from metrics._phrase_matrix import similarity_matrices
-from metrics._phrases import counts, distinct_phrases, phrases_of
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, distinct_pairs
+from .core.figures import Figure
+from .core.messages import Message
+from .core.parameters import Range
+from .numerics.f_score import Beta, f_beta
+from .numerics.phrase_matrix import similarity_matrices
+from .numerics.phrases import counts, distinct_phrases, phrases_of
+from .reading.column_kinds import Words
 
 Threshold = Annotated[float, Range(0, 1, exclusive_minimum=True), "Similarity from which two phrases match."]
 Matching = Annotated[

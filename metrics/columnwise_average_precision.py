@@ -23,13 +23,13 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._columns import Skip, added_over, counted_columns, mean_of_columns, missing_class, table_of_columns
-from metrics._columnwise import Unscored
-from metrics._contract import Example, Metric
-from metrics._figures import Figure
-from metrics._inputs import Binary, Score
-from metrics._parameters import Range
-from metrics._recall_curve import average_precision_of, precision_at_ones, precision_influence
+from .core.contract import Example, Metric
+from .core.figures import Figure
+from .core.parameters import Range
+from .numerics.column_means import Skip, added_over, counted_columns, mean_of_columns, missing_class, table_of_columns
+from .numerics.columnwise import Unscored
+from .numerics.precision_recall import average_precision_of, precision_at_ones, precision_influence
+from .reading.column_kinds import Binary, Score
 
 Padding = Annotated[int, Range(0, 1000), "So many rows with answer 1 and score 1 are added to each column."]
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._columnwise import Unscored, by_column
-from metrics._contract import Example, Metric, ratio
-from metrics._figures import Figure
-from metrics._inputs import Number
-from metrics._moments import constant, correlation, correlation_influence
+from .core.contract import Example, Metric, ratio
+from .core.figures import Figure
+from .numerics.columnwise import Unscored, by_column
+from .numerics.correlation import constant, correlation, correlation_influence
+from .reading.column_kinds import Number
 
 
 def of_columns(truth: np.ndarray, prediction: np.ndarray) -> list[float]:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._columnwise import Unscored, by_column, mean_root, roots_of, squares_of
-from metrics._contract import Example, Metric
-from metrics._figures import Figure
-from metrics._inputs import Number
+from .core.contract import Example, Metric
+from .core.figures import Figure
+from .numerics.columnwise import Unscored, by_column, mean_root, roots_of, squares_of
+from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

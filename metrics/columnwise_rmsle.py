@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._columnwise import Unscored, by_column, mean_root, roots_of, squares_of
-from metrics._contract import Example, Metric
-from metrics._fields import Amount
-from metrics._figures import Figure
-from metrics._inputs import Number
-from metrics._logarithms import Offset, squared_log_error, unscorable, verify
+from .core.contract import Example, Metric
+from .core.figures import Figure
+from .numerics.columnwise import Unscored, by_column, mean_root, roots_of, squares_of
+from .numerics.logarithms import Offset, squared_log_error, unscorable, verify
+from .reading.column_kinds import Number
+from .reading.number_columns import Amount
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:

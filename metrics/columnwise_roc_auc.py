@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._columns import Skip, added_over, counted_columns, mean_of_columns, missing_class, table_of_columns
-from metrics._columnwise import Unscored
-from metrics._contract import Example, Metric
-from metrics._figures import Figure
-from metrics._inputs import Binary, Score
-from metrics._ranks import roc_area, roc_influence, wins
+from .core.contract import Example, Metric
+from .core.figures import Figure
+from .numerics.column_means import Skip, added_over, counted_columns, mean_of_columns, missing_class, table_of_columns
+from .numerics.columnwise import Unscored
+from .numerics.ranks import roc_area, roc_influence, wins
+from .reading.column_kinds import Binary, Score
 
 
 def share(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

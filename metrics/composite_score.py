@@ -33,8 +33,10 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._columnwise import Unscored
-from metrics._composite import (
+from .core.contract import Example, Metric
+from .core.figures import Figure
+from .numerics.columnwise import Unscored
+from .numerics.composite import (
     LONG,
     Combine,
     PartArrays,
@@ -46,9 +48,7 @@ from metrics._composite import (
     table_of_parts,
     values_of,
 )
-from metrics._composite_kinds import columns_of_parts
-from metrics._contract import Example, Metric
-from metrics._figures import Figure
+from .numerics.composite_columns import columns_of_parts
 
 DIRECTION, DEFAULT = "maximize", "1 accuracy *"
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Binary, Score
-from metrics._ranks import Ranks, one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
+from .core.contract import Example, Metric, ratio
+from .numerics.ranks import Ranks, one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
+from .reading.column_kinds import Binary, Score
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:

@@ -27,11 +27,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._fscore import Beta, f_beta
-from metrics._messages import Message
-from metrics._runlengths import Pixels, RunLengths, areas, beyond, masks_of
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .core.messages import Message
+from .numerics.f_score import Beta, f_beta
+from .numerics.masks import Pixels, RunLengths, areas, beyond, masks_of
 
 BothEmpty = Annotated[
     Literal["1", "skip"], "1: two empty masks are worth 1; skip: rows with two empty masks do not count in the mean."

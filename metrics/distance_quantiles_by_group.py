@@ -22,15 +22,15 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arrays import Answers
-from metrics._contract import Example, Metric, Role
-from metrics._figures import Figure, Grid
-from metrics._inputs import Label
-from metrics._parameters import Range
-from metrics._sums import exact_sum
-from metrics.log_mae_by_group import distinct
-from metrics.mean_haversine import PLACE, Radius
-from metrics.mean_haversine import rows as haversine_rows
+from .core.arrays import Answers
+from .core.contract import Example, Metric, Role
+from .core.figures import Figure, Grid
+from .core.parameters import Range
+from .log_mae_by_group import distinct
+from .mean_haversine import PLACE, Radius
+from .mean_haversine import rows as haversine_rows
+from .numerics.sums import exact_sum
+from .reading.column_kinds import Label
 
 First = Annotated[float, Range(0, 1), "The first quantile: 0.5 is the median."]
 Second = Annotated[float, Range(0, 1), "The second quantile: 0.95 leaves 5 % of the distances above it."]

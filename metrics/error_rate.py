@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, each_pair, ratio
-from metrics._inputs import Label
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, each_pair, ratio
+from .reading.column_kinds import Label
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:

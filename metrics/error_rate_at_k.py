@@ -21,11 +21,11 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._inputs import LabelSet
-from metrics._lists import Hits, LabelList, Separator, mean_over_lists, perfect
-from metrics._parameters import Range
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .core.parameters import Range
+from .numerics.ranked_lists import Hits, LabelList, Separator, mean_over_lists, perfect
+from .reading.column_kinds import LabelSet
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
 

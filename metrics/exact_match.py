@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._inputs import LabelSet
-from metrics._labelsets import FN, FP, Comparison, Separator
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .numerics.label_sets import FN, FP, Comparison, Separator
+from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Contributions:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Number
-from metrics._moments import centred, centred_differences, no_variance, share_left
+from .core.contract import Example, Metric, ratio
+from .numerics.correlation import centred, centred_differences, no_variance, share_left
+from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

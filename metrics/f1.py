@@ -23,11 +23,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._averages import F1, effects, mean_of, size_of, worth
-from metrics._contract import Contributions, Example, Metric
-from metrics._crossing import confusion_matrix, cross
-from metrics._inputs import Label
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric
+from .numerics.averages import F1, effects, mean_of, size_of, worth
+from .numerics.contingency import confusion_matrix, cross
+from .reading.column_kinds import Label
 
 Average = Annotated[
     Literal["macro", "micro", "weighted"],

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._confusion import PARTS, Positive, confusion, two_by_two
-from metrics._contract import Contributions, Example, Metric
-from metrics._fscore import Beta, f_beta
-from metrics._inputs import Binary
+from .core.contract import Contributions, Example, Metric
+from .numerics.confusion import PARTS, Positive, confusion, two_by_two
+from .numerics.f_score import Beta, f_beta
+from .reading.column_kinds import Binary
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> Contributions:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._deviances import FLOOR, deviance
-from metrics._inputs import Number
+from .core.contract import Example, Metric, ratio
+from .numerics.deviances import FLOOR, deviance
+from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._figures import Figure
-from metrics._gini import lead, lorenz, pull
-from metrics._inputs import Number, Score
-from metrics._messages import Message
-from metrics._sums import exact_sum
+from .core.contract import Example, Metric, ratio
+from .core.figures import Figure
+from .core.messages import Message
+from .numerics.lorenz import lead, lorenz, pull
+from .numerics.sums import exact_sum
+from .reading.column_kinds import Number, Score
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

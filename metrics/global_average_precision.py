@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Coded, Ranked
-from metrics._confidences import has_answer, in_order, influence, mean_precision, ranking_of
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import LabelOrNone, RankedLabel
-from metrics._messages import Message
+from .core.arrays import Coded, Ranked
+from .core.contract import Example, Metric, ratio
+from .core.messages import Message
+from .numerics.confidences import has_answer, in_order, influence, mean_precision, ranking_of
+from .reading.column_kinds import LabelOrNone, RankedLabel
 
 
 def rows(truth: Coded, prediction: Ranked) -> np.ndarray:

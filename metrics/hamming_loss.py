@@ -22,13 +22,13 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._inputs import LabelSet
-from metrics._labelsets import FN, FP, Comparison, Separator, label_sets
-from metrics._messages import Message
-from metrics._parameters import Range
-from metrics._tokens import expand
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .core.messages import Message
+from .core.parameters import Range
+from .numerics.label_sets import FN, FP, Comparison, Separator, label_sets
+from .numerics.tokens import expand
+from .reading.column_kinds import LabelSet
 
 Labels = Annotated[int | None, Range(1), "How many labels there are; empty means those of the truth."]
 

@@ -27,14 +27,14 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._arrays import Answers, Coded
-from metrics._contract import Example, Metric, Role
-from metrics._figures import Figure, Grid
-from metrics._inputs import Label, Number
-from metrics._messages import Message
-from metrics._runlengths import RunLengths, masks_of
-from metrics._sums import exact_sum
-from metrics._volumes import LARGEST, PictureSide, Volume, distance, volumes_of
+from .core.arrays import Answers, Coded
+from .core.contract import Example, Metric, Role
+from .core.figures import Figure, Grid
+from .core.messages import Message
+from .numerics.masks import RunLengths, masks_of
+from .numerics.sums import exact_sum
+from .numerics.volumes import LARGEST, PictureSide, Volume, distance, volumes_of
+from .reading.column_kinds import Label, Number
 
 Numbering = Annotated[Literal["columns", "rows"], "How pixels are numbered: columns after columns or rows after rows."]
 

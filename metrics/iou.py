@@ -22,9 +22,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._runlengths import Pixels, RunLengths, areas, beyond
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .numerics.masks import Pixels, RunLengths, areas, beyond
 
 Pooling = Annotated[Literal["rows", "pooled"], "rows: mean over rows; pooled: pixels of all rows together."]
 

@@ -23,13 +23,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._averages import JACCARD
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._figures import Figure
-from metrics._fscore import Average
-from metrics._inputs import LabelSet
-from metrics._labelsets import TP, Comparison, Separator
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .core.figures import Figure
+from .numerics.averages import JACCARD
+from .numerics.f_score import Average
+from .numerics.label_sets import TP, Comparison, Separator
+from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Contributions:

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._concordance import pair_counts
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Number
-from metrics._moments import constant
+from .core.contract import Example, Metric, ratio
+from .numerics.concordance import pair_counts
+from .numerics.correlation import constant
+from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

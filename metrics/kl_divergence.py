@@ -23,9 +23,9 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._class_columns import ClassProbabilities
-from metrics._contract import Example, Metric, ratio
-from metrics._parameters import Range
+from .core.contract import Example, Metric, ratio
+from .core.parameters import Range
+from .reading.class_columns import ClassProbabilities
 
 Clip = Annotated[float, Range(0, 1e-3, exclusive_minimum=True), "Probabilities below this count as this."]
 Normalise = Annotated[bool, "Divide the probabilities of each row by their sum; off: take them as they are."]

@@ -25,9 +25,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Binary, Score
-from metrics._messages import Message
+from .core.contract import Example, Metric, ratio
+from .core.messages import Message
+from .reading.column_kinds import Binary, Score
 
 Weights = Annotated[Literal["samples", "labels"], "samples: each row counts equally; labels: each true label does."]
 

@@ -25,13 +25,13 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._cells import Cells
-from metrics._contract import Contributions, Example, Metric, each_pair
-from metrics._fscore import f_beta
-from metrics._messages import Message, Plural
-from metrics._parameters import Range
-from metrics._points import Item, LabelledBoxes, LabelledPoints, items_of
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, each_pair
+from .core.messages import Message, Plural
+from .core.parameters import Range
+from .numerics.f_score import f_beta
+from .numerics.labelled_items import Item, LabelledBoxes, LabelledPoints, items_of
+from .reading.columns import Cells
 
 Most = Annotated[int, Range(1, 100_000), "So many points a cell may have."]
 _TOO_MANY = Plural(

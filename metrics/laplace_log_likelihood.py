@@ -23,11 +23,11 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._fields import Fields
-from metrics._inputs import Number
-from metrics._messages import Message
-from metrics._parameters import Range
+from .core.contract import Example, Metric, ratio
+from .core.messages import Message
+from .core.parameters import Range
+from .reading.column_kinds import Number
+from .reading.number_columns import Fields
 
 Sigma = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller sigma counts as this one."]
 Error = Annotated[float | None, Range(0, 1e9), "A larger error counts as this one; empty means no limit."]

@@ -21,10 +21,10 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._edits import characters, edits
-from metrics._inputs import Words
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .numerics.edit_distances import characters, edits
+from .reading.column_kinds import Words
 
 Normalised = Annotated[bool, "Whether each distance is divided by the length of the longer text."]
 

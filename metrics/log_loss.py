@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Binary, Probability
-from metrics._surprise import Clip, surprise
+from .core.contract import Example, Metric, ratio
+from .numerics.log_losses import Clip, surprise
+from .reading.column_kinds import Binary, Probability
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:

@@ -19,13 +19,13 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arrays import Answers, Coded
-from metrics._contract import Example, Metric, Role
-from metrics._figures import Figure, Grid
-from metrics._grouped import group_sums
-from metrics._inputs import Label, Number
-from metrics._parameters import Range
-from metrics._sums import exact_sum
+from .core.arrays import Answers, Coded
+from .core.contract import Example, Metric, Role
+from .core.figures import Figure, Grid
+from .core.parameters import Range
+from .numerics.group_sums import group_sums
+from .numerics.sums import exact_sum
+from .reading.column_kinds import Label, Number
 
 Floor = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller MAE of a group counts as this one."]
 

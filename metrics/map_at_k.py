@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._inputs import LabelSet
-from metrics._lists import Hits, K, LabelList, Separator, mean_over_lists, perfect
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .numerics.ranked_lists import Hits, K, LabelList, Separator, mean_over_lists, perfect
+from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 5, separator: Separator = None) -> Contributions:

@@ -18,9 +18,9 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._fields import NonZero
-from metrics._inputs import Number
+from .core.contract import Example, Metric, ratio
+from .reading.column_kinds import Number
+from .reading.number_columns import NonZero
 
 Percent = Annotated[bool, "Give the score in per cent: 12.5 instead of 0.125."]
 

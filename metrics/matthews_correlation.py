@@ -22,10 +22,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric
-from metrics._crossing import Crossing, confusion_matrix, cross, one_label
-from metrics._inputs import Label
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric
+from .numerics.contingency import Crossing, confusion_matrix, cross, one_label
+from .reading.column_kinds import Label
 
 
 def covariances(found: Crossing) -> tuple[int, int, int]:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Number
+from .core.contract import Example, Metric, ratio
+from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -20,11 +20,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._arcs import arc
-from metrics._contract import Example, Metric, ratio
-from metrics._fields import Fields
-from metrics._inputs import Number
-from metrics._messages import Message
+from .core.contract import Example, Metric, ratio
+from .core.messages import Message
+from .numerics.angles import arc
+from .reading.column_kinds import Number
+from .reading.number_columns import Fields
 
 Unit = Annotated[Literal["radians", "degrees"], "Of the angles in both files and of the score."]
 DIRECTION = Fields(Message("azimuth, zenith"), by_name=True, azimuth=Number(), zenith=Number())

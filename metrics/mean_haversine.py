@@ -21,12 +21,12 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arcs import arc
-from metrics._contract import Example, Metric, ratio
-from metrics._fields import Fields
-from metrics._inputs import Number
-from metrics._messages import Message
-from metrics._parameters import Range
+from .core.contract import Example, Metric, ratio
+from .core.messages import Message
+from .core.parameters import Range
+from .numerics.angles import arc
+from .reading.column_kinds import Number
+from .reading.number_columns import Fields
 
 Radius = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "Radius of the globe; its unit is the score's."]
 PLACE = Fields(

@@ -27,12 +27,23 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, distinct_pairs
-from metrics._figures import Figure
-from metrics._iou import PARTS, Beta, Step, Stop, last_line, matrix_of, rows_with_objects, table_of, thresholds, total
-from metrics._parameters import Range
-from metrics._runlengths import Pixels, RunLengths, beyond, masks_of, objects_that_meet
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, distinct_pairs
+from .core.figures import Figure
+from .core.parameters import Range
+from .numerics.masks import Pixels, RunLengths, beyond, masks_of, objects_that_meet
+from .numerics.overlap_precision import (
+    PARTS,
+    Beta,
+    Step,
+    Stop,
+    last_line,
+    matrix_of,
+    rows_with_objects,
+    table_of,
+    thresholds,
+    total,
+)
 
 Start = Annotated[float, Range(0.5, 0.99), "The first threshold; from 0.5 on an object can match only one other."]
 

@@ -30,12 +30,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._boxes import BoxList, Layout, boxes_of, in_turn, matched, matrix, meetings, perfect, unscorable, verify
-from metrics._contract import Contributions, Example, Metric, distinct_pairs
-from metrics._figures import Figure
-from metrics._iou import PARTS, Beta, Step, Stop, last_line, table_of, thresholds, total
-from metrics._parameters import Range
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, distinct_pairs
+from .core.figures import Figure
+from .core.parameters import Range
+from .numerics.boxes import BoxList, Layout, boxes_of, in_turn, matched, matrix, meetings, perfect, unscorable, verify
+from .numerics.overlap_precision import PARTS, Beta, Step, Stop, last_line, table_of, thresholds, total
 
 Start = Annotated[float, Range(0, 0.99), "The first threshold."]
 Empty = Annotated[Literal["one", "left_out"], "What a picture without true and predicted boxes is worth."]

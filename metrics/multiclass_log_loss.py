@@ -26,11 +26,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._class_columns import Classes, ClassProbabilities, OneClass, certain, class_names
-from metrics._contract import Example, Metric, ratio
-from metrics._messages import Message, Plural
-from metrics._number_lists import Weights, weights_for, wrong_weights
-from metrics._surprise import Clip, Normalise, by_class, must_sum, surprise_of_class
+from .core.contract import Example, Metric, ratio
+from .core.messages import Message, Plural
+from .core.number_lists import Weights, weights_for, wrong_weights
+from .numerics.log_losses import Clip, Normalise, by_class, must_sum, surprise_of_class
+from .reading.class_columns import Classes, ClassProbabilities, OneClass, certain, class_names
 
 Average = Annotated[Literal["rows", "classes"], "rows: each row counts equally; classes: each class counts equally."]
 

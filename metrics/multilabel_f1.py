@@ -27,13 +27,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._averages import f_share
-from metrics._contract import Contributions, Example, Metric
-from metrics._figures import Figure
-from metrics._fscore import Average, Beta, f_beta_of_rows, mean_over_rows
-from metrics._inputs import LabelSet
-from metrics._labelsets import Comparison, Separator
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric
+from .core.figures import Figure
+from .numerics.averages import f_share
+from .numerics.f_score import Average, Beta, f_beta_of_rows, mean_over_rows
+from .numerics.label_sets import Comparison, Separator
+from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None, beta: Beta = 1.0) -> Contributions:

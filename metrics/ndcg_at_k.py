@@ -27,12 +27,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._grades import best_first, graded_labels, ideal
-from metrics._inputs import LabelSet
-from metrics._lists import Hits, K, LabelList, Separator, mean_over_lists
-from metrics._lists import perfect as named_once
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .numerics.graded_labels import best_first, graded_labels, ideal
+from .numerics.ranked_lists import Hits, K, LabelList, Separator, mean_over_lists
+from .numerics.ranked_lists import perfect as named_once
+from .reading.column_kinds import LabelSet
 
 Gain = Annotated[
     Literal["binary", "linear", "exponential"],

@@ -23,9 +23,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._clusters import Cluster, contingency, sizes
-from metrics._contract import Contributions, Example, Metric, ratio
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .numerics.clusters import Cluster, contingency, sizes
 
 Average = Annotated[Literal["arithmetic", "geometric", "min", "max"], "The mean of the two entropies."]
 

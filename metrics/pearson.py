@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric
-from metrics._inputs import Number
-from metrics._moments import constant, correlation_influence, correlation_of, correlation_rows
+from .core.contract import Example, Metric
+from .numerics.correlation import constant, correlation_influence, correlation_of, correlation_rows
+from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -15,9 +15,9 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Number
-from metrics._parameters import Range
+from .core.contract import Example, Metric, ratio
+from .core.parameters import Range
+from .reading.column_kinds import Number
 
 Quantile = Annotated[float, Range(0, 1), "Share of the answers that should lie below their predictions."]
 

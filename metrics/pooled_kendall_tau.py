@@ -22,13 +22,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._concordance import smaller_before
-from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
-from metrics._inputs import LabelSet
-from metrics._lists import LabelList, Lists, ranked_labels
-from metrics._messages import Message
-from metrics._tokens import expand
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, distinct_pairs, ratio
+from .core.messages import Message
+from .numerics.concordance import smaller_before
+from .numerics.ranked_lists import LabelList, Lists, ranked_labels
+from .numerics.tokens import expand
+from .reading.column_kinds import LabelSet
 
 _EVERY = 1 << 62
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._confusion import PARTS, Positive, confusion, found_share, two_by_two
-from metrics._contract import Contributions, Example, Metric
-from metrics._inputs import Binary
+from .core.contract import Contributions, Example, Metric
+from .numerics.confusion import PARTS, Positive, confusion, found_share, two_by_two
+from .reading.column_kinds import Binary
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> Contributions:

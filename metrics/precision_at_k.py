@@ -23,11 +23,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._inputs import LabelSet
-from metrics._lists import Hits, K, LabelList, Separator, mean_over_lists, perfect, shortest
-from metrics._messages import Message
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .core.messages import Message
+from .numerics.ranked_lists import Hits, K, LabelList, Separator, mean_over_lists, perfect, shortest
+from .reading.column_kinds import LabelSet
 
 Divisor = Annotated[
     Literal["reachable", "k"], "reachable: k, or the number of relevant labels where that is smaller; k: always k."

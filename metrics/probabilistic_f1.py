@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric
-from metrics._fscore import Beta, f_beta
-from metrics._inputs import Binary, Probability
+from .core.contract import Example, Metric
+from .numerics.f_score import Beta, f_beta
+from .reading.column_kinds import Binary, Probability
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, ratio
-from metrics._inputs import LabelSet
-from metrics._lists import Hits, K, LabelList, Separator, longest, mean_over_lists, perfect
-from metrics._messages import Message
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, ratio
+from .core.messages import Message
+from .numerics.ranked_lists import Hits, K, LabelList, Separator, longest, mean_over_lists, perfect
+from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio, root
-from metrics._fields import Amount
-from metrics._inputs import Number
-from metrics._logarithms import Offset, squared_log_error, unscorable, verify
+from .core.contract import Example, Metric, ratio, root
+from .numerics.logarithms import Offset, squared_log_error, unscorable, verify
+from .reading.column_kinds import Number
+from .reading.number_columns import Amount
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:

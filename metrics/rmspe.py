@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio, root
-from metrics._fields import NonZero
-from metrics._inputs import Number
+from .core.contract import Example, Metric, ratio, root
+from .reading.column_kinds import Number
+from .reading.number_columns import NonZero
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -18,9 +18,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Number
-from metrics._parameters import Range
+from .core.contract import Example, Metric, ratio
+from .core.parameters import Range
+from .reading.column_kinds import Number
 
 Scale = Annotated[Literal[200, 100, 2, 1], "The largest value: 200 or 100 in per cent, 2 or 1 as a share."]
 Shift = Annotated[float, Range(-1e9, 1e9), "Added to answer and prediction before they are compared."]

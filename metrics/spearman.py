@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric
-from metrics._inputs import Number
-from metrics._moments import constant, correlation_of, correlation_rows, mid_ranks, rank_correlation_influence
+from .core.contract import Example, Metric
+from .numerics.correlation import constant, correlation_of, correlation_rows, mid_ranks, rank_correlation_influence
+from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Score, TimeAndEvent
-from metrics._messages import Message
-from metrics._ranks import count_below
+from .core.contract import Example, Metric, ratio
+from .core.messages import Message
+from .numerics.ranks import count_below
+from .reading.column_kinds import Score, TimeAndEvent
 
 
 def moments(truth: np.ndarray) -> np.ndarray:

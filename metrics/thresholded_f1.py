@@ -19,11 +19,11 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._averages import F1, effects, mean_of
-from metrics._contract import Example, Metric
-from metrics._fscore import Average, f_beta_of_rows, last_line, mean_over_rows
-from metrics._inputs import Binary, Score
-from metrics._parameters import Range
+from .core.contract import Example, Metric
+from .core.parameters import Range
+from .numerics.averages import F1, effects, mean_of
+from .numerics.f_score import Average, f_beta_of_rows, last_line, mean_over_rows
+from .reading.column_kinds import Binary, Score
 
 Threshold = Annotated[float, Range(-1e9, 1e9), "Classes with a score greater than this are predicted."]
 Count = Annotated[int | None, Range(0), "At most so many classes per row; empty means no limit."]

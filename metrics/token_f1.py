@@ -21,11 +21,11 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._bags import bags, common
-from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
-from metrics._edits import Lowercase
-from metrics._inputs import Words
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, distinct_pairs, ratio
+from .numerics.edit_distances import Lowercase
+from .numerics.word_bags import bags, common
+from .reading.column_kinds import Words
 
 Normalise = Annotated[bool, "Whether punctuation and the words a, an, the are dropped, as SQuAD does."]
 

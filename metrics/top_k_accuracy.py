@@ -22,11 +22,11 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._class_columns import Classes, OneClass, certain, class_names
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Score
-from metrics._messages import Message
-from metrics._parameters import Range
+from .core.contract import Example, Metric, ratio
+from .core.messages import Message
+from .core.parameters import Range
+from .reading.class_columns import Classes, OneClass, certain, class_names
+from .reading.column_kinds import Score
 
 K = Annotated[int, Range(1, 1000), "How many classes of a row count, from the highest score down."]
 

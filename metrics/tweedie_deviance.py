@@ -21,13 +21,13 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._cells import Cells
-from metrics._contract import Example, Metric, ratio
-from metrics._deviances import FLOOR, deviance
-from metrics._fields import Amount
-from metrics._inputs import NOT_ABOVE, Number
-from metrics._messages import Message
-from metrics._parameters import Range
+from .core.contract import Example, Metric, ratio
+from .core.messages import Message
+from .core.parameters import Range
+from .numerics.deviances import FLOOR, deviance
+from .reading.column_kinds import NOT_ABOVE, Number
+from .reading.columns import Cells
+from .reading.number_columns import Amount
 
 Power = Annotated[float, Range(1, 3), "From 1 (Poisson) over 2 (gamma) to 3 (inverse Gaussian)."]
 

@@ -22,10 +22,10 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._clusters import Cluster, contingency, sizes
-from metrics._contract import Contributions, Example, Metric
-from metrics._parameters import Range
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric
+from .core.parameters import Range
+from .numerics.clusters import Cluster, contingency, sizes
 
 Beta = Annotated[float, Range(0, 1000, exclusive_minimum=True), "Weight of completeness: below 1 favours homogeneity."]
 

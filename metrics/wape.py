@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Number
-from metrics._messages import Message
+from .core.contract import Example, Metric, ratio
+from .core.messages import Message
+from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -24,11 +24,11 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._inputs import Binary, Score
-from metrics._parameters import Range
-from metrics._ranks import one_class
-from metrics._sums import exact_sum
+from .core.contract import Example, Metric, ratio
+from .core.parameters import Range
+from .numerics.ranks import one_class
+from .numerics.sums import exact_sum
+from .reading.column_kinds import Binary, Score
 
 ZeroWeight = Annotated[float, Range(0, 1e6, exclusive_minimum=True), "Weight of a row whose answer is 0; a one has 1."]
 

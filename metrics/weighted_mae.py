@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Answers
-from metrics._contract import Example, Metric, Role, ratio
-from metrics._inputs import Number
-from metrics._messages import Message
+from .core.arrays import Answers
+from .core.contract import Example, Metric, Role, ratio
+from .core.messages import Message
+from .reading.column_kinds import Number
 
 
 def rows(truth: Answers, prediction: np.ndarray) -> np.ndarray:

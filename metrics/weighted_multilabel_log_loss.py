@@ -23,12 +23,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Answers
-from metrics._contract import Example, Metric, Role, ratio
-from metrics._inputs import Binary, Number, Probability
-from metrics._messages import Message, Plural
-from metrics._number_lists import Weights, weights_for, wrong_weights
-from metrics._surprise import Clip, surprise
+from .core.arrays import Answers
+from .core.contract import Example, Metric, Role, ratio
+from .core.messages import Message, Plural
+from .core.number_lists import Weights, weights_for, wrong_weights
+from .numerics.log_losses import Clip, surprise
+from .reading.column_kinds import Binary, Number, Probability
 
 
 def rows(truth: Answers, prediction: np.ndarray, *, clip: Clip = 1e-15, label_weights: Weights = None) -> np.ndarray:

@@ -23,13 +23,13 @@ from typing import Annotated
 
 import numpy as np
 
-from metrics._contract import Example, Metric, ratio
-from metrics._figures import Figure
-from metrics._inputs import Binary, Score
-from metrics._messages import Message
-from metrics._number_lists import weights_in
-from metrics._ranks import one_class, roc_curve
-from metrics._regions import Regions, edges_in, influence_of, slices_of
+from .core.contract import Example, Metric, ratio
+from .core.figures import Figure
+from .core.messages import Message
+from .core.number_lists import weights_in
+from .numerics.ranks import one_class, roc_curve
+from .numerics.roc_regions import Regions, edges_in, influence_of, slices_of
+from .reading.column_kinds import Binary, Score
 
 Thresholds = Annotated[str, edges_in, "True-positive rates between the regions, from 0 to 1."]
 RegionWeights = Annotated[str, weights_in, "The weight of each region, from the lowest rate up."]

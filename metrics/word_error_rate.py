@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric
-from metrics._edits import Lowercase, nothing_true, per_length, pooled, spelled, spelled_like, words
-from metrics._inputs import Words
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric
+from .numerics.edit_distances import Lowercase, nothing_true, per_length, pooled, spelled, spelled_like, words
+from .reading.column_kinds import Words
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = False) -> Contributions:

@@ -19,11 +19,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from metrics._arrays import Coded
-from metrics._contract import Contributions, Example, Metric, distinct_pairs, ratio
-from metrics._inputs import Words
-from metrics._tables import pick
-from metrics._tokens import BLOCK, Tokens, in_words, jaccard, tokens
+from .core.arrays import Coded
+from .core.contract import Contributions, Example, Metric, distinct_pairs, ratio
+from .numerics.tokens import BLOCK, Tokens, in_words, jaccard, tokens
+from .reading.column_kinds import Words
+from .reading.tables import pick
 
 Lowercase = Annotated[bool, "Whether upper and lower case are the same."]
 

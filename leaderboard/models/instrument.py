@@ -40,8 +40,9 @@ def software() -> dict[str, str]:
     """Versions of what reads and computes here. `reader` is the SHA-256 of the scorer's own files, metrics apart."""
     folder = Path(metrics.__file__).parent
     reader = hashlib.sha256()
-    for path in sorted(folder.glob("_*.py")):
-        reader.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
+    for path in sorted(folder.glob("*/*.py")):
+        if path.parent.name != "tests":
+            reader.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
     names = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn")
     python = ".".join(map(str, sys.version_info[:3]))
     return {"reader": reader.hexdigest(), "python": python, **{name: _version(name) for name in names}}

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import metrics
-from metrics import _pieces
-from metrics._arrays import Coded
+from metrics.core.arrays import Coded
+from metrics.reading import pieces as pieces_module
 from tests.inputs import plain_reader
 from tests.inputs.mutations import mutated, submission
 from tests.inputs.plain_reader import Unreadable, rows_of
@@ -192,12 +192,12 @@ def one(seed: object) -> tuple[str, bytes]:
 def in_pieces(world: World, data: bytes, size: int) -> None:
     """What a large file says is what it says read at once: here with pieces of a few bytes."""
     whole = _said(world, data)
-    kept, _pieces.PIECE = _pieces.PIECE, size
+    kept, pieces_module.PIECE = pieces_module.PIECE, size
     try:
         if _said(world, data) != whole:
             raise Disagreement(f"in pieces of {size} bytes the file is another one")
     finally:
-        _pieces.PIECE = kept
+        pieces_module.PIECE = kept
 
 
 def _said(world: World, data: bytes) -> object:

@@ -100,7 +100,7 @@ def test_a_misreading_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setattr("tests.inputs.agreement.rows_of", lambda *arguments: (_ for _ in ()).throw(Unreadable("no")))
         with pytest.raises(Disagreement, match="accepted against the rules"):
             compare(world, data)
-    monkeypatch.setattr("metrics._truth.read_bytes", lambda *arguments: b"id,y\n")
+    monkeypatch.setattr("metrics.core.truth.read_bytes", lambda *arguments: b"id,y\n")
     with pytest.raises(Disagreement, match="a good file is refused"):
         compare(world, data)
 

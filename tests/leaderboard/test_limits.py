@@ -30,7 +30,7 @@ def test_a_file_that_unpacks_to_far_more_than_its_truth_is_refused_before_it_is_
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    monkeypatch.setattr("metrics._truth.SMALL", 1000)
+    monkeypatch.setattr("metrics.core.truth.SMALL", 1000)
     padded = b"id,label\n" + b"".join(b"%d,%s\n" % (i, b"cat" * 800) for i in range(1, 13))
     submission = hand_in(pets, bo, gzip.compress(padded), file_name="a.csv.gz")
     assert submission.status == Submission.Status.INVALID
@@ -40,7 +40,7 @@ def test_a_file_that_unpacks_to_far_more_than_its_truth_is_refused_before_it_is_
 def test_how_large_a_submission_may_be_follows_from_its_rows_and_columns_and_not_from_the_answers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("metrics._truth.SMALL", 100)
+    monkeypatch.setattr("metrics.core.truth.SMALL", 100)
     truth = metrics.prepare("accuracy", TRUTH.encode())
     longer = metrics.prepare("accuracy", TRUTH.replace("cat", "cat" * 100).encode())
     more = "".join(f"{number},cat,Public\n" for number in range(13, 25))

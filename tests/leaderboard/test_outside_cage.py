@@ -15,10 +15,11 @@ from django.utils import timezone
 import metrics
 from leaderboard import claims, hosting, outside, tasks, watching
 from leaderboard.models import CageTest, Competition, DailyAttempts, User
-from metrics import _outside, _outside_run
-from metrics._cage_attempts import ATTEMPTS
-from metrics._cage_selftest import CageTest as Found
-from metrics._cage_selftest import Outcome
+from metrics.sandbox import metric_files
+from metrics.sandbox import processes as processes_module
+from metrics.sandbox.escapes import ATTEMPTS
+from metrics.sandbox.self_test import CageTest as Found
+from metrics.sandbox.self_test import Outcome
 from tests.conftest import enter, hand_in, make_competition
 from tests.leaderboard.test_outside_metrics import GAP, MINE, TRUTH, page_of
 
@@ -28,7 +29,7 @@ Say = Callable[..., None]
 @pytest.fixture(scope="module", autouse=True)
 def _one_waiting_process() -> Iterator[None]:
     yield
-    _outside_run.close()
+    processes_module.close()
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "metrics"
     folder.mkdir()
     monkeypatch.setenv("METRICS_DIR", str(folder))
-    _outside._facts.clear()
+    metric_files._facts.clear()
     (folder / "gap.py").write_text(GAP)
     return folder
 

@@ -14,7 +14,7 @@ from django.test import Client
 import metrics
 from leaderboard import claims, hosting, ranking, scoring, submitting
 from leaderboard.models import Competition, DailyAttempts, Refusal, Score, Split, Submission, User
-from metrics import _outside, _outside_run
+from metrics.sandbox import metric_files, processes
 from tests.conftest import enter, hand_in, make_competition
 from tests.measuring_here import forget
 
@@ -49,7 +49,7 @@ Drop = Callable[[str, str], Path]
 @pytest.fixture(scope="module", autouse=True)
 def _one_waiting_process() -> Iterator[None]:
     yield
-    _outside_run.close()
+    processes.close()
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "metrics"
     folder.mkdir()
     monkeypatch.setenv("METRICS_DIR", str(folder))
-    _outside._facts.clear()
+    metric_files._facts.clear()
     forget()
     (folder / "gap.py").write_text(GAP)
     return folder

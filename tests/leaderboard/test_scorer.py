@@ -22,7 +22,8 @@ import pytest
 import metrics
 from leaderboard import scorer
 from leaderboard.scorer import Answer, Limits, Ruler, _answers, _client, _elsewhere, _messages
-from metrics import _cage_files, _outside_run
+from metrics.sandbox import landlock
+from metrics.sandbox import processes as processes_module
 from tests.conftest import TRUTH, answers
 from tests.measuring_here import measure_here
 from tests.site import patience, until
@@ -241,7 +242,7 @@ def test_a_keeper_that_its_truth_took_over_reaches_nothing_but_the_files_of_this
     told = scorer.measure(taken, files / "mine.csv", LIMITS).told
     found = json.loads(told[told.index("{") :])
     assert len(found) == 7
-    if _cage_files._version() < 6:
+    if landlock._version() < 6:
         del found["the parent"]  # before Linux 6.12
     assert "done" not in found.values(), found
 
@@ -410,7 +411,7 @@ def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
     (problem,) = measure(b"id,y\n4,4\n3,-3\n2,3\n1,1\n", by=gap).problems
     assert problem["message"] == "Gaps need numbers from 0 on."
     assert measure(b"id,y\n4,4\n", by=gap).problems
-    _outside_run.close()
+    processes_module.close()
 
 
 def test_a_secondary_metric_that_hangs_costs_no_score(
@@ -436,7 +437,7 @@ def test_a_secondary_metric_that_hangs_costs_no_score(
     assert (result.public, result.private) == (0.0, 0.5)
     assert [bool(one.problem) for one in result.secondary] == [True, False]
     assert os.environ["METRICS_SECONDS"] == "60"
-    _outside_run.close()
+    processes_module.close()
 
 
 def test_a_child_that_was_taken_over_opens_no_cage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

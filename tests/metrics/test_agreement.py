@@ -68,7 +68,7 @@ def test_files_that_cannot_be_read_are_left_out_and_keep_the_places_of_the_other
 
 
 def test_of_a_long_file_a_part_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("metrics._agreement.ROWS", 50)
+    monkeypatch.setattr("metrics.checks.similar_predictions.ROWS", 50)
     labels = np.random.default_rng(3).integers(0, 3, ROWS)
     assert agreement("accuracy", truth_of(labels), [file_of(labels)]).rows == 50
 

@@ -203,7 +203,7 @@ def test_the_influence_of_a_picture_is_the_derivative_by_its_weight() -> None:
 
 
 def test_the_standard_error_is_the_spread_over_pictures_drawn_again() -> None:
-    from metrics._arrays import take
+    from metrics.core.arrays import take
 
     truth, said = pictures(3, rows=300)
     prepared = metrics.prepare("box_map", cells(truth))

@@ -27,9 +27,13 @@ from typing import Any
 
 import pytest
 
-from metrics import _cage, _cage_calls, _cage_files, _cage_kernel, _cage_list, _cage_selftest, _outside_run
-from metrics._cage import Limits
-from metrics._cage_attempts import ATTEMPTS
+from metrics.sandbox import isolation, self_test, system_calls
+from metrics.sandbox import kernel as kernel_module
+from metrics.sandbox import landlock as landlock_module
+from metrics.sandbox import processes as processes_module
+from metrics.sandbox import seccomp as seccomp_module
+from metrics.sandbox.escapes import ATTEMPTS
+from metrics.sandbox.isolation import Limits
 from tests.site import patience
 
 pytestmark = pytest.mark.thorough
@@ -37,7 +41,7 @@ pytestmark = pytest.mark.thorough
 NOBODY = 65534
 # Arrow, once it was used by the process of the tests, holds a gigabyte of addresses that count as memory.
 AMPLE = Limits(seconds=20, memory_mb=4096, file_mb=16)
-HAS_CAGE = not _cage.available()
+HAS_CAGE = not isolation.available()
 TRIES = {one.__name__.strip("_"): one for attempt in ATTEMPTS.values() for one in attempt.tries}
 # The first is stopped by a limit, below; the second by what a process is started with.
 del TRIES["endless"], TRIES["own_environment"]
@@ -45,7 +49,7 @@ del TRIES["endless"], TRIES["own_environment"]
 
 @pytest.fixture(scope="module")
 def bait() -> Iterator[dict[str, Any]]:
-    with _cage_selftest._bait() as laid_out:
+    with self_test._bait() as laid_out:
         yield laid_out
 
 
@@ -83,10 +87,10 @@ def _do(folder: Path, act: Callable[[], object], limits: Limits | None, sealed: 
             os.setresgid(NOBODY, NOBODY, NOBODY)
             os.setresuid(NOBODY, NOBODY, NOBODY)
         if limits is not None:
-            _cage.limit(limits)
+            isolation.limit(limits)
         if sealed:
             os.closerange(3, 256)  # who may still fork keeps them: Arrow would miss its own then
-            _cage.seal(write=[folder])
+            isolation.seal(write=[folder])
         words = "begun"
         found = act()
         words = f"did {found}" if found else "nothing"
@@ -100,7 +104,7 @@ def says_why(folder: Path) -> bool:
     """On a kernel without a cage, looks at the words instead of the cage."""
     if not HAS_CAGE:
         words = inside(folder, lambda: True)
-        assert words == f"no cage: NoSandbox: {_cage.available()}"
+        assert words == f"no cage: NoSandbox: {isolation.available()}"
         assert len(words) > 40
     return not HAS_CAGE
 
@@ -133,7 +137,7 @@ def test_a_kernel_whose_landlock_knows_no_lengths_cuts_no_file(
 ) -> None:
     if says_why(tmp_path):
         return
-    monkeypatch.setattr(_cage_files, "_version", lambda: version)
+    monkeypatch.setattr(landlock_module, "_version", lambda: version)
     other = tmp_path / "other"
     other.write_text("of somebody else")
     (tmp_path / "own").mkdir()
@@ -157,17 +161,17 @@ def test_a_library_that_may_be_read_is_not_changed_or_kept_from_others(
 ) -> None:
     if says_why(tmp_path):
         return
-    assert inside(tmp_path, lambda: act(open(_cage_kernel.__file__))).startswith("PermissionError")  # noqa: SIM115
+    assert inside(tmp_path, lambda: act(open(kernel_module.__file__))).startswith("PermissionError")  # noqa: SIM115
     assert inside(tmp_path, lambda: f"{os.isatty(0)} {os.get_inheritable(0)}").startswith("did ")
 
 
-NUMBERS = {name: numbers for name, numbers in _cage_list.REFUSED.items()}
+NUMBERS = {name: numbers for name, numbers in system_calls.REFUSED.items()}
 
 
 def test_every_call_of_the_list_is_refused(tmp_path: Path) -> None:
     if says_why(tmp_path):
         return
-    column = _cage_calls._column()
+    column = seccomp_module._column()
 
     def call_all() -> str:
         library = ctypes.CDLL(None, use_errno=True)
@@ -186,7 +190,7 @@ def test_every_call_of_the_list_is_refused(tmp_path: Path) -> None:
 def test_calls_that_are_newer_than_the_list_do_not_exist(tmp_path: Path) -> None:
     if says_why(tmp_path):
         return
-    numbers = [_cage_list.NEWEST + 1, 600, 435, 437]
+    numbers = [system_calls.NEWEST + 1, 600, 435, 437]
     if platform.machine() == "x86_64":
         numbers.append(0x40000000 | 39)  # the same calls with short pointers, a door of their own
 
@@ -209,10 +213,10 @@ def test_a_program_of_another_machine_is_ended(tmp_path: Path, machine: str, mon
 
     def another() -> bool:
         # The filter of either machine, put before this one: only its own survives.
-        monkeypatch.setattr(_cage_calls, "machine", lambda: machine)
-        steps = _cage_calls._program([], [], [], None)
+        monkeypatch.setattr(seccomp_module, "machine", lambda: machine)
+        steps = seccomp_module._program([], [], [], None)
         monkeypatch.undo()
-        _cage_calls._install(steps)
+        seccomp_module._install(steps)
         return bool(os.getpid())
 
     assert inside(tmp_path, another, limits=None, sealed=False) == ("did True" if machine == ours else "SIGSYS")
@@ -234,11 +238,11 @@ def test_calls_of_32_bits_end_the_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("column", [0, 1])
 def test_no_call_is_named_twice(column: int) -> None:
-    rules = [rule.numbers[column] for rule in (*_cage_calls._RULES, *_cage_calls._own_rules(1))]
-    listed = [numbers[column] for numbers in [*NUMBERS.values(), *_cage_list.UNKNOWN.values()]]
+    rules = [rule.numbers[column] for rule in (*seccomp_module._RULES, *seccomp_module._own_rules(1))]
+    listed = [numbers[column] for numbers in [*NUMBERS.values(), *system_calls.UNKNOWN.values()]]
     known = [number for number in [*rules, *listed] if number is not None]
     assert len(known) == len(set(known))
-    assert max(known) <= _cage_list.NEWEST
+    assert max(known) <= system_calls.NEWEST
 
 
 # --- what must still work ---------------------------------------------------------------------------------------
@@ -272,13 +276,13 @@ def test_it_works_in_its_own_folder(tmp_path: Path) -> None:
 
 def test_libraries_that_nobody_loaded_before_can_be(tmp_path: Path) -> None:
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom metrics import _cage\n"
-        "_cage.limit(_cage.Limits(60, 1024, 16))\n"
-        "_cage.available() or _cage.seal(write=[Path.cwd()])\n"
+        "import os, sys\nfrom pathlib import Path\nfrom metrics.sandbox import isolation\n"
+        "isolation.limit(isolation.Limits(60, 1024, 16))\n"
+        "isolation.available() or isolation.seal(write=[Path.cwd()])\n"
         "import numpy, pandas, scipy.stats, sklearn.metrics\n"
         "print(sklearn.metrics.f1_score([1, 0, 1], [1, 0, 0]), scipy.stats.rankdata([3, 1]), len(pandas.DataFrame()))"
     )
-    environment = {**_outside_run._environment(tmp_path), "PYTHONPATH": str(Path(_cage.__file__).parent.parent)}
+    environment = {**processes_module._environment(tmp_path), "PYTHONPATH": str(Path(isolation.__file__).parents[2])}
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (run.stdout, run.stderr) == ("0.6666666666666666 [2. 1.] 0\n", "")
 
@@ -297,16 +301,16 @@ def test_who_forks_reaches_no_more_and_its_children_can_be_sealed_further(tmp_pa
                 attempt()
 
     def begin() -> str:
-        _cage.seal(read=[shown, mine], forks=True)
+        isolation.seal(read=[shown, mine], forks=True)
         refused((hidden / "a").read_text, lambda: (mine / "a").write_text("b"), socket.socket)
         refused(lambda: os.execv("/bin/true", ["true"]))
-        if _cage_files._version() >= 6:
+        if landlock_module._version() >= 6:
             refused(lambda: os.kill(os.getppid(), 0))
         ours, theirs = socket.socketpair()
         child = os.fork()
         if not child:
-            _cage.limit(AMPLE)
-            _cage.seal(read=[shown])
+            isolation.limit(AMPLE)
+            isolation.seal(read=[shown])
             refused((mine / "a").read_text, (hidden / "a").read_text, os.fork, lambda: theirs.send(b"a"))
             os.write(theirs.fileno(), (shown / "a").read_text().encode())
             os._exit(0)
@@ -326,7 +330,7 @@ def test_only_what_is_named_can_be_read(tmp_path: Path) -> None:
         return
 
     def read() -> str:
-        _cage.seal(read=[shown], write=[mine])
+        isolation.seal(read=[shown], write=[mine])
         found = [path.read_text() for path in (mine / "a", shown / "a")]
         for path, mode in ((shown / "a", "w"), (hidden / "a", "r"), (tmp_path / "new", "w")):
             with pytest.raises(PermissionError):
@@ -342,7 +346,7 @@ def test_a_process_with_threads_is_not_sealed(tmp_path: Path) -> None:
 
     def with_a_thread() -> None:
         threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
-        _cage.seal(write=[tmp_path])
+        isolation.seal(write=[tmp_path])
 
     assert inside(tmp_path, with_a_thread, sealed=False).startswith("NoSandbox: Other threads run")
 
@@ -394,7 +398,7 @@ def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     def begin_and_go() -> bool:
         reading, writing = os.pipe()
         if not os.fork():
-            _cage.limit(AMPLE)
+            isolation.limit(AMPLE)
             os.write(writing, b"x")
             time.sleep(60)
         os.close(writing)
@@ -410,9 +414,9 @@ def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
 
 
 def test_all_eighteen_ways_are_stopped() -> None:
-    found = _cage_selftest.cage_test()
+    found = self_test.cage_test()
     if not HAS_CAGE:
-        assert (found.missing, found.reason, found.outcomes) == (_cage.available(), _cage.available(), [])
+        assert (found.missing, found.reason, found.outcomes) == (isolation.available(), isolation.available(), [])
         return
     assert [one.name for one in found.outcomes] == list(ATTEMPTS)
     assert len(ATTEMPTS) == 18
@@ -422,8 +426,8 @@ def test_all_eighteen_ways_are_stopped() -> None:
 
 def test_without_the_cage_they_lead_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the system itself keeps apart for users without rights, such as debuggers, is left out here."""
-    monkeypatch.setattr(_cage_selftest, "_PATIENCE", 10)
-    found = _cage_selftest.cage_test(seal="no")
+    monkeypatch.setattr(self_test, "_PATIENCE", 10)
+    found = self_test.cage_test(seal="no")
     escaped = {one.name for one in found.outcomes if one.outcome == "ESCAPED"}
     surely = {"truth", "secrets", "home", "environment", "network", "exec", "processes", "signals", "writing", "links"}
     assert surely <= escaped
@@ -434,19 +438,19 @@ def test_without_the_cage_they_lead_out(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_variable_that_leaks_is_noticed(monkeypatch: pytest.MonkeyPatch, bait: dict[str, Any]) -> None:
-    clean = _outside_run._environment
-    monkeypatch.setattr(_outside_run, "_environment", lambda folder: {**clean(folder), "KEY": bait["secret"]})
-    monkeypatch.setattr(_outside_run, "_forked", lambda folder, load: None)
-    assert _cage_selftest._outcome("environment", bait, "may").how == "own environment"
+    clean = processes_module._environment
+    monkeypatch.setattr(processes_module, "_environment", lambda folder: {**clean(folder), "KEY": bait["secret"]})
+    monkeypatch.setattr(processes_module, "_forked", lambda folder, load: None)
+    assert self_test._outcome("environment", bait, "may").how == "own environment"
 
 
 def test_a_cage_in_which_nothing_works_is_no_cage(monkeypatch: pytest.MonkeyPatch) -> None:
     def ended(*_: object) -> None:
-        raise _outside_run.Stopped("ended without an answer (exit status 1)")
+        raise processes_module.Stopped("ended without an answer (exit status 1)")
 
-    monkeypatch.setattr(_cage_selftest, "available", lambda: "")
-    monkeypatch.setattr(_cage_selftest, "run", ended)
-    found = _cage_selftest.cage_test()
+    monkeypatch.setattr(self_test, "available", lambda: "")
+    monkeypatch.setattr(self_test, "run", ended)
+    found = self_test.cage_test()
     assert found.outcomes == []
     assert found.reason == "In the cage a metric could not run at all: it ended without an answer (exit status 1)."
 
@@ -460,7 +464,7 @@ def refusing(name: str, number: int) -> Callable[..., int]:
     def syscall(asked: str, *arguments: int) -> int:
         if asked == name:
             raise OSError(number, os.strerror(number))
-        return _cage_kernel.syscall(asked, *arguments) if asked != "seccomp" else 0
+        return kernel_module.syscall(asked, *arguments) if asked != "seccomp" else 0
 
     return syscall
 
@@ -477,27 +481,27 @@ def refusing(name: str, number: int) -> Callable[..., int]:
 def test_olga_reads_which_part_is_missing(
     monkeypatch: pytest.MonkeyPatch, call: str, number: int, words: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(_cage_files, "syscall", refusing(call, number))
-    monkeypatch.setattr(_cage_calls, "syscall", refusing(call, number))
-    monkeypatch.setattr(_cage_kernel, "machine", lambda: "x86_64")
-    assert _cage.available().startswith(words)
+    monkeypatch.setattr(landlock_module, "syscall", refusing(call, number))
+    monkeypatch.setattr(seccomp_module, "syscall", refusing(call, number))
+    monkeypatch.setattr(kernel_module, "machine", lambda: "x86_64")
+    assert isolation.available().startswith(words)
     assert inside(tmp_path, lambda: True).startswith(f"no cage: NoSandbox: {words}")
-    assert _cage_selftest.cage_test().reason.startswith(words)
+    assert self_test.cage_test().reason.startswith(words)
 
 
 def test_other_systems_and_processors_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(sys, "platform", "darwin")
-        assert _cage.available() == "Only Linux can seal a process the way that is needed here."
+        assert isolation.available() == "Only Linux can seal a process the way that is needed here."
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    assert "processors of the kind riscv64" in _cage.available()
+    assert "processors of the kind riscv64" in isolation.available()
 
 
 WITHOUT = """
 import sys
-from metrics import _cage_calls
-_cage_calls._install(_cage_calls._program([], [444, 445, 446], [], None))  # as on a kernel without Landlock
+from metrics.sandbox import seccomp as seccomp_module
+seccomp_module._install(seccomp_module._program([], [444, 445, 446], [], None))  # as on a kernel without Landlock
 import os, metrics
 files = b"id,y\\n1,1\\n", b"id,y\\n1,1\\n"
 print(metrics.outside_files()[0].error)
@@ -529,6 +533,6 @@ def test_without_a_cage_nothing_from_outside_runs_unless_olga_trusts_it(tmp_path
         return
     off, trusted, value, failed = run.stdout.splitlines()
     assert off.startswith("It was not run, because metrics from outside are off: This kernel has no Landlock")
-    assert off.endswith(_outside_run.HELP)
+    assert off.endswith(processes_module.HELP)
     assert (trusted, value) == ("", "1.5")
     assert failed.startswith("The metric one was not run, because metrics from outside are off: This kernel has no")

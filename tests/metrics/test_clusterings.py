@@ -12,7 +12,7 @@ import pytest
 from sklearn import metrics as sk
 
 import metrics
-from metrics._parameters import chosen
+from metrics.core.parameters import chosen
 
 SEEDS = range(12)
 

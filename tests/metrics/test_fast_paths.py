@@ -11,14 +11,19 @@ import pyarrow as pa
 import pytest
 
 import metrics
-from metrics import _index, _numbers, _scan, _sums, _tables, _tokens, _uncertainty
-from metrics._arrays import Coded
-from metrics._cells import Cells
-from metrics._confidences import in_order, influence, ranking_of
-from metrics._index import Index
-from metrics._inputs import RankedLabel
-from metrics._order import closed_up, counts_in_order, dense_ranks
-from metrics._ranks import placements, ranks_of, roc_influence, wins
+from metrics.core import uncertainty as uncertainty_module
+from metrics.core.arrays import Coded
+from metrics.numerics import sums as sums_module
+from metrics.numerics import tokens
+from metrics.numerics.confidences import in_order, influence, ranking_of
+from metrics.numerics.order import closed_up, counts_in_order, dense_ranks
+from metrics.numerics.ranks import placements, ranks_of, roc_influence, wins
+from metrics.reading import id_index, tables
+from metrics.reading import numbers as numbers_module
+from metrics.reading import text as text_module
+from metrics.reading.column_kinds import RankedLabel
+from metrics.reading.columns import Cells
+from metrics.reading.id_index import Index
 from tests.metrics.worlds import world
 
 KINDS_OF_IDS: dict[str, Callable[[random.Random], str]] = {
@@ -63,8 +68,8 @@ def test_a_slice_of_a_column_is_looked_up_by_its_own_cells() -> None:
 
 @pytest.mark.parametrize("steps", [200, 2])
 def test_ids_that_collide_are_told_apart_by_their_bytes(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_index, "_slots_of", lambda words, bits: np.zeros(len(words[0]), np.int64))
-    monkeypatch.setattr(_index, "_MOST_STEPS", steps)
+    monkeypatch.setattr(id_index, "_slots_of", lambda words, bits: np.zeros(len(words[0]), np.int64))
+    monkeypatch.setattr(id_index, "_MOST_STEPS", steps)
     looked_up([str(number) for number in range(90)], [str(number) for number in range(200)])
 
 
@@ -130,7 +135,7 @@ def test_sorted_answers_keep_their_ranking_in_every_part() -> None:
 
 def _cells(texts: list[str]) -> Cells:
     data = "id,y\n" + "".join(f'{row},"{text}"\n' for row, text in enumerate(texts))
-    return Cells(_tables.read_table(data.encode(), lambda names, line: []), "y", "id")
+    return Cells(tables.read_table(data.encode(), lambda names, line: []), "y", "id")
 
 
 @pytest.mark.parametrize(
@@ -147,10 +152,10 @@ def _cells(texts: list[str]) -> Cells:
 )
 def test_two_words_are_told_apart_the_same_way_in_a_hurry(texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     fast = _cells(texts)
-    quick = _numbers.read_ranked(fast)
+    quick = numbers_module.read_ranked(fast)
     slow = _cells(texts)
-    monkeypatch.setattr(_numbers, "_halves", lambda array, filled: None)
-    plain = _numbers.read_ranked(slow)
+    monkeypatch.setattr(numbers_module, "_halves", lambda array, filled: None)
+    plain = numbers_module.read_ranked(slow)
     assert [quick[0].values[code] for code in quick[0].codes] == [plain[0].values[code] for code in plain[0].codes]
     np.testing.assert_array_equal(quick[1], plain[1])
     assert fast.problems == slow.problems
@@ -164,25 +169,30 @@ def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> N
     numbers = np.array([1e16, 1.0, -1e16, 0.1, 3e-300])
     data = b'a,b\n"x\ny",1\n2,.5\n'
 
-    def cut() -> _tokens.Tokens:
-        return _tokens.tokens(pa.array(texts), None, _tokens.in_words(lowercase=True), distinct=True)
+    def cut() -> tokens.Tokens:
+        return tokens.tokens(pa.array(texts), None, tokens.in_words(lowercase=True), distinct=True)
 
-    whole, hashes, total = cut(), _uncertainty.hashes_of(ids), _sums.exact_sum(numbers)
-    places = _scan.places_of(10, data)
-    for module, name in ((_tokens, "BLOCK"), (_uncertainty, "_BYTES"), (_sums, "_BLOCK"), (_scan, "_BLOCK")):
+    whole, hashes, total = cut(), uncertainty_module.hashes_of(ids), sums_module.exact_sum(numbers)
+    places = text_module.places_of(10, data)
+    for module, name in (
+        (tokens, "BLOCK"),
+        (uncertainty_module, "_BYTES"),
+        (sums_module, "_BLOCK"),
+        (text_module, "_BLOCK"),
+    ):
         monkeypatch.setattr(module, name, block)
-    monkeypatch.setattr(_tables, "_BLOCK", block)
+    monkeypatch.setattr(tables, "_BLOCK", block)
     parts = cut()
     assert (parts.vocabulary, parts.codes.tolist(), parts.starts.tolist()) == (
         whole.vocabulary,
         whole.codes.tolist(),
         whole.starts.tolist(),
     )
-    assert _uncertainty.hashes_of(ids).tolist() == hashes.tolist()
-    assert _sums.exact_sum(numbers) == total
-    assert _scan.places_of(10, data).tolist() == places.tolist() == [3, 6, 11, 16]
-    assert _scan.scan(data).line_ends == 4
-    assert _tables.trimmed(pa.array(["a b", " c", "d\u00a0"])).to_pylist() == ["a b", "c", "d"]
+    assert uncertainty_module.hashes_of(ids).tolist() == hashes.tolist()
+    assert sums_module.exact_sum(numbers) == total
+    assert text_module.places_of(10, data).tolist() == places.tolist() == [3, 6, 11, 16]
+    assert text_module.scan(data).line_ends == 4
+    assert tables.trimmed(pa.array(["a b", " c", "d\u00a0"])).to_pylist() == ["a b", "c", "d"]
 
 
 WRITTEN = (".5", "5.", "-.5", "+5.", "+.5e3", "5.e3", "-5.E-2", ".0", "0.", "00.50", "1e0000000001", "+1", "12.25")
@@ -192,19 +202,19 @@ NONE = (".", "+.", "e5", ".e5", "5.e", "5.e+", "..5", "5..", ".5.", "+-.5", "5. 
 @pytest.mark.parametrize("text", WRITTEN)
 def test_a_point_at_either_end_is_read_the_same_in_a_hurry_and_in_an_explained_file(text: str) -> None:
     quick, slow = _cells([text, "2"]), _cells([text, "2", "?"])
-    assert _numbers.read_numbers(quick).tolist() == [float(text), 2.0]
-    assert _numbers.read_numbers(slow).tolist()[:2] == [float(text), 2.0]
+    assert numbers_module.read_numbers(quick).tolist() == [float(text), 2.0]
+    assert numbers_module.read_numbers(slow).tolist()[:2] == [float(text), 2.0]
     assert quick.problems == []
     assert [problem.count for problem in slow.problems] == [1]
-    assert float(_numbers.to_decimal(text) or 0) == float(text)
+    assert float(numbers_module.to_decimal(text) or 0) == float(text)
 
 
 @pytest.mark.parametrize("text", NONE)
 def test_a_point_or_an_exponent_alone_is_no_number(text: str) -> None:
     cells = _cells([text, "2"])
-    assert np.isnan(_numbers.read_numbers(cells)[0])
+    assert np.isnan(numbers_module.read_numbers(cells)[0])
     assert [problem.line for problem in cells.problems] == [2]
-    assert _numbers.to_decimal(text) is None
+    assert numbers_module.to_decimal(text) is None
 
 
 @pytest.mark.parametrize(
@@ -212,8 +222,8 @@ def test_a_point_or_an_exponent_alone_is_no_number(text: str) -> None:
 )
 @pytest.mark.parametrize("head", ["id,y\n", "\n \nid,y\n"])
 def test_lines_that_are_counted_are_those_that_are_searched(head: str, body: str) -> None:
-    def read() -> _tables.Table:
-        return _tables.read_table((head + body).encode(), lambda names, line: [], may_be_empty=True)
+    def read() -> tables.Table:
+        return tables.read_table((head + body).encode(), lambda names, line: [], may_be_empty=True)
 
     searched, counted = read().lines.tolist(), read()
     counted.let_go(())
@@ -228,17 +238,17 @@ def test_all_pieces_are_read_together_as_one_by_one(seed: int) -> None:
     letters = ["a", "B", "Σ", "İ", "ß", "\u00a0", "\x1c", "\u2003", ""]
     texts = ["".join(dice.choices(letters, k=dice.randrange(4))) for _ in range(dice.randrange(6))]
 
-    def read(reader: _tokens.Reader) -> list[list[str]]:
+    def read(reader: tokens.Reader) -> list[list[str]]:
         found, counts = reader(texts)
         flat = iter(found)
         pieces = [[next(flat) for _ in range(count)] for count in ([1] * len(texts) if counts is None else counts)]
         assert list(flat) == []
         return pieces
 
-    assert read(_tokens.in_words(lowercase=True)) == [text.lower().split() for text in texts]
-    assert read(_tokens.in_words(lowercase=False)) == [text.split() for text in texts]
-    assert read(_tokens.kept) == [[text] if text.strip() else [] for text in texts]
-    assert read(_tokens.stripped) == [[text.strip()] if text.strip() else [] for text in texts]
+    assert read(tokens.in_words(lowercase=True)) == [text.lower().split() for text in texts]
+    assert read(tokens.in_words(lowercase=False)) == [text.split() for text in texts]
+    assert read(tokens.kept) == [[text] if text.strip() else [] for text in texts]
+    assert read(tokens.stripped) == [[text.strip()] if text.strip() else [] for text in texts]
 
 
 @pytest.mark.parametrize("metric", metrics.catalogue(), ids=lambda metric: metric.key)
@@ -246,7 +256,7 @@ def test_all_resamples_are_summed_up_together_as_one_by_one(
     metric: metrics.Metric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    together = _uncertainty._totals
+    together = uncertainty_module._totals
 
     def compared(total: Any, drawn: np.ndarray) -> np.ndarray | None:
         quick, slow = together(total, drawn), [total(sums) for sums in drawn]
@@ -254,7 +264,7 @@ def test_all_resamples_are_summed_up_together_as_one_by_one(
         seen.append(metric.key)
         return quick
 
-    monkeypatch.setattr(_uncertainty, "_totals", compared)
+    monkeypatch.setattr(uncertainty_module, "_totals", compared)
     found = world(metric, 1)
     result = metrics.prepare(metric.key, found.truth_csv()).evaluate(found.submission_csv(), uncertainty=True)
     assert set(result.uncertainty) == {"public", "private", "overall"}
@@ -267,4 +277,4 @@ def test_a_total_that_misreads_columns_is_asked_one_by_one() -> None:
     def share(sums: np.ndarray) -> float:
         return float(sums[0] / sums.sum()) if sums.ndim == 1 else sums[0] / sums.sum()
 
-    assert _uncertainty._totals(share, drawn).tolist() == [share(sums) for sums in drawn]  # type: ignore[union-attr]
+    assert uncertainty_module._totals(share, drawn).tolist() == [share(sums) for sums in drawn]  # type: ignore[union-attr]

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrics._ids import Ids
+from metrics.reading.ids import Ids
 
 PREFIXES = st.sampled_from(["", "a", "img_", "row-", "2024_", "a-longer-prefix:", "exactly8", "ü", "x" * 32, "0"])
 NUMBERS = st.lists(st.integers(0, 20_000), min_size=1, max_size=40, unique=True)

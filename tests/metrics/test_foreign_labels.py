@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import metrics
-from metrics import _pieces
 from metrics.__main__ import main
+from metrics.reading import pieces
 
 TRUTH = b"id,y,Usage\n1,True,Public\n2,False,Public\n3,True,Private\n4,False,Private\n5,True,Ignored\n"
 ANIMALS = TRUTH.replace(b"True", b"dog").replace(b"False", b"cat")
@@ -89,7 +89,7 @@ def test_a_large_file_is_told_the_same_piece_by_piece(monkeypatch: pytest.Monkey
     wrong, late = ("id,y\n" + "".join(f"{i},{y.upper()}\n" for i, y, _ in rows)).encode(), b""
     late = wrong.replace(b"2999,FALSE", b"2999,False")
     told = [truth.evaluate(file).warnings for file in (wrong, late)]
-    monkeypatch.setattr(_pieces, "PIECE", 1000)
+    monkeypatch.setattr(pieces, "PIECE", 1000)
     assert [truth.evaluate(file).warnings for file in (wrong, late)] == told
     assert [len(one) for one in told] == [1, 0]
 

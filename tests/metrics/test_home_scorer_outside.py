@@ -29,8 +29,8 @@ def score(solution, submission, row_id_column_name):
 '''
 OURS = '''
 """Mean absolute error."""
-from metrics._contract import Example, Metric
-from metrics._inputs import Number
+from metrics.core.contract import Example, Metric
+from metrics.reading.column_kinds import Number
 import numpy as np
 
 

@@ -12,7 +12,8 @@ import pytest
 
 import metrics
 from leaderboard.scorer import clean_environment
-from metrics import _cage, _outside, _outside_metric, _outside_run
+from metrics.sandbox import isolation, metric_files, outside_metric
+from metrics.sandbox import processes as processes_module
 
 TRUTH = b"id,y,Usage\n1,1,Public\n2,0,Public\n3,1,Private\n4,0,Private\n"
 MINE = b"id,y\n1,1\n2,0\n3,1\n4,1\n"
@@ -34,15 +35,15 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "packages"
     (folder / "scales").mkdir(parents=True)
     (folder / "scales" / "__init__.py").write_text(PACKAGE)
-    _outside._facts.clear()
-    _outside_metric._metrics.clear()
-    _outside_run.close()
+    metric_files._facts.clear()
+    outside_metric._metrics.clear()
+    processes_module.close()
     yield folder
-    _outside_run.close()
+    processes_module.close()
 
 
 def inspected(packages: Path) -> metrics.OutsideFile:
-    _outside_run.close()
+    processes_module.close()
     return metrics.outside_file(packages.parent / "metrics" / "agreeing.py", again=True)
 
 
@@ -75,7 +76,7 @@ def test_the_processes_of_the_scorer_reach_the_same_packages(packages: Path) -> 
     assert "canary" not in str(environment)
 
 
-@pytest.mark.skipif(bool(_cage.available()), reason="this kernel seals no process")
+@pytest.mark.skipif(bool(isolation.available()), reason="this kernel seals no process")
 def test_in_the_folders_of_packages_nothing_is_written(packages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(packages))
     (packages / "scales" / "__init__.py").write_text(f"open({str(packages / 'left.txt')!r}, 'w')\n{PACKAGE}")
@@ -101,7 +102,7 @@ def test_a_folder_around_the_site_or_its_state_stays_closed(tmp_path: Path) -> N
     assert "PYTHONPATH" not in clean_environment({"PYTHONPATH": str(site)})
 
 
-@pytest.mark.skipif(bool(_cage.available()), reason="this kernel seals no process")
+@pytest.mark.skipif(bool(isolation.available()), reason="this kernel seals no process")
 def test_olga_reads_which_package_is_missing_and_which_folder_is_closed(
     packages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

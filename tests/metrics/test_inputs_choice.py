@@ -372,7 +372,7 @@ def test_more_rows_make_smaller_differences_mean_something() -> None:
 
 
 def test_a_large_truth_is_measured_on_some_of_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("metrics._baselines.MOST_ROWS", 3000)
+    monkeypatch.setattr("metrics.checks.baselines.MOST_ROWS", 3000)
     report = metrics.check_truth("accuracy", split_table("id,y", lambda i, dice: dice.choice(LABELS), 9000))
     assert (report.rows, report.measured_rows) == (9000, 3000)
     assert report.baselines[-1].values["private"]["value"] == 1.0

@@ -13,9 +13,9 @@ from sklearn import metrics as sk
 from sklearn.preprocessing import MultiLabelBinarizer
 
 import metrics
-from metrics._evaluate import value_of
-from metrics._parameters import chosen
-from metrics._uncertainty import Part
+from metrics.core.evaluate import value_of
+from metrics.core.parameters import chosen
+from metrics.core.uncertainty import Part
 from tests.metrics.worlds import world
 
 Sets = list[list[str]]
@@ -278,7 +278,7 @@ def test_sets_are_counted_alike_in_blocks_of_any_size(monkeypatch: pytest.Monkey
         for average in ("samples", "macro"):
             whole = score(key, truth, said, average=average)
             for size in (1, 2, 7):
-                monkeypatch.setattr("metrics._labelsets._BLOCK", size)
+                monkeypatch.setattr("metrics.numerics.label_sets._BLOCK", size)
                 assert score(key, truth, said, average=average) == whole
 
 

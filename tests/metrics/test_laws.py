@@ -18,8 +18,8 @@ import pandas as pd
 import pytest
 
 import metrics
-from metrics import _inputs as kinds
-from metrics._parameters import chosen
+from metrics.core.parameters import chosen
+from metrics.reading import column_kinds as kinds
 from tests.metrics.worlds import World, world
 
 CATALOGUE = metrics.catalogue()
@@ -381,7 +381,7 @@ def test_only_the_reading_that_can_be_gamed_needs_a_confirmation() -> None:
 
 
 def test_the_exact_sum_knows_no_order() -> None:
-    from metrics._sums import exact_sum
+    from metrics.numerics.sums import exact_sum
 
     dice = np.random.default_rng(3)
     check: Callable[[np.ndarray], float] = lambda values: float(exact_sum(values))  # noqa: E731

@@ -17,8 +17,8 @@ from django.core.management.commands.makemessages import TranslatableFile
 import metrics
 from leaderboard.management.commands import makemessages
 from metrics import Message
-from metrics._errors import shown
-from metrics._messages import joined, listed, restored
+from metrics.core.errors import shown
+from metrics.core.messages import joined, listed, restored
 
 LIBRARY = Path(metrics.__file__).parent
 NASTY = ("{0}", "{column}", "{column.__class__.__mro__}", "{", "}", "{{column}}", "%(column)s", "{count}", "\\1")
@@ -117,7 +117,7 @@ def test_the_command_for_translators_finds_messages_and_what_metrics_say_of_them
     command = makemessages.Command()
     command.domain, command.verbosity = "django", 0
     command.process_files(
-        [TranslatableFile(str(LIBRARY), path.name, str(tmp_path)) for path in sorted(LIBRARY.glob("*.py"))]
+        [TranslatableFile(str(path.parent), path.name, str(tmp_path)) for path in sorted(LIBRARY.rglob("*.py"))]
     )
     merged = subprocess.run(["msguniq", tmp_path / "django.pot"], check=True, capture_output=True, text=True).stdout
     found = re.findall(r'^msgid(?:_plural)? ((?:".*"\n)+)', merged, re.MULTILINE)

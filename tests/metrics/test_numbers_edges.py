@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import metrics
-from metrics._arrays import take
-from metrics._explain import rows_csv
-from metrics._figures import Grid
-from metrics._parameters import chosen
+from metrics.core.arrays import take
+from metrics.core.explanation import rows_csv
+from metrics.core.figures import Grid
+from metrics.core.parameters import chosen
 from tests.metrics.number_files import csv, faults, refusals, score
 
 RANKED = ("pearson", "spearman", "kendall_tau", "columnwise_spearman")

@@ -21,9 +21,10 @@ import pandas as pd
 import pytest
 
 import metrics
-from metrics import _kaggle_metric_utilities as stand_in
-from metrics import _outside, _outside_metric, _outside_run
 from metrics.__main__ import main
+from metrics.sandbox import kaggle_metric_utilities as stand_in
+from metrics.sandbox import metric_files, outside_metric
+from metrics.sandbox import processes as processes_module
 from tests.metrics.answer_files import split_table
 from tests.site import patience
 
@@ -105,7 +106,7 @@ def _one_waiting_process() -> Iterator[None]:
         for name in ("SECRET_KEY", "DATABASE_URL", "REDIS_URL"):
             patch.setenv(name, "canary")
         yield
-    _outside_run.close()
+    processes_module.close()
 
 
 @pytest.fixture
@@ -114,8 +115,8 @@ def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Drop:
     folder = tmp_path / "metrics"
     folder.mkdir()
     monkeypatch.setenv("METRICS_DIR", str(folder))
-    _outside._facts.clear()
-    _outside_metric._metrics.clear()
+    metric_files._facts.clear()
+    outside_metric._metrics.clear()
 
     def put(key: str, text: str) -> metrics.OutsideFile:
         path = folder / f"{key}.py"
@@ -148,7 +149,7 @@ def test_a_kaggle_file_in_the_folder_is_a_metric(drop: Drop) -> None:
     metric = metrics.get("class_auc")
     assert (metric.title, metric.direction, metric.parameters) == ("Class auc", "maximize", ())
     assert metric.summary.startswith("Macro-averaged area under the ROC curve")
-    assert metric.version == file.version == _outside._hash(CLASSES.encode())[:12]
+    assert metric.version == file.version == metric_files._hash(CLASSES.encode())[:12]
     assert metric.is_outside
     assert not metric.has_best
     assert metric.source_path.read_text() == CLASSES
@@ -236,7 +237,7 @@ def test_without_usage_there_is_one_value(drop: Drop) -> None:
 def test_dice_fall_the_same_way_in_every_process(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
     drop("coin", body("return random.random() + np.random.rand() + hash('x') % 7", "import random\nimport numpy as np"))
     first = score("coin")
-    monkeypatch.setattr(_outside_run, "_forked", lambda folder, load: None)
+    monkeypatch.setattr(processes_module, "_forked", lambda folder, load: None)
     assert score("coin") == first
 
 
@@ -465,7 +466,7 @@ def test_an_endless_loop_is_ended(drop: Drop, monkeypatch: pytest.MonkeyPatch) -
 def test_nobody_takes_the_machines_room_for_threads(drop: Drop, waits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tens of thousands fit into the memory of one metric, and no system has room for more."""
     if not waits:
-        monkeypatch.setattr(_outside_run, "_forked", lambda folder, load: None)
+        monkeypatch.setattr(processes_module, "_forked", lambda folder, load: None)
     lock = "lock = threading.Lock()\nlock.acquire()"
     crowd = "while lock.locked():\n    threading.Thread(target=lock.acquire).start()"
     drop("crowd", body(crowd, f"import threading\nthreading.stack_size(32768)\n{lock}"))
@@ -574,7 +575,7 @@ def test_one_that_kills_the_waiting_process_harms_nobody(drop: Drop, monkeypatch
     drop("patricide", body("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\nreturn 1.0"))
     drop("count", body("return len(solution)"))
     # Without the waiting process it would end this one.
-    monkeypatch.setattr(_outside_run, "_alone", lambda folder: 1)
+    monkeypatch.setattr(processes_module, "_alone", lambda folder: 1)
     with suppress(metrics.MetricFailed):
         score("patricide")
     assert score("count").overall == 12.0
@@ -848,12 +849,12 @@ def test_a_text_that_was_tampered_with_is_not_the_earlier_version(drop: Drop, tm
 def test_what_was_inspected_is_not_inspected_again(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
     drop("one", body("return 1.0"))
     drop("broken", "x = 1")
-    _outside._facts.clear()
+    metric_files._facts.clear()
 
     def no_process(*_: object, **__: object) -> dict[str, Any]:
         raise AssertionError
 
-    monkeypatch.setattr(_outside, "run", no_process)
+    monkeypatch.setattr(metric_files, "run", no_process)
     assert [metric.key for metric in metrics.catalogue() if metric.is_outside] == ["one"]
     with pytest.raises(AssertionError):
         metrics.outside_file(Path(os.environ["METRICS_DIR"]) / "one.py", again=True)
@@ -864,7 +865,7 @@ def test_a_spoiled_memory_is_made_anew(drop: Drop, tmp_path: Path, text: str) ->
     drop("one", body("return 1.0"))
     for path in (tmp_path / "metrics" / ".inspected").glob("*.json"):
         path.write_text(text)
-    _outside._facts.clear()
+    metric_files._facts.clear()
     assert metrics.get("one").title == "One"
 
 
@@ -879,7 +880,7 @@ def test_what_is_spoiled_takes_no_other_metric_along(drop: Drop, tmp_path: Path)
             {"best": "high", "title": 5, "direction": "up", "submission_columns": 5, "group": "Numbers", "more": 1}
         )
     )
-    _outside._facts.clear()
+    metric_files._facts.clear()
     assert [(metric.key, metric.group) for metric in metrics.catalogue() if metric.is_outside] == [("two", "Numbers")]
     assert (metrics.get("two").title, metrics.get("two").has_best) == ("Two", False)
     with pytest.raises(metrics.UnknownMetric):

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import metrics
-from metrics import _cells, _pieces, _tables
-from metrics._cells import Cells
-from metrics._errors import Refused
-from metrics._stream import measure_in_pieces
+from metrics.core.errors import Refused
+from metrics.reading import columns as columns_module
+from metrics.reading import pieces as pieces_module
+from metrics.reading import tables
+from metrics.reading.columns import Cells
+from metrics.reading.stream import measure_in_pieces
 from tests.metrics.hostile import CASES
 from tests.metrics.hostile_case import Case
 from tests.metrics.worlds import world
@@ -34,7 +36,7 @@ HOW_ROWS_ARE_WRITTEN: dict[str, Callable[[random.Random], str]] = {
 def said_of(data: bytes) -> object:
     """All that is known of a table, or what it was refused for."""
     try:
-        table = _tables.read_table(data, lambda names, line: [])
+        table = tables.read_table(data, lambda names, line: [])
     except Refused as refused:
         return [problem.as_dict() for problem in refused.problems]
     columns = [table.column(name).to_pylist() for name in table.names]
@@ -48,15 +50,15 @@ def test_a_table_read_in_pieces_is_the_table(rows: str, seed: int, monkeypatch: 
     data = "\n".join(["id,y", *(HOW_ROWS_ARE_WRITTEN[rows](dice) for _ in range(40)), "", "", ""]).encode()
     whole = said_of(data)
     for size in (1, 7, 50):
-        monkeypatch.setattr(_pieces, "PIECE", size)
+        monkeypatch.setattr(pieces_module, "PIECE", size)
         assert said_of(data) == whole
 
 
 def test_a_column_of_texts_that_hardly_repeat_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_cells, "_TRIED", 4)
+    monkeypatch.setattr(columns_module, "_TRIED", 4)
     for answers, is_left in (("abca", True), ("abab", False), ("abc", False), ("abcaaaaaaa", True)):
         data = "id,y\n" + "".join(f"{row},{answer}\n" for row, answer in enumerate(answers))
-        table = _tables.read_table(data.encode(), lambda names, line: [])
+        table = tables.read_table(data.encode(), lambda names, line: [])
         coded = Cells(table, "y", "id").coded(may_repeat=True)
         assert [coded.values[code] for code in coded.codes] == list(answers)
         assert (coded.size == len(coded)) is (is_left or len(set(answers)) == len(answers))
@@ -86,7 +88,7 @@ def test_a_file_scored_in_pieces_has_the_same_score_to_the_last_digit(
     submission = found.submission_csv(dice)
     whole = outcome(truth, submission)
     for size in (30, 200):
-        monkeypatch.setattr(_pieces, "PIECE", size)
+        monkeypatch.setattr(pieces_module, "PIECE", size)
         assert outcome(truth, submission) == whole
 
 
@@ -96,7 +98,7 @@ def test_which_metrics_are_scored_in_pieces(key: str, monkeypatch: pytest.Monkey
     truth = metrics.prepare(key, found.truth_csv())
     submission = found.submission_csv()
     assert measure_in_pieces(truth, submission, uncertainty=False) is None  # a small file is one piece
-    monkeypatch.setattr(_pieces, "PIECE", 100)
+    monkeypatch.setattr(pieces_module, "PIECE", 100)
     assert (measure_in_pieces(truth, submission, uncertainty=False) is None) is WHOLE[key]
     path = tmp_path / "submission.csv"
     path.write_bytes(submission)
@@ -113,7 +115,7 @@ def test_each_input_of_the_list_is_told_the_same_in_pieces(
     whole = outcome(truth, case.data)
     path = tmp_path / "submission.csv"
     path.write_bytes(case.data)
-    monkeypatch.setattr(_pieces, "PIECE", len(case.data) // 3 + 1)
+    monkeypatch.setattr(pieces_module, "PIECE", len(case.data) // 3 + 1)
     assert outcome(truth, case.data) == whole
     assert outcome(truth, path) == whole
 
@@ -145,7 +147,7 @@ def test_every_fault_is_told_as_if_the_file_were_read_at_once(
     submission = "\n".join(["id,y", *FAULTS[fault](rows)]).encode()
     whole = outcome(truth, submission)
     for size in (1, 30):
-        monkeypatch.setattr(_pieces, "PIECE", size)
+        monkeypatch.setattr(pieces_module, "PIECE", size)
         assert outcome(truth, submission) == whole
 
 
@@ -155,7 +157,7 @@ def test_rows_that_may_be_missing_are_missing_in_pieces_too(monkeypatch: pytest.
     )
     submission = b"id,y\n4,a 0.2\n1,a 0.9\n"
     whole = outcome(truth, submission)
-    monkeypatch.setattr(_pieces, "PIECE", 10)
+    monkeypatch.setattr(pieces_module, "PIECE", 10)
     assert outcome(truth, submission) == whole
     twice = outcome(truth, submission + b"4,b 0.3\n")
     assert isinstance(twice, list)
@@ -169,6 +171,6 @@ def test_sorted_and_shuffled_files_have_one_score_in_pieces(monkeypatch: pytest.
     truth = "id,y\n" + "".join(f"{row},{value!r}\n" for row, value in enumerate(answers))
     prepared = metrics.prepare("rmse", truth.encode())
     whole = outcome(prepared, "\n".join(["id,y", *rows]).encode())
-    monkeypatch.setattr(_pieces, "PIECE", 1000)
+    monkeypatch.setattr(pieces_module, "PIECE", 1000)
     for order in (range(500), dice.permutation(500)):
         assert outcome(prepared, "\n".join(["id,y", *(rows[row] for row in order)]).encode()) == whole

@@ -13,10 +13,10 @@ import pytest
 from sklearn import metrics as sk
 
 import metrics
-from metrics._arrays import take
-from metrics._class_columns import Classes
-from metrics._contract import sums_of
-from metrics._parameters import chosen
+from metrics.core.arrays import take
+from metrics.core.contract import sums_of
+from metrics.core.parameters import chosen
+from metrics.reading.class_columns import Classes
 from tests.metrics.arrays import binary, close, score, table, tied
 
 seeds = pytest.mark.parametrize("seed", range(5))

@@ -171,7 +171,7 @@ def test_coleridge_counts_equal_the_definition(
 
 
 def test_counting_below_equals_counting_one_by_one() -> None:
-    from metrics._ranks import count_below
+    from metrics.numerics.ranks import count_below
 
     dice = random.Random(8)
     for size in (1, 2, 17, 64):

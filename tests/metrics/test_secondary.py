@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import metrics
-from metrics import _pieces
 from metrics.__main__ import main
-from metrics._registry import built_in
-from metrics._secondary import Asked
+from metrics.core.registry import built_in
+from metrics.core.secondary import Asked
+from metrics.reading import pieces
 
 BUILT_IN = tuple(built_in().values())
 TRUTH = b"id,y,w,Usage\n1,0,1,Public\n2,1,2,Public\n3,0,1,Private\n4,1,3,Private\n"
@@ -93,7 +93,7 @@ def test_a_secondary_metric_that_stumbles_costs_nobody_the_score(
         raise RuntimeError("the answer of row 4 is 1")
 
     prepared = metrics.prepare("mae", TRUTH, secondary=[("weighted_mae", {"weight": "w"}), ("r2", {})])
-    monkeypatch.setattr("metrics._secondary.measure", stumble)
+    monkeypatch.setattr("metrics.core.secondary.measure", stumble)
     with caplog.at_level(logging.ERROR):
         result = prepared.evaluate(FILE)
     assert result.public == pytest.approx(0.2)
@@ -120,7 +120,7 @@ def test_a_large_file_gives_the_same_digits_piece_by_piece(monkeypatch: pytest.M
     prepared = metrics.prepare("rmse", truth, secondary=asked)
     for data in (file, odd):
         at_once = prepared.evaluate(data)
-        monkeypatch.setattr(_pieces, "PIECE", 4000)
+        monkeypatch.setattr(pieces, "PIECE", 4000)
         in_pieces = prepared.evaluate(data)
         monkeypatch.undo()
         assert in_pieces.secondary == at_once.secondary

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import metrics
-from metrics._pieces import PIECE
-from metrics._registry import built_in
+from metrics.core.registry import built_in
+from metrics.reading.pieces import PIECE
 from tests.metrics.worlds import World, world
 
 pytestmark = pytest.mark.thorough
@@ -251,7 +251,7 @@ def test_a_file_that_can_be_read_is_not_blamed_for_the_memory_that_measuring_tak
     def measure(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("metrics._truth.measure", measure)
+    monkeypatch.setattr("metrics.core.truth.measure", measure)
     truth = metrics.prepare("f1", b"id,y\n1,a\n2,b\n")
     assert read_by(truth, b"id,y\n1,a\n2,b\n") == ("failed",)
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import metrics
-from metrics._arrays import take
-from metrics._evaluate import value_of
-from metrics._uncertainty import Part, buckets_of, hashes_of
+from metrics.core.arrays import take
+from metrics.core.evaluate import value_of
+from metrics.core.uncertainty import Part, buckets_of, hashes_of
 from tests.metrics.worlds import world
 
 

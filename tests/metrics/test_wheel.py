@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import metrics
-from metrics._wheel import NEEDS
+from metrics.core.wheel import NEEDS
 from tests.metrics.test_vectors import CASES
 
 pytestmark = pytest.mark.thorough

@@ -15,7 +15,7 @@ import metrics
 from leaderboard import hosting, sentences
 from leaderboard.models import ApiToken, Competition, Split, User
 from leaderboard.web.visitors import _search
-from metrics._registry import built_in
+from metrics.core.registry import built_in
 from tests.conftest import enter, hand_in, make_competition
 from tests.web.languages import CODE, Bracketed, second_language
 from tests.web.test_join import signed_in

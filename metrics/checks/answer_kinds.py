@@ -1,0 +1,222 @@
+"""What the answers of a truth look like, from a few thousand cells: 0 and 1, classes, quantities, texts, masks …"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..core.messages import Message
+from ..reading.numbers import to_decimal
+
+MOST_CELLS = 20_000
+_FEW = 30
+_LABEL_WORDS = 15
+_MOST_DIGITS = 18
+"""Of a pixel's number; Python reads no more than 4,300."""
+_LONG = 65_536
+_NUMBERS = re.compile(r"[0-9]+( [0-9]+)*")
+_FOREIGN = (
+    (re.compile(r"[+-]?\d+,\d+"), Message("numbers with a decimal comma, to be written with a point")),
+    (re.compile(r"[+-]?[\d.,]+\s*%"), Message("numbers with a percent sign, to be written without it")),
+    (
+        re.compile(r"[+-]?\d{1,3}(\.\d{3})*(,\d+)?|[+-]?\d{1,3}(,\d{3})*(\.\d+)?"),
+        Message("numbers with marks between the thousands, to be written without them and with a point"),
+    ),
+    (
+        re.compile(r"[€$£]\s*[+-]?\d[\d.,]*|[+-]?\d[\d.,]*\s*[€$£]"),
+        Message("numbers with a currency, to be written without it"),
+    ),
+)
+_TIMES = ("time", "times", "duration", "days", "weeks", "months", "years", "tenure", "lifetime", "survival", "followup")
+_EVENTS = ("event", "events", "status", "death", "dead", "died", "churn", "churned", "failure", "failed", "observed")
+_BETWEEN = re.compile(r"[\s,;|]+")
+
+
+@dataclass(frozen=True)
+class Nature:
+    """``words`` say what was seen; ``groups`` and ``keys`` are the usual metrics for it, most usual first. A key that
+    no metric has is nothing but a wish."""
+
+    name: str
+    words: Message
+    groups: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+_USUAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "binary": (
+        ("Probabilities", "Labels"),
+        ("roc_auc", "log_loss", "average_precision", "brier", "binary_f1", "accuracy", "matthews_correlation", "f1"),
+    ),
+    "classes": (
+        ("Labels", "Probabilities", "Clusterings"),
+        ("accuracy", "f1", "balanced_accuracy", "cohen_kappa", "multiclass_log_loss", "matthews_correlation"),
+    ),
+    "levels": (
+        ("Labels", "Numbers", "Probabilities"),
+        ("cohen_kappa", "accuracy", "f1", "rmse", "mae", "multiclass_log_loss"),
+    ),
+    "numbers": (("Numbers",), ("rmse", "mae", "r2", "median_absolute_error", "spearman", "pearson")),
+    "foreign numbers": (("Numbers",), ("rmse", "mae", "r2")),
+    "sizes": (("Numbers",), ("rmsle", "rmse", "mae", "mape", "r2")),
+    "number columns": (("Numbers",), ("columnwise_rmse", "columnwise_rmsle", "columnwise_spearman")),
+    "mixed numbers": ((), ("columnwise_rmse", "columnwise_rmsle", "columnwise_spearman")),
+    "shares": (("Probabilities", "Numbers"), ("kl_divergence", "columnwise_rmse")),
+    "binary columns": (("Probabilities", "Labels"), ("columnwise_roc_auc", "columnwise_log_loss", "thresholded_f1")),
+    "class columns": (("Probabilities", "Labels"), ("multiclass_log_loss", "top_k_accuracy", "columnwise_roc_auc")),
+    "time and event": (("Survival",), ("survival_concordance",)),
+    "label sets": (("Labels", "Rankings", "Text"), ("multilabel_f1", "jaccard", "map_at_k", "exact_match")),
+    "sparse labels": (("Rankings", "Labels"), ("global_average_precision", "multilabel_f1", "map_at_k")),
+    "phrases": (("Text", "Labels"), ("coleridge_fbeta", "word_jaccard")),
+    "text": (("Text",), ("word_jaccard", "token_f1", "levenshtein")),
+    "names": (("Rankings", "Labels", "Text"), ("map_at_k", "accuracy", "levenshtein")),
+    "masks": (("Masks and boxes",), ("dice", "iou")),
+    "boxes": (("Masks and boxes",), ("box_map", "mean_precision_at_iou")),
+}
+
+
+def nature_of(columns: Sequence[Sequence[str]], names: Sequence[str]) -> Nature:
+    """The nature of the target columns, by their cells."""
+    if not columns:
+        return Nature("nothing", Message("missing"), (), ())
+    name, words = _of_several(columns, names) if len(columns) > 1 else _of_one(columns[0])
+    groups, keys = _USUAL.get(name, ((), ()))
+    return Nature(name, words, groups, keys)
+
+
+def _of_several(columns: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[str, Message]:
+    natures = {_of_one(column)[0] for column in columns}
+    many = len(columns)
+    told = [name.casefold() for name in names]
+    if set(told) == {"time", "event"} or (len(told) == 2 and told[0] in _TIMES and told[1] in _EVENTS):
+        return "time and event", Message("a time and whether the event was seen")
+    if natures <= {"binary"}:
+        if all(row.count("1") == 1 for row in zip(*columns, strict=True)):
+            return "class columns", Message.counted(
+                many,
+                "{count} column of 0 and 1 with one 1 in each row",
+                "{count} columns of 0 and 1 with one 1 in each row",
+            )
+        return "binary columns", Message.counted(many, "{count} column of 0 and 1", "{count} columns of 0 and 1")
+    if natures <= {"binary", "numbers", "sizes", "levels"}:
+        sums = [sum(map(float, row)) for row in zip(*columns, strict=True)]
+        if all(abs(total - 1) < 1e-3 for total in sums):
+            return "shares", Message.counted(
+                many,
+                "{count} column of numbers that add up to 1",
+                "{count} columns of numbers that add up to 1",
+            )
+        if "binary" in natures:
+            return "mixed numbers", Message.counted(
+                many,
+                "{count} column, some of 0 and 1 and some of other numbers",
+                "{count} columns, some of 0 and 1 and some of other numbers",
+            )
+        return "number columns", Message.counted(many, "{count} column of numbers", "{count} columns of numbers")
+    return "mixed", Message.counted(many, "{count} column of different kinds", "{count} columns of different kinds")
+
+
+def _of_one(cells: Sequence[str]) -> tuple[str, Message]:
+    filled = [cell for cell in cells if cell]
+    if not filled:
+        return "nothing", Message("only empty cells")
+    numbers = [to_decimal(cell) for cell in filled]
+    if all(number is not None for number in numbers):
+        return _of_numbers([float(number) for number in numbers if number is not None], len(filled) < len(cells))
+    distinct = set(filled)
+    are_many = len(distinct) > _FEW or 10 * len(distinct) > len(filled)
+    for form, words in _FOREIGN if are_many else ():
+        if all(form.fullmatch(cell) for cell in distinct):
+            return "foreign numbers", words
+    if _are_masks(filled):
+        return "masks", Message("run-lengths")
+    if all(_is_box(cell) for cell in filled[:1000]):
+        return "boxes", Message("lists of four numbers or more")
+    return _of_texts(filled, len(filled) < len(cells))
+
+
+def _of_numbers(values: Sequence[float], has_blanks: bool) -> tuple[str, Message]:
+    distinct = set(values)
+    are_whole = all(value == int(value) for value in distinct if abs(value) < 1e15)
+    if distinct <= {0.0, 1.0}:
+        return "binary", Message("0 and 1")
+    if len(distinct) == 1:
+        return "numbers", Message("the same number in each row")
+    if are_whole and len(distinct) <= _FEW and 10 * len(distinct) <= len(values):
+        if has_blanks:
+            return "sparse labels", _some_labels(len(distinct))
+        if sorted(distinct) == [min(distinct) + step for step in range(len(distinct))] and len(distinct) <= 10:
+            return "levels", Message(
+                "whole numbers from {low} to {high}", low=f"{min(distinct):g}", high=f"{max(distinct):g}"
+            )
+        return "classes", Message.counted(
+            len(distinct), "{count} class with numbers for names", "{count} classes with numbers for names"
+        )
+    middle = sorted(values)[len(values) // 2]
+    if min(distinct) >= 0 and max(distinct) > 100 * middle > 0:
+        return "sizes", Message.counted(
+            len(distinct),
+            "{count} different number from 0, a few of them very large",
+            "{count} different numbers from 0, a few of them very large",
+        )
+    return "numbers", Message.counted(len(distinct), "{count} different number", "{count} different numbers")
+
+
+def _some_labels(count: int) -> Message:
+    return Message.counted(count, "{count} label, or none", "{count} labels, or none")
+
+
+def _are_masks(filled: Sequence[str]) -> bool:
+    """Run-lengths: pairs of a start and a length, one behind the other."""
+    if max(map(len, filled)) < 3:
+        return False
+    looked_at = [text for text in filled[:1000] if len(text) <= _LONG] or filled[:1]
+    for cell in (mask.strip() for text in looked_at for mask in text.split("|")):
+        if not _NUMBERS.fullmatch(cell):
+            return False
+        words = cell.split()
+        if max(map(len, words)) > _MOST_DIGITS:
+            return False
+        numbers = list(map(int, words))
+        starts, lengths = numbers[::2], numbers[1::2]
+        if len(starts) != len(lengths):
+            return False
+        if any(s + n > after for s, n, after in zip(starts, lengths, starts[1:], strict=False)):
+            return False
+    return True
+
+
+def _is_box(cell: str) -> bool:
+    """Four numbers or more, and hardly a word between them."""
+    tokens = _BETWEEN.split(cell)
+    numbers = sum(to_decimal(token) is not None for token in tokens)
+    return numbers >= 4 and 4 * numbers >= 3 * len(tokens)
+
+
+def _of_texts(filled: Sequence[str], has_blanks: bool) -> tuple[str, Message]:
+    words = [cell.split() for cell in filled]
+    longest = max(map(len, words))
+    distinct = {word for cell in words for word in cell}
+    if longest == 1:
+        if has_blanks:
+            return "sparse labels", _some_labels(len(distinct))
+        if 2 * len(distinct) > len(filled) > _FEW:
+            return "names", Message("{words} different words in {rows} rows", words=len(distinct), rows=len(filled))
+        return "classes", Message.counted(len(distinct), "{count} class", "{count} classes")
+    if any("|" in cell for cell in filled):
+        return "phrases", Message("phrases with | between them")
+    if len(set(filled)) <= _FEW and 10 * len(set(filled)) <= len(filled) and not _mixes(words):
+        return "classes", Message.counted(
+            len(set(filled)), "{count} class of several words", "{count} classes of several words"
+        )
+    total = sum(map(len, words))
+    if 3 * len(distinct) <= total and total <= _LABEL_WORDS * len(filled):
+        return "label sets", Message("cells with up to {most} of {labels} labels", most=longest, labels=len(distinct))
+    return "text", Message("texts")
+
+
+def _mixes(words: Sequence[Sequence[str]]) -> bool:
+    """Whether words also stand alone, as labels of a set do."""
+    alone = {cell[0] for cell in words if len(cell) == 1}
+    return any(word in alone for cell in words if len(cell) > 1 for word in cell)

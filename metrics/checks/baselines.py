@@ -1,0 +1,289 @@
+"""What files that know nothing score: the sample, the same answer in each row, random answers; and the perfect one.
+
+The candidates follow from the answers alone, whatever their kind: the most frequent cell, mean and median where cells
+are numbers, nothing at all. Those that the metric refuses are left out.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import MetricError, NotFinite, Problem, shown
+from ..core.evaluate import Result, measure
+from ..core.messages import Message, joined
+from ..core.parameters import chosen
+from ..core.truth import Truth, unscorable_parts
+from ..reading.columns import Cells
+from ..reading.numbers import to_decimal
+from ..reading.tables import csv_bytes, pick, read_table
+
+MOST_ROWS = 100_000
+"""Rows on which the files are measured; of a larger truth, this many with the lowest hashes."""
+
+MOST_CELLS = 1_000_000
+RANDOM_ROWS = 1000
+SECONDS = 20.0
+"""After this time the doubts of further files are left out."""
+
+_SEED = 7
+_RIGHT = 0.75
+_NOISE = 1e-12
+_NORMAL = 1.959963984540054
+_TOKENS = 5
+_MOST_CLASSES = 30
+_OFTEN = 0.05
+"""Share of the rows from which on the most frequent of many numbers is worth a try."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What one file scores. ``says`` are its cells in words, ``values`` per split the ``value`` with its
+    ``standard_error`` and the ends ``low`` and ``high`` of its interval, which may be ``None``."""
+
+    name: str
+    says: str
+    values: dict[str, dict[str, float | None]]
+    is_constant: bool = False
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """All files, on how many ``rows`` they were measured, and per split how far two good files must be apart to
+    differ (95 of 100 cases); empty where that cannot be told."""
+
+    files: list[Baseline]
+    rows: int
+    apart: dict[str, float]
+
+
+def baselines_of(truth: Truth) -> Baselines:
+    """Measure the files. In seconds, whatever the size of the truth."""
+    width = len(truth.scored_columns)
+    small = _fewer(truth, min(MOST_ROWS, max(1000, MOST_CELLS // max(width, 1))))
+    if small.metric.is_outside:
+        small = small.some(small.scored)
+    if small.problems or unscorable_parts(small):
+        return Baselines([], 0, {})
+    measured = _Measured(small, time.process_time() + SECONDS)
+    columns = small.perfect_columns()
+    perfect = [list(cells) for cells in zip(*columns, strict=True)]
+    files = _all_the_same([measured.constant(name, cells) for name, cells in _constants(small, columns, perfect)])
+    wild = _random_rows(small, width)
+    places = _draw(len(perfect), 1) % max(len(wild), 1)
+    said_at_random = Message("any answer of this kind, at random")
+    files.append(measured.file(Message("Random answers"), said_at_random, wild, places.astype(np.int64)))
+    files.append(measured.file(Message("Perfect file"), Message("the answers"), perfect, np.arange(len(perfect))))
+    apart = _apart(truth, measured, perfect, wild)
+    return Baselines([one for one in files if one is not None], len(perfect), apart)
+
+
+def apart_of(truth: Truth) -> dict[str, float]:
+    """How far two good files must be apart, per split, without measuring files that know nothing."""
+    width = len(truth.scored_columns)
+    small = _fewer(truth, min(MOST_ROWS, max(1000, MOST_CELLS // max(width, 1))))
+    if truth.metric.is_outside or small.problems or unscorable_parts(small):
+        return {}
+    measured = _Measured(small, time.process_time() + SECONDS)
+    perfect = [list(cells) for cells in zip(*small.perfect_columns(), strict=True)]
+    return _apart(truth, measured, perfect, _random_rows(small, width))
+
+
+def _all_the_same(constants: Sequence[Baseline | None]) -> list[Baseline | None]:
+    """One line in place of many where it makes no difference which answer each row has."""
+    known = [one for one in constants if one is not None]
+    values = {tuple(found["value"] for found in one.values.values()) for one in known}
+    if len(known) > 1 and len(values) == 1:
+        return [
+            Baseline(Message("Any constant"), Message("the same answer in each row"), known[0].values, is_constant=True)
+        ]
+    return list(constants)
+
+
+def _fewer(truth: Truth, most: int) -> Truth:
+    """The truth itself, or so many rows of it, as many of each part as there are."""
+    if len(truth.scored) <= most:
+        return truth
+    parts = truth.parts or {"": np.arange(len(truth.scored))}
+    share = most // len(parts)
+    chosen_rows = [rows[truth.buckets(name).order[:share]] for name, rows in parts.items()] if truth.parts else None
+    places = np.concatenate(chosen_rows) if chosen_rows else truth.buckets("").order[:share]
+    return truth.some(truth.scored[np.sort(places)])
+
+
+def _draw(size: int, stream: int) -> np.ndarray:
+    # Raw bits are the same in every version of numpy.
+    return np.random.PCG64([_SEED, stream]).random_raw(size) >> np.uint64(11)
+
+
+def reading_of(truth: Truth, rows: Sequence[Sequence[str]]) -> tuple[Any, list[Problem]]:
+    """What the metric makes of such rows of a submission, ids apart, and its complaints."""
+    text = csv_bytes(
+        (truth.id_column, *truth.scored_columns), ([str(place), *cells] for place, cells in enumerate(rows))
+    )
+    table = read_table(text, lambda names, line: [], longest_line=truth.metric.longest_line)
+    columns = [Cells(table, name, truth.id_column) for name in truth.scored_columns]
+    prediction = truth.metric.submission.read(columns, truth.target)
+    if truth.metric.verify is not None:
+        truth.metric.verify(columns, prediction, **chosen(truth.metric.verify, truth.params))
+    return prediction, table.problems + [problem for cells in columns for problem in cells.problems]
+
+
+class _Measured:
+    """Measures files of few distinct rows, with their doubts as long as there is time."""
+
+    def __init__(self, truth: Truth, deadline: float) -> None:
+        self.truth = truth
+        self.deadline = deadline
+        self.splits = tuple(truth.parts) or ("overall",)
+
+    def read(self, rows: Sequence[Sequence[str]]) -> Any:
+        """What the metric makes of such rows; ``None`` where it refuses one."""
+        prediction, problems = reading_of(self.truth, rows)
+        return None if problems else prediction
+
+    def result(self, prediction: Any, places: np.ndarray) -> Result | None:
+        """The value of a file whose row i is row ``places[i]`` of the prediction."""
+        filled = self.truth.metric.submission.fill(places, prediction)
+        try:
+            return measure(self.truth, filled, uncertainty=time.process_time() < self.deadline)
+        except NotFinite:
+            return None
+
+    def file(self, name: str, says: str, rows: Sequence[Sequence[str]], places: np.ndarray) -> Baseline | None:
+        """One line of the table, or ``None`` where the metric refuses the file."""
+        if self.truth.metric.is_outside:
+            result = self.elsewhere(rows, places)
+        else:
+            prediction = self.read(rows) if rows else None
+            result = None if prediction is None else self.result(prediction, places)
+        if result is None:
+            return None
+        return Baseline(name, says, {split: _value(result, split) for split in self.splits})
+
+    def elsewhere(self, rows: Sequence[Sequence[str]], places: np.ndarray) -> Result | None:
+        """The value by a metric that runs in another process and reads whole files."""
+        ids = pick(self.truth.ids.array, self.truth.scored).to_pylist()
+        cells = ([name, *rows[place]] for name, place in zip(ids, places.tolist(), strict=True))
+        try:
+            return self.truth.evaluate(csv_bytes(self.truth.submission_columns, cells))
+        except MetricError:
+            return None
+
+    def constant(self, name: str, cells: Sequence[str]) -> Baseline | None:
+        """The same cells in each row."""
+        says = ", ".join(map(shown, cells[:_TOKENS])) + (", …" if len(cells) > _TOKENS else "")
+        says = Message("empty") if not any(cells) else says
+        found = self.file(name, says, [cells], np.zeros(len(self.truth.scored), np.int64))
+        return found and replace(found, is_constant=True)
+
+
+def _value(result: Result, split: str) -> dict[str, float | None]:
+    value = getattr(result, split)
+    found: dict[str, float | None] = {"value": value}
+    doubt = result.uncertainty.get(split)
+    if doubt is not None and (doubt.standard_error or 0) <= _NOISE * max(1, abs(value)):
+        doubt = None  # the same on whatever rows, but for the last bits of its sums
+    for name in ("standard_error", "low", "high"):
+        number = None if doubt is None or doubt.standard_error is None else getattr(doubt, name)
+        found[name] = number if number is not None and np.isfinite(number) else None
+    return found
+
+
+def _constants(
+    truth: Truth, columns: Sequence[Sequence[str]], perfect: Sequence[Sequence[str]]
+) -> list[tuple[Message, list[str]]]:
+    """Answers worth giving in each row, by name; none twice."""
+    counts: Counter[tuple[str, ...]] = Counter(map(tuple, perfect))
+    found = [(Message("Sample submission"), truth.dull_cells)]
+    commonest, times = min(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    numbers = [[to_decimal(cell) for cell in column] for column in columns]
+    are_numbers = all(number is not None for column in numbers for number in column)
+    are_numbers = are_numbers and _takes_quantities(
+        truth, {float(number or 0) for column in numbers for number in column}
+    )
+    if not are_numbers or times > _OFTEN * len(perfect):
+        found.append((Message("Most frequent answer"), list(commonest)))
+    if are_numbers:
+        floats = [[float(number) for number in column if number is not None] for column in numbers]
+        found.append((Message("Mean"), [_text(fmean(column)) for column in floats]))
+        found.append((Message("Median"), [_text(median(column)) for column in floats]))
+    elif truth.metric.group != "Masks and boxes" and any(len(cell.split()) > 1 for cell in columns[0]):
+        words = Counter(word for cell in columns[0] for word in set(cell.split()))
+        top = sorted(words, key=lambda word: (-words[word], word))[:_TOKENS]
+        found.append((Message("Most frequent words"), [" ".join(top)] * len(columns)))
+    found.append((Message("Nothing"), [""] * len(columns)))
+    names: dict[tuple[object, ...], list[Message]] = {}
+    for name, cells in found:
+        names.setdefault(tuple(to_decimal(cell) or cell for cell in cells), []).append(name)
+    cells_of = dict(found)
+    return [
+        (joined([first, *(_AMONG_OTHERS[other] for other in others)], " = "), cells_of[first])
+        for first, *others in names.values()
+    ]
+
+
+_AMONG_OTHERS = {
+    "Most frequent answer": Message("most frequent answer"),
+    "Mean": Message("mean"),
+    "Median": Message("median"),
+    "Most frequent words": Message("most frequent words"),
+    "Nothing": Message("nothing"),
+}
+
+
+def _text(number: float) -> str:
+    return repr(float(f"{number:.12g}")).removesuffix(".0")
+
+
+def _takes_quantities(truth: Truth, answers: set[float]) -> bool:
+    """Whether a submission consists of quantities, of which a mean makes sense, and not of labels. A metric from
+    outside does not say so: few whole numbers may be names of classes, but 0 and 1 have a probability."""
+    if not truth.metric.is_outside:
+        return isinstance(reading_of(truth, [truth.dull_cells])[0], np.ndarray)
+    are_whole = all(number.is_integer() for number in answers)
+    return not are_whole or len(answers) > _MOST_CLASSES or answers == {0.0, 1.0}
+
+
+def _random_rows(truth: Truth, width: int) -> list[list[str]]:
+    """Rows at random, like the answers of some rows of the truth."""
+    rows = min(RANDOM_ROWS, len(truth.scored))
+    order = truth.buckets("").order[:rows]
+    like = truth.some(truth.scored[order]).target
+    dice = random.Random(_SEED)  # noqa: S311
+    return [truth.metric.submission.random(dice, width, like) for _ in range(rows)]
+
+
+def _apart(
+    truth: Truth, measured: _Measured, perfect: Sequence[Sequence[str]], wild: Sequence[Sequence[str]]
+) -> dict[str, float]:
+    """How far two files must be apart that are each right on three rows of four, not the same ones, and random
+    elsewhere."""
+    prediction = None if truth.metric.is_outside else measured.read([*perfect, *wild])
+    if prediction is None:
+        return {}
+    results = []
+    for stream in (2, 4):
+        is_right = _draw(len(perfect), stream) / 2.0**53 < _RIGHT
+        elsewhere = len(perfect) + (_draw(len(perfect), stream + 1) % max(len(wild), 1)).astype(np.int64)
+        results.append(measured.result(prediction, np.where(is_right, np.arange(len(perfect)), elsewhere)))
+    first, second = results
+    if first is None or second is None:
+        return {}
+    found = {}
+    for split in measured.splits:
+        ours, theirs = first.uncertainty.get(split), second.uncertainty.get(split)
+        if ours and theirs and ours.standard_error is not None:
+            # The smaller truth has larger doubts, by the root of the rows.
+            here, there = (len(one.parts.get(split, one.scored)) for one in (measured.truth, truth))
+            error = float((ours.replicates - theirs.replicates).std(ddof=1)) * float(np.sqrt(here / there))
+            if np.isfinite(error) and error > 0:
+                found[split] = _NORMAL * error
+    return found

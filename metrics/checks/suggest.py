@@ -1,0 +1,288 @@
+"""Which metrics can score a truth file, the most plausible first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.contract import Metric, answer_columns
+from ..core.errors import GroundTruthError, MetricError, NotFinite, Problem, Refused, words_of
+from ..core.evaluate import measure
+from ..core.messages import Message, joined
+from ..core.registry import catalogue
+from ..core.truth import Truth, unscorable_parts
+from ..reading.column_kinds import Label
+from ..reading.columns import Cells, Kind
+from ..reading.headers import check_header
+from ..reading.layout import USAGE, Layout, check_truth_header, id_column_of, layout_of
+from ..reading.tables import Source, Table, pick, raw_cells, read_bytes, read_table
+from ..reading.text import LONGEST_MASK_LINE
+from .answer_kinds import MOST_CELLS, Nature, nature_of
+from .baselines import reading_of
+from .stray_cells import strays_of
+
+MOST_ROWS = 20_000
+"""Rows of a truth that are judged, drawn from all over the file."""
+
+_SEED = 11
+
+_TRIED_ROWS = 1000
+_MOST_NAMED = 5
+# Translators: {answers} are what the answers look like (3 classes), {columns} kinds of column (label)
+_USUAL = Message("The answers are {answers}; a submission has: {columns}.")
+_POSSIBLE = Message("It can read the answers, though they are {answers}; a submission has: {columns}.")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Whether a metric can score a truth with the parameters ``params`` (its defaults, and columns for its roles).
+
+    ``reason`` says why or why not, in sentences for the host; ``is_usual`` whether answers like these are usually
+    scored by metrics of its group. ``is_nearly`` means that only how cells are written keeps a usual metric from
+    fitting: a few that are no numbers like all others of their column, or empty, or all of them as ``45%``.
+    """
+
+    key: str
+    fits: bool
+    is_usual: bool
+    reason: str
+    params: dict[str, Any]
+    is_nearly: bool = False
+
+
+def suggest(
+    truth: Source, sample: Source | None = None, id_column: str | None = None, *, group: str | None = None
+) -> list[Fit]:
+    """All metrics of the catalogue: those that fit or nearly do first, the most plausible at the top.
+
+    A metric fits if it reads every answer, can score both parts, and gives a perfect file its best value. With a
+    ``sample`` submission it must also take the sample's columns and cells. Faults of ids and of the split are no
+    matter here. The whole file is read once, 20,000 of its rows are judged. ``group`` is a column that is no
+    answer. Raises ``GroundTruthError`` for a file that is no table.
+    """
+    try:
+        table = read_table(read_bytes(truth), check_truth_header, longest_line=LONGEST_MASK_LINE)
+        table = _spaced(table if group is None or group not in table.names else table.without(group), MOST_ROWS)
+        name = id_column_of(table, id_column)
+        offered = None
+        if sample is not None:
+            offered = read_table(read_bytes(sample), lambda names, line: [], longest_line=LONGEST_MASK_LINE)
+    except Refused as refused:
+        raise GroundTruthError(refused.problems) from None
+    if not table.rows:
+        raise GroundTruthError(table.problems)
+    file = _File(table, name, offered and _spaced(offered, _TRIED_ROWS))
+    fits = [(file.rank(metric, fit), fit) for metric in catalogue() for fit in [file.fit(metric)]]
+    return [fit for _, fit in sorted(fits, key=lambda pair: pair[0])]
+
+
+def _spaced(table: Table, most: int) -> Table:
+    """At most so many rows, drawn from all over the file: what is sorted or alternates must not look like one class."""
+    if table.rows <= most:
+        return table
+    return table.some(np.unique(np.random.PCG64(_SEED).random_raw(most) % np.uint64(table.rows)).astype(np.int64))
+
+
+class _File:
+    """A truth, or some of its rows, before anybody has said by what it is scored."""
+
+    def __init__(self, table: Table, id_column: str, sample: Table | None) -> None:
+        self.table, self.id_column, self.sample = table, id_column, sample
+        self.free = [name for name in table.names if name not in (id_column, USAGE)]
+        self.strays = strays_of(table, self.free, id_column)
+        gone = np.zeros(0, np.int64) if self.strays is None else self.strays.places
+        self._clean = table if self.strays is None else table.some(np.setdiff1d(np.arange(table.rows), gone))
+        self._longest = max(int(np.diff(raw_cells(array)[0]).max(initial=0)) for array in table.arrays)
+        self._natures: dict[tuple[str, ...], Nature] = {}
+
+    def fit(self, metric: Metric) -> Fit:
+        """Whether one metric fits."""
+        params = self._mapped(metric)
+        if asked := [parameter.name for parameter in metric.parameters if parameter.required]:
+            reason = Message("It must be told {parameters}, for which it has no default.", parameters=", ".join(asked))
+            return Fit(metric.key, False, False, reason, params)
+        if metric.adapted is not None:
+            return Fit(metric.key, False, False, Message("Which metrics it is made of is for you to write."), params)
+        try:
+            layout = layout_of(metric, self.table, self.id_column, params)
+        except Refused as refused:
+            return Fit(metric.key, False, False, _brief(refused.problems[0]), params)
+        nature = self._nature(metric, params)
+        is_usual = metric.group in nature.groups and _is_meant(metric, nature, layout.targets)
+        # Without a sample nobody said that a column is no answer: it is offered, not proposed.
+        is_usual = is_usual and (self.sample is not None or not _spare_columns(metric, params))
+        problems = self._problems(metric, params, layout, self.table)
+        is_nearly = bool(problems) and is_usual and self._is_only_written_otherwise(metric, params, layout, nature)
+        if problems and not is_nearly:
+            return Fit(metric.key, False, is_usual, _brief(problems[0]), params)
+        return Fit(
+            metric.key, not problems, is_usual, self._reason(metric, nature, is_usual, params), params, is_nearly
+        )
+
+    def _is_only_written_otherwise(
+        self, metric: Metric, params: dict[str, Any], layout: Layout, nature: Nature
+    ) -> bool:
+        """Whether a metric that is meant would fit if a few cells, or all numbers, were written as it reads them."""
+        if nature.name == "foreign numbers":
+            return True
+        return self.strays is not None and not self._problems(metric, params, layout, self._clean)
+
+    def _problems(self, metric: Metric, params: dict[str, Any], layout: Layout, table: Table) -> list[Problem]:
+        """Why a metric cannot score such rows."""
+        if self._longest > metric.longest_line:
+            message = Message(
+                "A cell has {bytes} bytes; lines of at most {most} bytes can be read.",
+                bytes=self._longest,
+                most=metric.longest_line,
+            )
+            return [Problem("long_line", message)]
+        truth = Truth(metric, params, table, layout)
+        problems = [one for one in truth.problems if one.column != USAGE]
+        if not problems and all(len(rows) for rows in truth.parts.values()) and len(truth.scored):
+            problems = unscorable_parts(truth) or _tried(truth)
+        return problems or _against(truth, self.sample)
+
+    def _reason(self, metric: Metric, nature: Nature, is_usual: bool, params: Mapping[str, Any]) -> str:
+        """Why a metric fits, or would without the strays."""
+        words = nature.words
+        targets = self._targets(metric, params)
+        if 1 < len(targets) <= _MOST_NAMED and metric.truth.many:
+            words = Message("{answers} ({columns})", answers=words, columns=", ".join(f"“{name}”" for name in targets))
+        if self.strays is not None:
+            words = Message("{answers}, all but {others}", answers=words, others=self.strays.words)
+        for role in metric.roles:
+            if params[role] is not None:
+                words = Message("{answers}, {role} from {column}", answers=words, role=role, column=f"“{params[role]}”")
+        reason = Message(_USUAL if is_usual else _POSSIBLE, answers=words, columns=metric.submission.words)
+        spare = [
+            Message("Choose it only if {column} is the {role}.", column=f"“{column}”", role=role)
+            for role, column in _spare_columns(metric, params)
+        ]
+        return joined([reason, *spare])
+
+    def rank(self, metric: Metric, fit: Fit) -> tuple[Any, ...]:
+        """Fitting ones first, usual ones before others: those made for columns of these names, then by the wishes of
+        the answers' nature."""
+        targets = self._targets(metric, fit.params)
+        nature = self._nature(metric, fit.params)
+        group = nature.groups.index(metric.group) if metric.group in nature.groups else len(nature.groups)
+        wish = nature.keys.index(metric.key) if metric.key in nature.keys else len(nature.keys)
+        is_made_for_it = metric.truth.columns > 1 and _is_meant(metric, self._nature(metric, fit.params), targets)
+        played = [(name, fit.params[name]) for name in metric.roles]
+        is_made_for_it |= bool(played) and all(name in self.free and _is_named(role, name) for role, name in played)
+        is_other_width = metric.truth.many != (len(targets) > 1) and wish == len(nature.keys)
+        return (
+            not (fit.fits or fit.is_nearly),
+            not fit.is_usual,
+            not is_made_for_it,
+            is_other_width,
+            wish,
+            group,
+            metric.title,
+        )
+
+    def _mapped(self, metric: Metric) -> dict[str, Any]:
+        """The defaults, and for each role the column whose name is the role's or holds it, or else a spare one."""
+        params = {parameter.name: parameter.default for parameter in metric.parameters}
+        for role in metric.roles:
+            same = [name for name in self.free if name.casefold() == role]
+            same += [name for name in self.free if _is_named(role, name)]
+            params[role] = same[0] if same else params[role]
+        for role in metric.roles:
+            if params[role] not in self.free and not metric.is_outside:
+                params[role] = self._spare(metric, role, params) or params[role]
+        return params
+
+    def _spare(self, metric: Metric, role: str, params: Mapping[str, Any]) -> str:
+        """The last column that is no answer of the sample, or of the metric that reads one column, and could play the
+        role; ``""`` if none."""
+        answers = self.free[:1] if self.sample is None else self.sample.names
+        played = [params[name] for name in metric.roles]
+        for name in reversed(self.free):
+            if name not in (*answers, *played) and _could_play(
+                metric.roles[role].kind, Cells(self._clean, name, self.id_column)
+            ):
+                return name
+        return ""
+
+    def _targets(self, metric: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
+        roles = [params[name] for name in metric.roles]
+        return tuple(name for name in self.free if name not in roles)
+
+    def _nature(self, metric: Metric, params: Mapping[str, Any]) -> Nature:
+        targets = self._targets(metric, params)
+        if targets not in self._natures:
+            table = self._clean
+            count = min(table.rows, max(200, MOST_CELLS // max(len(targets), 1)))
+            rows = np.arange(count) * table.rows // max(count, 1)
+            cells = [pick(table.column(name), rows).to_pylist() for name in targets]
+            self._natures[targets] = nature_of(cells, targets)
+        return self._natures[targets]
+
+
+def _is_named(role: str, name: str) -> bool:
+    """Whether a column is called like a role."""
+    return role in name.casefold()
+
+
+def _spare_columns(metric: Metric, params: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Roles, each with a column whose name does not tell of it."""
+    played = [(role, params[role]) for role in metric.roles if params[role]]
+    return [(role, name) for role, name in played if not _is_named(role, name)]
+
+
+def _could_play(kind: Kind, cells: Cells) -> bool:
+    """Whether the cells can be read so; names of groups or classes also repeat."""
+    kind.read([cells])
+    if cells.problems:
+        return False
+    return not isinstance(kind, Label) or 2 * len(cells.array.unique()) <= len(cells.array)
+
+
+def _brief(problem: Problem) -> str:
+    """A complaint with one example."""
+    return problem.message.with_one_example() if isinstance(problem.message, Message) else problem.message
+
+
+def _is_meant(metric: Metric, nature: Nature, targets: Sequence[str]) -> bool:
+    """Whether columns that a metric tells apart by their meaning are called like that."""
+    if metric.truth.many or metric.truth.columns == 1 or nature.name == "time and event":
+        return True
+    return all(len(name) > 2 and name.casefold() in metric.truth.words.casefold() for name in targets)
+
+
+def _tried(truth: Truth) -> list[Problem]:
+    """Why a perfect file does not get the best value; on a thousand rows, and not where a metric runs elsewhere."""
+    if truth.metric.is_outside:
+        return []
+    small = truth.some(truth.scored[np.sort(truth.buckets("").order[:_TRIED_ROWS])])
+    if unscorable_parts(small):
+        return []
+    try:
+        perfect = [list(cells) for cells in zip(*small.perfect_columns(), strict=True)]
+        prediction, problems = reading_of(small, perfect)
+        if problems:
+            return problems
+        value = measure(small, small.metric.submission.fill(np.arange(len(perfect)), prediction)).overall
+    except (MetricError, NotFinite) as error:
+        return [Problem("self_test", Message("A perfect file cannot be scored: {reasons}", reasons=words_of(error)))]
+    best = small.metric.best_with(small.params)
+    if value == best:
+        return []
+    message = Message("A perfect file scores {value} instead of {best}.", value=f"{value:g}", best=f"{best:g}")
+    return [Problem("self_test", message)]
+
+
+def _against(truth: Truth, sample: Table | None) -> list[Problem]:
+    """Why a submission made from this sample would be refused, ids apart."""
+    if sample is None:
+        return []
+    expected = (truth.id_column, *answer_columns(truth.metric, truth.target, truth.target_columns))
+    if problems := check_header(sample.names, expected):
+        return problems
+    columns = [Cells(sample, name, truth.id_column) for name in expected[1:]]
+    truth.metric.submission.read(columns, truth.target)
+    return [problem for cells in columns for problem in cells.problems]

@@ -1,0 +1,337 @@
+"""What a readable truth may still give away, or measure differently than its host thinks. Nothing here blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import shown
+from ..core.messages import EXAMPLES, Message, Plural, listed
+from ..core.truth import Truth
+from ..reading.column_kinds import LabelSet, Words
+from ..reading.columns import Cells
+from ..reading.numbers import read_numbers
+from ..reading.tables import pick
+from .findings import Finding
+from .id_suspicions import (
+    MOST_COMPARED,
+    header_like_row,
+    ids_that_change,
+    in_pairs,
+    index_columns,
+    line_and_id,
+    same_letters,
+    similar_ids,
+    swallowed_rows,
+    twins,
+)
+
+_ENOUGH_ROWS = 10
+_LINKED = 0.3
+"""Share of the answer's variance that ids may explain before it is worth a warning."""
+
+_GAP = 0.1
+_SURE = 3.3
+"""Standard errors beyond which a difference between the parts is no chance (one case in a thousand)."""
+
+_FAR = 20.0
+_MOST_CLASSES = 12
+_MOST_COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The answers of one column: numbers, or the places of their ``labels``."""
+
+    name: str
+    codes: np.ndarray
+    labels: list[str] | None
+
+
+def suspicions(truth: Truth) -> list[Finding]:
+    """All warnings about a truth that the metric can read."""
+    found = (
+        header_like_row(truth)
+        + index_columns(truth)
+        + ids_that_change(truth)
+        + similar_ids(truth)
+        + swallowed_rows(truth)
+    )
+    for name in truth.target_columns:
+        column = _column(truth, name)
+        for look in (
+            _odd_labels,
+            _odd_numbers,
+            _missing_classes,
+            _gap,
+            _sorted_by_answer,
+            _told_by_id,
+        ):
+            found += look(truth, column)
+    return found
+
+
+@dataclass(frozen=True)
+class Share:
+    """How often one answer is in each part: ``shares`` (0–1) by the part's name."""
+
+    column: str
+    answer: str
+    shares: dict[str, float]
+
+
+def balance(truth: Truth) -> list[Share]:
+    """The shares of the answers in each part, for columns of few classes."""
+    found = []
+    for name in truth.target_columns[:_MOST_COLUMNS] if truth.parts else ():
+        column = _column(truth, name)
+        labels = column.labels or []
+        if not 2 <= len(labels) <= _MOST_CLASSES:
+            continue
+        counts = {
+            part: np.bincount(column.codes[rows].astype(np.int64), minlength=len(labels)) / len(rows)
+            for part, rows in truth.parts.items()
+        }
+        found += [
+            Share(name, label, {part: float(share[place]) for part, share in counts.items()})
+            for place, label in enumerate(labels)
+        ]
+    return found
+
+
+def _column(truth: Truth, name: str) -> _Column:
+    cells = Cells(truth.table, name, truth.id_column, truth.scored)
+    if isinstance(truth.target, np.ndarray):
+        values = read_numbers(cells)
+        if not cells.problems:
+            distinct = np.unique(values)
+            return _Column(name, values, ["0", "1"] if np.array_equal(distinct, [0, 1]) else None)
+    coded = cells.coded()
+    labels = sorted(coded.values)
+    place = {label: number for number, label in enumerate(labels)}
+    return _Column(name, np.array([place[text] for text in coded.values], np.int64)[coded.codes], labels)
+
+
+# --- answers ----------------------------------------------------------------------------------------------------
+
+_NOTHING = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", "<na>", "#n/a", "missing")
+_SENTINELS = (-1.0, -9.0, -99.0, 99.0, -999.0, 999.0, -9999.0, 9999.0, 99999.0, -99999.0, 999999.0)
+
+
+def _odd_labels(truth: Truth, column: _Column) -> list[Finding]:
+    labels = column.labels
+    if labels is None or len(labels) > MOST_COMPARED:
+        return []
+    found = []
+    pairs = twins(labels, same_letters) if 2 * len(labels) <= len(column.codes) else []
+    if pairs:
+        message = Message.counted(
+            len(pairs),
+            "{count} pair of answers that look alike: {examples}.",
+            "{count} pairs of answers that look alike: {examples}.",
+            examples=listed(in_pairs(pairs), len(pairs)),
+        )
+        why = Message("They count as different answers: who writes the one where the other is true is wrong.")
+        found.append(Finding("similar_answers", message, column.name, count=len(pairs), blocking=False, why=why))
+    if empty := [label for label in labels if label.casefold() in _NOTHING]:
+        rows = np.flatnonzero(column.codes == labels.index(empty[0]))
+        line, name = line_and_id(truth, int(truth.scored[rows[0]]))
+        message = Message.counted(
+            len(rows),
+            "{answer} is an answer of {count} row of {column}.",
+            "{answer} is an answer of {count} rows of {column}.",
+            answer=shown(empty[0]),
+            column=shown(column.name),
+        )
+        why = Message("It is compared as ordinary text. If the answer is not known, mark the row Ignored.")
+        found.append(Finding("answer_like_nothing", message, column.name, line, name, len(rows), False, why))
+    return found + _rare_labels(truth, column, labels)
+
+
+def _rare_labels(truth: Truth, column: _Column, labels: list[str]) -> list[Finding]:
+    """Single answers among frequent ones: perhaps typing errors."""
+    counts = np.bincount(column.codes.astype(np.int64), minlength=len(labels))
+    rare = np.flatnonzero(counts == 1)
+    if not len(rare) or len(column.codes) < 10 * len(labels) or len(rare) > len(labels) / 2:
+        return []
+    rows = [int(truth.scored[np.flatnonzero(column.codes == code)[0]]) for code in rare[:EXAMPLES]]
+    examples = [
+        Message("{answer} (line {line})", answer=shown(labels[code]), line=int(truth.table.lines[row]))
+        for code, row in zip(rare, rows, strict=False)
+    ]
+    message = Message.counted(
+        len(rare),
+        "{count} answer in one row only: {examples}.",
+        "{count} answers in one row only: {examples}.",
+        examples=listed(examples, len(rare)),
+    )
+    why = Message("Is it a typing error? And no file can learn a class that is scored by one row.")
+    line, name = line_and_id(truth, rows[0])
+    return [Finding("rare_answer", message, column.name, line, name, len(rare), False, why)]
+
+
+def _odd_numbers(truth: Truth, column: _Column) -> list[Finding]:
+    """Values far from all others, or such as stand for nothing (-999)."""
+    if column.labels is not None or len(column.codes) < _ENOUGH_ROWS:
+        return []
+    low, middle, high = np.quantile(column.codes, (0.25, 0.5, 0.75))
+    distance = np.abs(column.codes - middle)
+    spread = max(high - low, float(np.median(distance)))
+    is_odd = (distance > _FAR * spread) | (np.isin(column.codes, _SENTINELS) & (distance > 3 * spread))
+    places = np.flatnonzero(is_odd) if spread > 0 else np.zeros(0, int)
+    if not len(places) or len(places) > len(column.codes) / 10:
+        return []
+    rows = truth.scored[places]
+    examples = [
+        Message("line {line} is {value}", line=int(truth.table.lines[row]), value=f"{column.codes[at]:g}")
+        for row, at in zip(rows[:EXAMPLES], places, strict=False)
+    ]
+    message = Message.counted(
+        len(places),
+        "{count} value of {column} is far from all others: {examples}.",
+        "{count} values of {column} are far from all others: {examples}.",
+        column=shown(column.name),
+        examples=listed(examples, len(places)),
+    )
+    why = Message("Does it stand for no value? A few such rows may decide every score.")
+    line, name = line_and_id(truth, int(rows[0]))
+    return [Finding("odd_value", message, column.name, line, name, len(places), False, why)]
+
+
+# --- parts ------------------------------------------------------------------------------------------------------
+
+
+_MISSING_FROM = {
+    "public": Plural(
+        "{count} answer of {column} missing from the public part: {answers}.",
+        "{count} answers of {column} missing from the public part: {answers}.",
+    ),
+    "private": Plural(
+        "{count} answer of {column} missing from the private part: {answers}.",
+        "{count} answers of {column} missing from the private part: {answers}.",
+    ),
+}
+
+
+def _missing_classes(truth: Truth, column: _Column) -> list[Finding]:
+    labels = column.labels
+    # Of several labels in a cell each cell is a combination, and hardly any part has all of those.
+    holds_several = isinstance(truth.metric.truth, LabelSet | Words)
+    if labels is None or holds_several or len(labels) > max(2, len(column.codes) // 2):
+        return []
+    found = []
+    for name, rows in truth.parts.items():
+        gone = sorted(set(range(len(labels))) - set(column.codes[rows].astype(int).tolist()))
+        if gone:
+            names = listed([shown(labels[code]) for code in gone[:EXAMPLES]], len(gone))
+            message = Message.counted(len(gone), *_MISSING_FROM[name], column=shown(column.name), answers=names)
+            why = Message("The two boards then measure different things.")
+            found.append(Finding("missing_class", message, column.name, None, None, len(gone), False, why))
+    return found
+
+
+def _gap(truth: Truth, column: _Column) -> list[Finding]:
+    """Whether the answers of the two parts are distributed in different ways, beyond chance."""
+    if not truth.parts:
+        return []
+    public, private = (np.sort(column.codes[rows]) for rows in truth.parts.values())
+    size = len(public) * len(private) / (len(public) + len(private))
+    if column.labels is None:
+        values = np.unique(column.codes)
+        steps = [np.searchsorted(part, values, side="right") / len(part) for part in (public, private)]
+        gap = float(np.abs(steps[0] - steps[1]).max())
+        is_sure = gap > 1.95 / np.sqrt(size)
+    else:
+        if len(column.labels) > len(column.codes) / 5:
+            return []
+        counts = [np.bincount(part.astype(np.int64), minlength=len(column.labels)) for part in (public, private)]
+        gap = float(np.abs(counts[0] / len(public) - counts[1] / len(private)).sum() / 2)
+        is_sure = _is_no_chance(counts[0], counts[1])
+    if gap < _GAP or not is_sure:
+        return []
+    message = Message(
+        "The answers of {column} differ between the parts: {share} of the rows would have to change.",
+        column=shown(column.name),
+        share=f"{gap:.0%}",
+    )
+    why = Message(
+        "A model that is better on one board may be worse on the other. Split at random, or say why they differ."
+    )
+    return [Finding("distribution_gap", message, column.name, blocking=False, why=why)]
+
+
+def _is_no_chance(first: np.ndarray, second: np.ndarray) -> bool:
+    """The chi-squared test of two rows of counts, by the cube root of Wilson and Hilferty."""
+    table = np.array([first, second], np.float64)
+    table = table[:, table.sum(axis=0) > 0]
+    freedom = table.shape[1] - 1
+    if freedom < 1:
+        return False
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    ratio = float(((table - expected) ** 2 / expected).sum()) / freedom
+    noise = 2 / (9 * freedom)
+    return bool((np.cbrt(ratio) - (1 - noise)) / np.sqrt(noise) > _SURE)
+
+
+# --- order ------------------------------------------------------------------------------------------------------
+
+
+def _sorted_by_answer(truth: Truth, column: _Column) -> list[Finding]:
+    codes = column.codes
+    distinct = len(np.unique(codes))
+    if len(codes) < _ENOUGH_ROWS or distinct < 2:
+        return []
+    steps = np.diff(codes)
+    runs = int((steps != 0).sum()) + 1
+    is_grouped = column.labels is not None and runs == distinct < len(codes)
+    if not ((steps >= 0).all() or (steps <= 0).all() or is_grouped):
+        return []
+    message = Message("The rows are sorted by the answer {column}.", column=shown(column.name))
+    why = Message("If the test data come in the same order, the row number gives the answer away. Shuffle both.")
+    return [Finding("sorted_by_answer", message, column.name, blocking=False, why=why)]
+
+
+def _told_by_id(truth: Truth, column: _Column) -> list[Finding]:
+    """The share of the answer's variance that the order of the ids explains (correlation of ranks, or between-class
+    share for labels)."""
+    if len(column.codes) < 3 * _ENOUGH_ROWS:
+        return []
+    rank = _ranks_of_ids(truth)
+    is_label = column.labels is not None
+    share = _between(rank, column.codes) if is_label else _rank_correlation(rank, column.codes) ** 2
+    if share < _LINKED:
+        return []
+    message = Message(
+        "The ids tell much about {column}: their order explains {share} of it.",
+        column=shown(column.name),
+        share=f"{share:.0%}",
+    )
+    why = Message("A student could predict from the id alone. Give the rows new, random ids.")
+    return [Finding("id_tells_answer", message, column.name, blocking=False, why=why)]
+
+
+def _ranks_of_ids(truth: Truth) -> np.ndarray:
+    ids = pick(truth.ids.array, truth.scored).to_pylist()
+    keys: list[Any] = list(map(int, ids)) if truth.ids.are_integers else ids
+    rank = np.empty(len(ids))
+    rank[sorted(range(len(ids)), key=keys.__getitem__)] = np.arange(len(ids))
+    return rank
+
+
+def _between(rank: np.ndarray, codes: np.ndarray) -> float:
+    _, places = np.unique(codes, return_inverse=True)
+    counts = np.bincount(places)
+    if len(counts) < 2 or len(counts) > len(codes) / 5:
+        return 0.0
+    means = np.bincount(places, rank) / counts
+    return float((counts * (means - rank.mean()) ** 2).sum() / ((rank - rank.mean()) ** 2).sum())
+
+
+def _rank_correlation(rank: np.ndarray, values: np.ndarray) -> float:
+    distinct, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if len(distinct) < 2:
+        return 0.0
+    middle = np.cumsum(counts) - (counts - 1) / 2
+    return float(np.corrcoef(rank, middle[places])[0, 1])

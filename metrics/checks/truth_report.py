@@ -1,0 +1,278 @@
+"""Everything a host should know about a truth file before it becomes a ruler. Only the host reads this, so the
+messages may quote the answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import MetricFailed, ParameterError, Problem, Refused, SubmissionError, shown, words_of
+from ..core.messages import EXAMPLES, Message, Plural, joined, listed
+from ..core.parameters import complete
+from ..core.prepare import judge_table
+from ..core.registry import get
+from ..core.secondary import Asked, role_columns
+from ..core.truth import Truth
+from ..reading.layout import USAGE, check_truth_header, id_column_of
+from ..reading.tables import Source, Table, read_bytes, read_table
+from ..reading.text import LONGEST_MASK_LINE
+from .baselines import Baseline, Baselines, baselines_of
+from .findings import Finding, not_best
+from .id_suspicions import split_groups
+from .secondary_report import SecondaryReport, refused_beside, secondary_reports
+from .sound_rows import sound_rows
+from .splits import refuse_group
+from .suspicions import Share, balance, suspicions
+
+
+@dataclass(frozen=True)
+class TruthReport:
+    """What ``check_truth`` found. Row counts are 0 and names empty where the file could not be read that far.
+
+    ``baselines`` are files that know nothing and the perfect one, measured on ``measured_rows`` rows; ``apart`` tells
+    per split by how much two files must differ to mean anything, ``balance`` how often each of few classes is in it.
+    ``seconds`` is what measuring the perfect file took.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    rows: int = 0
+    public_rows: int = 0
+    private_rows: int = 0
+    ignored_rows: int = 0
+    id_column: str = ""
+    target_columns: tuple[str, ...] = ()
+    submission_columns: tuple[str, ...] = ()
+    self_test: dict[str, Any] = field(default_factory=dict)
+    baselines: list[Baseline] = field(default_factory=list)
+    measured_rows: int = 0
+    apart: dict[str, float] = field(default_factory=dict)
+    balance: list[Share] = field(default_factory=list)
+    secondary: list[SecondaryReport] = field(default_factory=list)
+    seconds: float | None = field(default=None, compare=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the file may be published."""
+        return not any(finding.blocking for finding in self.findings)
+
+
+def check_truth(
+    key: str,
+    truth: Source,
+    params: Mapping[str, Any] | None = None,
+    id_column: str | None = None,
+    *,
+    group: str | None = None,
+    sample: Source | None = None,
+    tests: Mapping[str, Source] | None = None,
+    secondary: Sequence[Asked] = (),
+    is_quick: bool = False,
+) -> TruthReport:
+    """Check a truth file with a metric; bad files and bad parameters become findings, never exceptions.
+
+    A perfect submission is scored by the very code that will score the students: it must get the best value on both
+    splits. ``group`` is a column whose groups should not be in both parts; unless it plays a role in the metric it is
+    read for this alone, and ``drop_columns`` must take it away before the truth is used. ``sample`` is the sample
+    submission and ``tests`` are further files by name that students get: their ids are compared with the truth's.
+    ``secondary`` metrics must pass the same test on the same rows.
+    ``is_quick`` leaves the files that know nothing unmeasured. Raises ``UnknownMetric`` only.
+    """
+    metric = get(key)
+    try:
+        full = complete(metric.parameters, params or {})
+    except ParameterError as error:
+        return TruthReport(
+            [
+                Finding("parameter", Message("{parameter}: {sentence}", parameter=name, sentence=text))
+                for name, text in error.errors.items()
+            ]
+        )
+    try:
+        table = read_table(read_bytes(truth), check_truth_header, longest_line=metric.longest_line)
+    except Refused as refused:
+        return TruthReport([_blocking(problem) for problem in refused.problems])
+    roles = [*(full[name] for name in metric.roles), *role_columns(secondary)]
+    named = group or (full["group"] if "group" in metric.roles else None)
+    table, findings = _without_group(table, id_column, named, roles)
+    prepared, problems = judge_table(metric, table, full, id_column, secondary)
+    findings = [_blocking(problem) for problem in problems] + findings
+    if prepared is None:
+        return TruthReport(findings)
+    self_test: dict[str, Any] = {}
+    seconds: float | None = None
+    shares: list[Share] = []
+    beside: list[SecondaryReport] = []
+    measured = Baselines([], 0, {})
+    if not any(finding.blocking for finding in findings):
+        began = time.perf_counter()
+        self_test, failed = _self_test(prepared)
+        seconds = time.perf_counter() - began
+        beside, doubtful = secondary_reports(prepared, _self_test, is_quick=is_quick)
+        # A metric from outside that could not score a perfect file would take its whole time for each further one.
+        is_hopeless = metric.is_outside and any(finding.blocking for finding in failed)
+        measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
+        findings = failed + doubtful + _files(prepared, sample, tests or {}) + findings
+        findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
+    else:
+        shares, further = _beside_faults(prepared, sample, tests or {}, problems)
+        findings += further
+    return TruthReport(
+        findings=findings,
+        rows=prepared.rows,
+        public_rows=prepared.public_rows,
+        private_rows=prepared.private_rows,
+        ignored_rows=prepared.ignored_rows,
+        id_column=prepared.id_column,
+        target_columns=prepared.target_columns,
+        submission_columns=prepared.submission_columns,
+        self_test=self_test,
+        baselines=measured.files,
+        measured_rows=measured.rows,
+        apart=measured.apart,
+        balance=shares,
+        secondary=beside,
+        seconds=seconds,
+    )
+
+
+def _beside_faults(
+    truth: Truth, sample: Source | None, tests: Mapping[str, Source], problems: Sequence[Problem]
+) -> tuple[list[Share], list[Finding]]:
+    """What there is to say about a truth with faults: of its sound rows, and of other files where all ids are sound."""
+    answers = {*truth.target_columns, *truth.role_columns.values(), USAGE}
+    are_ids_sound = all(problem.column in answers for problem in problems)
+    found = _files(truth, sample, tests) if are_ids_sound else []
+    rest = sound_rows(truth)
+    return ([], found) if rest is None else (balance(rest), found + suspicions(rest))
+
+
+_WHY = {
+    "repeated_ids": Message("A row could not be told from its twin."),
+    "blank_id": Message("Nobody could name the row in a submission."),
+    "missing_value": Message("There is no answer to compare with."),
+    "unknown_usage": Message("The row would belong to no split."),
+    "usage_name": Message("It would be read as answers, and the file would be split once more."),
+    "empty_split": Message("One of the two boards would be empty."),
+    "unscorable": Message("Every submission would fail on this part, through no fault of its author."),
+    "target_columns": Message("It would be unclear which column is the answer."),
+    "row_width": Message("Which value belongs to which column would be a guess."),
+    "line_break": Message("The rows behind the quote would be lost."),
+    "header_missing": Message("The first row would be lost."),
+}
+
+# Translators: all rows together, beside the public and the private part
+_PARTS = {"overall": Message("overall"), "public": Message("public"), "private": Message("private")}
+_MISSING_FROM_FILE = Plural(
+    "{count} id of the truth missing from {file}: {ids}.", "{count} ids of the truth missing from {file}: {ids}."
+)
+_MISSING_FROM_TRUTH = Plural(
+    "{count} id of {file} missing from the truth: {ids}.", "{count} ids of {file} missing from the truth: {ids}."
+)
+
+
+def _blocking(problem: Problem) -> Finding:
+    why = _WHY.get(problem.code, "")
+    return Finding(**problem.as_dict() | {"message": problem.message}, blocking=True, why=why)
+
+
+def _without_group(
+    table: Table, id_column: str | None, group: str | None, roles: Sequence[str]
+) -> tuple[Table, list[Finding]]:
+    """The table as the metric reads it, and whether groups are in both parts."""
+    if group is None or (group in roles and group not in table.names):
+        return table, []
+    try:
+        refuse_group(table, id_column_of(table, id_column), group)
+    except Refused as refused:
+        # What is wrong with the id column is said once, by whoever reads the whole table.
+        return table, [_blocking(one) for one in refused.problems if group not in roles and one.column == group]
+    found = []
+    if USAGE in table.names:
+        found = split_groups(table.column(group).to_pylist(), table.column(USAGE).to_pylist(), group)
+    return (table if group in roles else table.without(group)), found
+
+
+def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
+    if truth.metric.is_outside:
+        from .outside_metrics import self_test
+
+        return self_test(truth)
+    best = truth.metric.best_with(truth.params)
+    try:
+        result = truth.evaluate(truth.perfect_submission())
+    except (SubmissionError, MetricFailed) as error:
+        message = Message("A perfect submission is refused: {reasons}", reasons=words_of(error))
+        return {"best": best, "passed": False}, [Finding("self_test", message)]
+    values = {"overall": result.overall, "public": result.public, "private": result.private}
+    wrong = {name: value for name, value in values.items() if value is not None and value != best}
+    findings = [Finding("self_test", not_best(name, value, best), blocking=True) for name, value in wrong.items()]
+    findings += refused_beside(truth, [value.problem for value in result.secondary])
+    return {**values, "best": best, "passed": not wrong}, findings
+
+
+def _best_for_nothing(truth: Truth, measured: Baselines) -> list[Finding]:
+    """A file that knows nothing and gets the best value."""
+    best = truth.metric.best_with(truth.params)
+    for one in measured.files:
+        if one.is_constant and (splits := [name for name, found in one.values.items() if found["value"] == best]):
+            message = Message(
+                "The same answer in each row ({answer}) scores the best value: {parts}.",
+                answer=one.says,
+                parts=joined([_PARTS[name] for name in splits], ", "),
+            )
+            why = Message("Everybody can be first without a model. Are all the answers there the same?")
+            return [Finding("constant_is_best", message, blocking=False, why=why)]
+    return []
+
+
+def _files(truth: Truth, sample: Source | None, tests: Mapping[str, Source]) -> list[Finding]:
+    """What the files that students get have to do with this truth."""
+    found = [] if sample is None else _sample(truth, sample)
+    for name, source in tests.items():
+        found += _test(truth, name, source)
+    return found
+
+
+def _sample(truth: Truth, sample: Source) -> list[Finding]:
+    try:
+        truth.read_submission(sample)
+    except SubmissionError as error:
+        first = error.problems[0]
+        problems = joined([one.message for one in error.problems[:3]])
+        message = Message("The sample submission does not fit this truth: {problems}", problems=problems)
+        why = Message("Every file made from the sample would be refused. Replace the sample or correct the truth.")
+        return [Finding("sample_differs", message, first.column, first.line, first.id, first.count, True, why)]
+    return []
+
+
+def _test(truth: Truth, name: str, source: Source) -> list[Finding]:
+    """Whether a file with some of the truth's ids lacks others or has more; one with none of them is another matter."""
+    try:
+        table = read_table(read_bytes(source), lambda names, line: [], longest_line=LONGEST_MASK_LINE)
+    except Refused:
+        return []
+    if truth.id_column not in table.names or table.problems:
+        return []
+    ids = table.column(truth.id_column)
+    found = truth.ids.find(ids)
+    is_there = np.zeros(truth.rows, bool)
+    is_there[found[found >= 0]] = True
+    if is_there.sum() * 2 < min(truth.rows, len(ids)):
+        return []
+    why = Message("Students predict what the test file holds: such a file would be refused. Correct one of the two.")
+    pairs = (
+        (truth.ids.array, np.flatnonzero(~is_there), _MISSING_FROM_FILE),
+        (ids, np.flatnonzero(found < 0), _MISSING_FROM_TRUTH),
+    )
+    findings = []
+    for array, places, words in pairs:
+        if len(places):
+            names = [array[int(place)].as_py() for place in places[:EXAMPLES]]
+            told = listed(list(map(shown, names)), len(places))
+            message = Message.counted(len(places), *words, file=shown(name), ids=told)
+            findings.append(Finding("ids_differ", message, truth.id_column, None, names[0], len(places), False, why))
+    return findings

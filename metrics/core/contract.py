@@ -1,0 +1,318 @@
+"""What a metric file provides: one ``Metric`` value named like the file, made of functions and kinds of column.
+
+A metric is either a **sum over rows** (``rows`` tells what each row contributes, ``total`` makes the score of the
+added contributions) or it needs the **whole column**. A metric of the whole column says so in one of two ways:
+
+- ``whole=True`` with ``rows`` and ``total``: what a row contributes depends on the other rows of its split (a rank, a
+  number of pairs), so each split is computed by itself; everything else is as above;
+- ``score``, with or without ``rows``. It is asked where it exists and ``whole`` is set, and where ``total`` returns
+  ``None`` for the parameters given (averages over labels).
+
+Uncertainty follows from the sums where a metric is a sum over rows; otherwise from ``influence``; otherwise by scoring
+resampled rows again (``uncertainty``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from ..numerics.sums import exact_sum
+from .messages import Message, joined
+from .parameters import Parameter, chosen, parameters_of
+
+if TYPE_CHECKING:
+    from ..reading.columns import Kind
+    from ..reading.tables import Source, Table
+    from .evaluate import Result
+    from .figures import Figure
+    from .truth import Truth
+
+_FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A worked example: two tiny CSV texts and the score they must get."""
+
+    truth: str
+    submission: str
+    score: float
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What rows contribute, where many rows contribute the same: row i adds ``table[of_row[i]]``.
+
+    ``table`` has shape (distinct, k), ``of_row`` shape (n,).
+    """
+
+    table: np.ndarray
+    of_row: np.ndarray
+
+    def dense(self) -> np.ndarray:
+        """Shape (n, k)."""
+        dense: np.ndarray = self.table[self.of_row]
+        return dense
+
+
+@dataclass(frozen=True)
+class Role:
+    """A further truth column that a metric reads beside the answers, such as a weight.
+
+    Its name is also a parameter: the host says there which column plays it. A metric with roles receives ``Answers``
+    as its truth: ``truth.answer`` and ``truth["weight"]``.
+    """
+
+    kind: Kind
+    help: str
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric as its file declares it. Callable: ``accuracy(truth_csv, submission_csv)`` is the overall value.
+
+    ``best`` and ``worst`` are the ends of its scale; ``worst`` is ``None`` where there is no end. Where parameters move
+    the best value, ``best_for(**params)`` gives it and ``best`` is that of the defaults.
+
+    ``truth`` and ``submission`` name the kinds of column on both sides, ``roles`` further truth columns.
+    ``submission_names`` overrides the rule that both files use the same column names: fixed names, or a function of
+    the truth's answers and of the names of its target columns. ``aliases`` are further names that a submission may
+    use for its last column.
+
+    ``verify(columns, prediction, **params)`` complains about cells of a submission that only the parameters make wrong;
+    ``columns`` are its ``Cells`` and ``prediction`` what was read from them, in the order of the file.
+
+    ``perfect(truth, **params)`` gives the columns of a perfect submission where copying the truth is not enough.
+    ``unscorable(truth, **params)`` says in a sentence why a part of the truth cannot be scored, or returns ``""``.
+
+    ``parts`` names the columns that ``rows`` returns, and ``last_line`` says how their sums become the score, such as
+    ``"{right} / {rows}"``, where parameters may occur too; it is a function of the parameters where they change it.
+    ``figures(truth, prediction, **params)`` draws what helps to understand a small file: a matrix, a curve.
+
+    ``ready(prediction)`` prepares all rows at once before they are cut into splits: where only the order of scores
+    matters, their ranks, so that they are sorted once. The other functions take both.
+
+    ``influence(truth, prediction, **params)`` is the first-order effect of each row of one split on its score, shape
+    (n,), scaled so that the root of the sum of squares is the standard error.
+
+    ``effective_size(truth, prediction, **params)`` is for metrics with an ``influence`` that give rare classes the
+    weight of frequent ones: how many rows a plain share would need to say as much as this split, or ``None`` where
+    these parameters weigh rows alike.
+
+    What it says of itself is sentences, which are shown in each reader's language: its title, group and summary, the
+    kinds of column, the help of its parameters and what it wants ``confirm``ed.
+
+    ``adapted(**params)`` is the metric for parameters that change which columns it reads; the metric itself is that of
+    the defaults.
+
+    ``elsewhere(truth, table, places)`` replaces all of these for a metric whose file runs in another process: it
+    scores the rows ``places`` of a submission's ``table``, one for each scored row. Where nobody knows the best value
+    of such a metric, ``best`` has no end. ``refuse_elsewhere(truth, table)`` raises what the metric itself says against
+    a submission, without a look at the truth.
+    """
+
+    title: str
+    group: str
+    direction: Literal["maximize", "minimize"]
+    best: float
+    truth: Kind
+    submission: Kind
+    example: Example
+    rows: Callable[..., np.ndarray | Contributions] | None = None
+    total: Callable[..., float | None] | None = None
+    score: Callable[..., float] | None = None
+    whole: bool = False
+    parts: tuple[str, ...] = ()
+    last_line: str | Callable[..., str] = ""
+    figures: Callable[..., list[Figure]] | None = None
+    influence: Callable[..., np.ndarray] | None = None
+    effective_size: Callable[..., float | None] | None = None
+    ready: Callable[[Any], Any] | None = None
+    worst: float | None = None
+    best_for: Callable[..., float] | None = None
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    submission_names: tuple[str, ...] | Callable[[Any, tuple[str, ...]], Sequence[str]] = ()
+    aliases: tuple[str, ...] = ()
+    may_miss_ids: bool = False
+    verify: Callable[..., None] | None = None
+    unscorable: Callable[..., str] | None = None
+    perfect: Callable[..., list[list[str]]] | None = None
+    confirm: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    adapted: Callable[..., Metric] | None = None
+    elsewhere: Callable[[Truth, Table, np.ndarray], Result] | None = None
+    refuse_elsewhere: Callable[[Truth, Table], None] | None = None
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether its file was added by the operator: it runs in another process, for about a second each time, and
+        knows no contributions of rows and no uncertainty."""
+        return self.elsewhere is not None
+
+    @property
+    def has_best(self) -> bool:
+        """Whether its best value is known."""
+        return math.isfinite(self.best)
+
+    @property
+    def longest_line(self) -> int:
+        """Bytes that a line of both files may have."""
+        return max(self.truth.longest_line, self.submission.longest_line)
+
+    @property
+    def _module(self) -> Any:
+        function = self.rows or self.score
+        assert function is not None, "a metric needs rows or score"
+        return sys.modules[function.__module__]
+
+    @property
+    def key(self) -> str:
+        """The name: of the file, in the database, in addresses."""
+        return str(self._module.__name__).rpartition(".")[2]
+
+    @cached_property
+    def _documentation(self) -> tuple[str, str]:
+        head, _, rest = (self._module.__doc__ or "").strip().partition("\n")
+        return head.strip(), rest.strip()
+
+    @property
+    def summary(self) -> str:
+        """The sentence in the chooser."""
+        return self._documentation[0]
+
+    @property
+    def description(self) -> str:
+        """Definition, edge cases and source: Markdown with LaTeX between double dollars."""
+        return self._documentation[1]
+
+    @property
+    def formula(self) -> str:
+        """The first formula of the description as LaTeX, or ``""``."""
+        found = _FORMULA.search(self.description)
+        return " ".join(found[1].split()) if found else ""
+
+    @cached_property
+    def columns(self) -> Message:
+        """Which kinds of column the metric reads, in words."""
+        truth = self.truth.words
+        for name in self.roles:
+            truth = Message("{kind} and {role}", kind=truth, role=name)
+        # Translators: the columns of a ground truth and those of a submission to it
+        return Message("{truth} → {submission}", truth=truth, submission=self.submission.words)
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What the host may set, in the order of the functions' keyword-only arguments."""
+        roles = [Parameter(name, "column", name, help=role.help) for name, role in self.roles.items()]
+        functions = [function for function in (self.rows, self.total, self.score) if function]
+        return (*roles, *parameters_of(functions))
+
+    @property
+    def source_path(self) -> Path:
+        """The metric's file."""
+        return Path(self._module.__file__)
+
+    @cached_property
+    def version(self) -> str:
+        """Twelve hexadecimal digits of the SHA-256 of the metric's file."""
+        return hashlib.sha256(self.source_path.read_bytes()).hexdigest()[:12]
+
+    def adapt(self, params: Mapping[str, Any]) -> Metric:
+        """The metric that reads the columns which all these parameters ask for."""
+        return self if self.adapted is None else self.adapted(**chosen(self.adapted, params))
+
+    def best_with(self, params: Mapping[str, Any]) -> float:
+        """The best value under all these parameters."""
+        return self.best if self.best_for is None else self.best_for(**chosen(self.best_for, params))
+
+    def confirmation(self, params: Mapping[str, Any]) -> str:
+        """What the host must confirm before publishing with these parameters; ``""`` if nothing."""
+        from .parameters import complete
+
+        full = complete(self.parameters, params)
+        return joined([words[full[name]] for name, words in self.confirm.items() if full.get(name) in words])
+
+    def __call__(self, truth: Source, submission: Source, **params: Any) -> float:
+        from .prepare import evaluate
+
+        return evaluate(self.key, truth, submission, params).overall
+
+
+def each_pair(truth: Any, prediction: Any, contribution: Callable[[Any, Any], Sequence[float]]) -> Contributions:
+    """Apply ``contribution`` once to each distinct pair of a true and a predicted cell.
+
+    Real columns have few distinct pairs, so this is what makes text metrics fast.
+    """
+    true, said, of_row = distinct_pairs(truth, prediction)
+    values, guesses = truth.values, prediction.values
+    table = [contribution(values[t], guesses[p]) for t, p in zip(true.tolist(), said.tolist(), strict=True)]
+    return Contributions(np.array(table, np.float64), of_row)
+
+
+def distinct_pairs(truth: Any, prediction: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The codes of the distinct pairs of a true and a predicted cell, and which pair each row has."""
+    if prediction.size == len(prediction) or truth.size == len(truth):
+        return truth.codes, prediction.codes, np.arange(len(truth))
+    width = max(1, prediction.size)
+    pairs = truth.codes.astype(np.int64) * width + prediction.codes
+    distinct, of_row = distinct_codes(pairs, truth.size * width)
+    true, said = np.divmod(distinct, width)
+    return true, said, of_row
+
+
+def distinct_codes(pairs: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct codes below ``size``, sorted, and the place of each code among them."""
+    if size > 4 * len(pairs) + 1024:
+        distinct, of_row = np.unique(pairs, return_inverse=True)
+        return distinct, of_row
+    seen = np.zeros(size, bool)
+    seen[pairs] = True
+    distinct = np.flatnonzero(seen)
+    place = np.zeros(size, np.int32)
+    place[distinct] = np.arange(len(distinct), dtype=np.int32)
+    return distinct, place[pairs]
+
+
+def answer_columns(metric: Metric, target: Any, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of a submission's columns beside the id."""
+    if callable(metric.submission_names):
+        return tuple(metric.submission_names(target, names))
+    return metric.submission_names or names
+
+
+def ratio(over: Any, under: Any, *, empty: float = 0.0) -> float:
+    """``over / under``, and ``empty`` where nothing can be divided; of columns, for each of their places."""
+    if isinstance(under, np.ndarray):
+        return cast(float, np.where(under == 0, empty, over / np.where(under == 0, 1.0, under)))
+    return float(over) / float(under) if under else float(empty)
+
+
+def root(value: Any) -> float:
+    """The square root; of a column, of each of its places."""
+    return cast(float, np.sqrt(value)) if isinstance(value, np.ndarray) else float(np.sqrt(value))
+
+
+def sums_of(contributions: np.ndarray | Contributions, rows: np.ndarray | None) -> list[Any]:
+    """The exact column sums (fractions) over the given rows, or over all."""
+    if isinstance(contributions, Contributions):
+        of_row = contributions.of_row if rows is None else contributions.of_row[rows]
+        counts = _counts(of_row, len(contributions.table))
+        return [exact_sum(column * counts) for column in contributions.table.T]
+    return [exact_sum(column if rows is None else column[rows]) for column in contributions.T]
+
+
+def _counts(of_row: np.ndarray, size: int) -> np.ndarray:
+    """How often each number below ``size`` occurs."""
+    if of_row.dtype == np.int8:  # so few that a look at all rows for each is the fastest
+        return np.array([np.count_nonzero(of_row == place) for place in range(size)])
+    return np.bincount(of_row, minlength=size)

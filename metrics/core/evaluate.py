@@ -1,0 +1,239 @@
+"""Aligned arrays → the value of each split with its uncertainty, in one pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .arrays import take
+from .contract import Contributions, Metric, sums_of
+from .errors import NotFinite, Problem
+from .parameters import chosen
+from .uncertainty import Part, Uncertainty, by_scoring_again, from_influence, from_sums
+
+if TYPE_CHECKING:
+    from .truth import Truth
+
+OVERALL = "overall"
+
+
+@dataclass(frozen=True)
+class SecondaryValue:
+    """What a secondary metric says of a submission. The values are ``None`` where it cannot score the file, for the
+    reason in ``problem``; ``public`` and ``private`` also where the truth has no ``Usage`` column."""
+
+    key: str
+    params: Mapping[str, Any]
+    overall: float | None
+    public: float | None
+    private: float | None
+    problem: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON-safe form."""
+        names = ("overall", "public", "private", "problem")
+        return {
+            "metric": self.key,
+            "params": dict(self.params),
+            **{name: getattr(self, name) for name in names},
+        }
+
+
+@dataclass(frozen=True)
+class Result:
+    """The score of one submission. ``public`` and ``private`` are ``None`` where the truth has no ``Usage`` column.
+
+    ``rows`` counts the rows that were scored (public and private ones); ``parts`` gives, per split, the named sums
+    behind the value (``tp``, ``fp``, …), and is empty where a metric has none, or computes its value without them and
+    nobody asked. ``uncertainty`` says, per split, how far
+    the value may be from that on other rows of the same kind; it is empty where it was not asked for. ``secondary``
+    has the values of the metrics that ``prepare`` was asked for beside this one, in their order. ``warnings`` tell the
+    student what looks wrong in a file that can be scored.
+    """
+
+    metric: str
+    version: str
+    params: Mapping[str, Any]
+    overall: float
+    public: float | None
+    private: float | None
+    rows: int
+    parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    uncertainty: Mapping[str, Uncertainty] = field(default_factory=dict)
+    secondary: tuple[SecondaryValue, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """What the home scorer prints with ``--json``."""
+        names = ("metric", "version", "params", "overall", "public", "private", "rows")
+        values = {name: getattr(self, name) for name in names}
+        beside = {"secondary": [one.as_dict() for one in self.secondary]} if self.secondary else {}
+        warnings = {"warnings": [one.as_dict() for one in self.warnings]} if self.warnings else {}
+        return {**values, "params": dict(self.params), **beside, **warnings}
+
+
+def measure(
+    truth: Truth, prediction: Any, contributions: Any = None, *, uncertainty: bool = False, with_parts: bool = False
+) -> Result:
+    """Score a prediction that is in the order of the truth's scored rows. Of a sum over rows it is enough what they
+    contribute. Raises ``NotFinite``."""
+    metric = truth.metric
+    if metric.ready is not None and prediction is not None:
+        prediction = metric.ready(prediction)
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = _parts(truth, prediction)
+        contributions, sums = _sums(truth, parts, contributions)
+        values: dict[str, float | None] = {name: _total(truth, exact) for name, exact in sums.items()}
+        checked: dict[str, float] = {}
+        doubts: dict[str, Uncertainty] = {}
+        named = {name: _named(metric.parts, exact) for name, exact in sums.items()}
+        for name in tuple(parts):
+            # A part and what was computed of it are needed no longer than this.
+            part, value = parts.pop(name), values.get(name)
+            checked[name] = _finite(_score(truth, part) if value is None else value)
+            if with_parts and not sums:
+                named[name] = _added(truth, part)
+            if uncertainty:
+                doubts[name] = _doubt(truth, name, part, contributions, checked[name])
+    return Result(
+        metric=metric.key,
+        version=metric.version,
+        params=truth.params,
+        overall=checked[OVERALL],
+        public=checked.get("public"),
+        private=checked.get("private"),
+        rows=len(truth.scored),
+        parts=named,
+        uncertainty=doubts,
+    )
+
+
+def _parts(truth: Truth, prediction: Any) -> dict[str, Part]:
+    """Truth and prediction of each split; those of a sum over rows are not needed apart, and cut only on demand."""
+    parts = {
+        name: Part(rows, lambda name=name: truth.part_answers[name], lambda rows=rows: take(prediction, rows))  # type: ignore[misc]
+        for name, rows in truth.parts.items()
+    }
+    return {**parts, OVERALL: Part(None, lambda: truth.answers, lambda: prediction)}
+
+
+def row_contributions(metric: Metric, answers: Any, prediction: Any, params: Mapping[str, Any]) -> Any:
+    """What each row contributes; the metric must have ``rows``."""
+    assert metric.rows is not None
+    return metric.rows(answers, prediction, **chosen(metric.rows, params))
+
+
+def _sums(truth: Truth, parts: dict[str, Part], given: Any) -> tuple[Any, dict[str, list[Fraction]]]:
+    """The contributions of all rows (``None`` where a split is computed by itself) and the exact sums per split."""
+    metric = truth.metric
+    if metric.rows is None or metric.total is None or (metric.whole and metric.score is not None):
+        return None, {}
+    if metric.whole:
+        apart = {
+            name: _checked(row_contributions(metric, part.answers, part.prediction, truth.params))
+            for name, part in parts.items()
+        }
+        return None, {name: sums_of(contributions, None) for name, contributions in apart.items()}
+    whole = parts[OVERALL]
+    if given is None:
+        given = row_contributions(metric, whole.answers, whole.prediction, truth.params)
+    contributions = _by_column(_checked(given))
+    sums = {name: sums_of(contributions, rows) for name, rows in truth.parts.items()}
+    # Every scored row is public or private, and the sums are exact: adding them is summing all rows.
+    added = [sum(pair, Fraction(0)) for pair in zip(*sums.values(), strict=True)]
+    sums[OVERALL] = added or sums_of(contributions, None)
+    return contributions, sums
+
+
+def _by_column(contributions: Any) -> Any:
+    """The same, each column in one piece of memory: they are added one after the other."""
+    if isinstance(contributions, Contributions):
+        return Contributions(np.asfortranarray(contributions.table), contributions.of_row)
+    return np.asfortranarray(contributions)
+
+
+def _checked(contributions: Any) -> Any:
+    table = contributions.table if isinstance(contributions, Contributions) else contributions
+    if not np.isfinite(table).all():
+        raise NotFinite
+    return contributions
+
+
+def _total(truth: Truth, exact: list[Fraction]) -> float | None:
+    total = truth.metric.total
+    assert total is not None
+    return total(np.array(list(map(_rounded, exact))), **chosen(total, truth.params))
+
+
+def _rounded(exact: Fraction) -> float:
+    try:
+        return float(exact)
+    except OverflowError:
+        raise NotFinite from None
+
+
+def _named(names: tuple[str, ...], exact: list[Fraction]) -> dict[str, float]:
+    return {
+        name: int(value) if value.denominator == 1 else float(value) for name, value in zip(names, exact, strict=False)
+    }
+
+
+def _added(truth: Truth, part: Part) -> dict[str, float]:
+    """The named sums of a metric that computes its value without them; one that is not finite is left out."""
+    metric = truth.metric
+    if metric.rows is None:
+        return {}
+    found = row_contributions(metric, part.answers, part.prediction, truth.params)
+    dense = found.dense() if isinstance(found, Contributions) else found
+    sums = zip(metric.parts, (float(column.sum()) for column in dense.T), strict=False)
+    return {name: int(value) if value == int(value) else value for name, value in sums if math.isfinite(value)}
+
+
+def _score(truth: Truth, part: Part) -> float:
+    score = truth.metric.score
+    assert score is not None, f"{truth.metric.key} can score no whole column"
+    return score(part.answers, part.prediction, **chosen(score, truth.params))
+
+
+def _doubt(truth: Truth, name: str, part: Part, contributions: Any, value: float) -> Uncertainty:
+    """By the cheapest way that the metric allows."""
+    params = truth.params
+    # The interval ends at the best value that these parameters allow.
+    metric = replace(truth.metric, best=truth.metric.best_with(params))
+    buckets = truth.buckets(name)
+    total = metric.total
+    if contributions is not None and total is not None:
+        arguments = chosen(total, params)
+        found = from_sums(metric, buckets, contributions, part.rows, value, lambda sums: total(sums, **arguments))
+        if found is not None:
+            return found
+    if metric.influence is not None:
+        effects = metric.influence(part.answers, part.prediction, **chosen(metric.influence, params))
+        size = metric.effective_size
+        enough = None if size is None else size(part.answers, part.prediction, **chosen(size, params))
+        return from_influence(metric, buckets, effects, value, enough)
+    return by_scoring_again(metric, buckets, value, lambda rows: value_of(truth, part.cut(rows)))
+
+
+def value_of(truth: Truth, part: Part) -> float | None:
+    """The score of some rows, or ``None`` where they cannot be scored."""
+    metric = truth.metric
+    if metric.unscorable and metric.unscorable(part.answers, **chosen(metric.unscorable, truth.params)):
+        return None
+    if metric.score is None:
+        contributions = row_contributions(metric, part.answers, part.prediction, truth.params)
+        return _total(truth, sums_of(contributions, None))
+    return _score(truth, part)
+
+
+def _finite(value: float | None) -> float:
+    assert value is not None
+    number = float(value)
+    if not math.isfinite(number):
+        raise NotFinite
+    return number + 0.0  # never -0.0

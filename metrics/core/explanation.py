@@ -1,0 +1,159 @@
+"""What every row contributed, for people who hold the truth: worked examples, the home scorer and the host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..reading.layout import SPLITS, USAGE
+from ..reading.tables import Source, csv_bytes
+from .arrays import take
+from .contract import Contributions
+from .evaluate import OVERALL, Result, row_contributions
+from .figures import Figure
+from .parameters import chosen
+from .prepare import prepare
+from .truth import Truth
+
+_quietly = np.errstate(over="ignore", invalid="ignore")
+"""What is too large has been refused before, as far as the score needs it."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How one submission got its score, row by row.
+
+    ``header`` and ``rows`` are what the files say (id, split, true and predicted cells) as text; ``parts`` names the
+    columns of ``contributions``, which has one list per row; ``sums`` adds them up, as far as they are finite: a score
+    may do without a sum that is not. ``last_line`` says in names how the sums become the score, ``worked`` the same in
+    numbers. All of these but ``result`` may be empty.
+    """
+
+    result: Result
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    parts: Sequence[str] = ()
+    contributions: Sequence[Sequence[float]] = ()
+    sums: Mapping[str, float] = field(default_factory=dict)
+    last_line: str = ""
+    worked: str = ""
+    figures: Sequence[Figure] = ()
+
+
+def explain(
+    key: str,
+    truth: Source,
+    submission: Source,
+    params: Mapping[str, Any] | None = None,
+    id_column: str | None = None,
+) -> Explanation:
+    """Score a small submission and say how the score came about; see ``prepare`` and ``Truth.evaluate``."""
+    return explanation(prepare(key, truth, params, id_column), submission)
+
+
+@_quietly
+def explanation(truth: Truth, submission: Source) -> Explanation:
+    """How a submission gets its score; its figures too, so it is meant for tens of rows. Raises ``SubmissionError``."""
+    metric = truth.metric
+    result = truth.evaluate(submission)
+    header, columns, prediction = _cells(truth, submission)
+    contributions = _contributions(truth, prediction)
+    added = _added(metric.parts, contributions)
+    sums = _finite(added)
+    line = (
+        metric.last_line(**chosen(metric.last_line, truth.params)) if callable(metric.last_line) else metric.last_line
+    )
+    if result.parts.get(OVERALL):
+        sums = dict(result.parts[OVERALL])
+    figures: Sequence[Figure] = ()
+    if metric.figures is not None:
+        figures = metric.figures(truth.answers, prediction, **chosen(metric.figures, truth.params))
+    return Explanation(
+        result=result,
+        header=header,
+        rows=list(zip(*columns, strict=True)),
+        parts=metric.parts if contributions else (),
+        contributions=list(zip(*map(_shorts, contributions), strict=True)),
+        sums=sums,
+        last_line=line.format(**{name: name for name in (*metric.parts, *truth.params)}),
+        worked=line.format(**{name: _in_words(value) for name, value in {**truth.params, **added, **sums}.items()}),
+        figures=figures,
+    )
+
+
+def _added(names: Sequence[str], columns: Sequence[np.ndarray]) -> dict[str, float]:
+    return {name: _short(values.sum()) for name, values in zip(names, columns, strict=False)}
+
+
+def _finite(sums: Mapping[str, float]) -> dict[str, float]:
+    """What JSON can hold."""
+    return {name: value for name, value in sums.items() if np.isfinite(value)}
+
+
+@_quietly
+def rows_csv(truth: Truth, submission: Source) -> bytes:
+    """One line per scored row: id, ``Usage`` (if split), the true and the predicted cells and, where the metric knows,
+    the row's contributions. Raises ``SubmissionError``.
+
+    What a row contributes to a metric of the whole column depends on its split: it is computed within the split.
+    """
+    header, columns, prediction = _cells(truth, submission)
+    contributions = _contributions_by_split(truth, prediction)
+    names = truth.metric.parts if contributions else ()
+    return csv_bytes([*header, *names], zip(*columns, *map(_shorts, contributions), strict=True))
+
+
+def _cells(truth: Truth, submission: Source) -> tuple[list[str], list[list[Any]], Any]:
+    """Header and columns of what the two files say about each scored row, and the prediction."""
+    prediction, table, places = truth.read_submission(submission)
+    header = [truth.id_column, *([USAGE] if truth.has_split else [])]
+    columns: list[list[Any]] = [[truth.ids.texts[row] for row in truth.scored]]
+    if truth.has_split:
+        columns.append([SPLITS[truth.usage[row]].capitalize() for row in truth.scored])
+    for name in (*truth.target_columns, *truth.role_columns.values()):
+        header.append(f"truth {name}")
+        texts = truth.table.column(name).to_pylist()
+        columns.append([texts[row] for row in truth.scored])
+    for name in (name for name in table.names if name != truth.id_column):
+        header.append(f"prediction {name}")
+        texts = table.column(name).to_pylist()
+        columns.append([texts[place] if place >= 0 else "" for place in places])
+    return header, columns, prediction
+
+
+def _contributions(truth: Truth, prediction: Any, answers: Any = None) -> list[np.ndarray]:
+    """The named columns of what rows contribute; empty where the metric has none."""
+    metric = truth.metric
+    if metric.rows is None:
+        return []
+    found = row_contributions(metric, truth.answers if answers is None else answers, prediction, truth.params)
+    dense = found.dense() if isinstance(found, Contributions) else found
+    return [dense[:, place] for place in range(min(dense.shape[1], len(metric.parts)))]
+
+
+def _contributions_by_split(truth: Truth, prediction: Any) -> list[np.ndarray]:
+    if not (truth.metric.whole and truth.parts):
+        return _contributions(truth, prediction)
+    merged = [np.zeros(len(truth.scored)) for _ in truth.metric.parts]
+    for name, rows in truth.parts.items():
+        for column, values in zip(
+            merged, _contributions(truth, take(prediction, rows), truth.part_answers[name]), strict=False
+        ):
+            column[rows] = values
+    return merged if truth.metric.rows is not None else []
+
+
+def _shorts(column: np.ndarray) -> list[float]:
+    return [_short(value) for value in column.tolist()]
+
+
+def _in_words(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def _short(value: float) -> float:
+    """Whole numbers without a point."""
+    return int(value) if abs(value) < 2**53 and value == int(value) else float(value)

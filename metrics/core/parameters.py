@@ -1,0 +1,213 @@
+"""The parameters of a metric, read from the ``Annotated`` keyword-only arguments of its functions."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from .errors import ParameterError, shown, words_of
+from .messages import Message
+
+_TRUE = ("true", "1", "on", "yes")
+_FALSE = ("false", "0", "off", "no")
+
+KindName = Literal["float", "int", "choice", "bool", "text", "column"]
+
+
+@dataclass(frozen=True)
+class Range:
+    """The domain of a number; ends belong to it unless ``exclusive_minimum``."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+    exclusive_minimum: bool = False
+
+
+@dataclass(frozen=True)
+class Longest:
+    """The most characters that a text may have; from 1001 on it is asked for in a field of several lines."""
+
+    characters: int
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: enough to draw its form field, check its value and document it."""
+
+    name: str
+    kind: KindName
+    default: Any
+    minimum: float | None = None
+    maximum: float | None = None
+    exclusive_minimum: bool = False
+    choices: tuple[Any, ...] = ()
+    optional: bool = False
+    help: str = ""
+    check: Callable[[str], object] | None = None
+    """What a text must pass: raises ``ValueError`` with a sentence."""
+    required: bool = False
+    """It has no default; who chooses the metric must say it."""
+    longest: int = 100
+    """Characters that a text may have."""
+
+    @property
+    def when_empty(self) -> str:
+        """What no value stands for, as its help says; ``""`` where that says nothing of it."""
+        return self.help.partition("empty means ")[2].rstrip(".")
+
+    def clean(self, value: object) -> Any:
+        """The value in its type; reads texts of forms and command lines. Raises ``ValueError`` with a sentence."""
+        if isinstance(value, str) and self.kind != "text":
+            value = value.strip()
+        if value is None or value == "" or (isinstance(value, str) and not value.strip()):
+            if self.optional:
+                return None
+            raise ValueError(Message("A value is needed."))
+        return _CLEANERS[self.kind](self, value)
+
+    def _clean_float(self, value: object) -> float:
+        try:
+            number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+        except (ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise ValueError(Message("{value} is not a finite number.", value=shown(value)))
+        return self._within(number)
+
+    def _clean_int(self, value: object) -> int:
+        number = self._clean_float(value)
+        if number != int(number) or abs(number) > 2**53:
+            raise ValueError(Message("{value} is not a whole number.", value=shown(value)))
+        return int(number)
+
+    def _within(self, number: float) -> float:
+        least, most = self.minimum, self.maximum
+        if least is not None and self.exclusive_minimum and number <= least:
+            raise ValueError(Message("Must be over {bound}.", bound=f"{least:g}"))
+        if least is not None and number < least:
+            raise ValueError(Message("Must be at least {bound}.", bound=f"{least:g}"))
+        if most is not None and number > most:
+            raise ValueError(Message("Must be at most {bound}.", bound=f"{most:g}"))
+        return number
+
+    def _clean_choice(self, value: object) -> Any:
+        for choice in self.choices:
+            if value == choice or str(value) == str(choice):
+                return choice
+        choices = ", ".join(map(str, self.choices))
+        raise ValueError(Message("{value} is not one of {choices}.", value=shown(value), choices=choices))
+
+    def _clean_bool(self, value: object) -> bool:
+        word = str(value).lower()
+        if word not in _TRUE + _FALSE:
+            raise ValueError(Message("{value} is neither true nor false.", value=shown(value)))
+        return word in _TRUE
+
+    def _clean_text(self, value: object) -> str:
+        if not isinstance(value, str):
+            raise ValueError(Message("{value} is not a text.", value=shown(value)))
+        if len(value) > self.longest:
+            raise ValueError(Message("At most {most} characters.", most=self.longest))
+        if self.check is not None:
+            self.check(value)
+        return value
+
+    def _clean_column(self, value: object) -> str:
+        return self._clean_text(value).strip()
+
+
+_CLEANERS: dict[KindName, Callable[[Parameter, object], Any]] = {
+    "float": Parameter._clean_float,
+    "int": Parameter._clean_int,
+    "choice": Parameter._clean_choice,
+    "bool": Parameter._clean_bool,
+    "text": Parameter._clean_text,
+    "column": Parameter._clean_column,
+}
+_TYPES: dict[Any, KindName] = {float: "float", int: "int", bool: "bool", str: "text"}
+
+
+def parameters_of(functions: Sequence[Callable[..., Any]]) -> tuple[Parameter, ...]:
+    """The keyword-only arguments of all functions together; an argument means the same wherever it occurs."""
+    found: dict[str, Parameter] = {}
+    for function in functions:
+        hints = typing.get_type_hints(function, include_extras=True)
+        for argument in inspect.signature(function).parameters.values():
+            if argument.kind is not inspect.Parameter.KEYWORD_ONLY:
+                continue
+            parameter = parameter_of(argument, hints[argument.name])
+            if found.setdefault(argument.name, parameter) != parameter:
+                raise TypeError(f"{function.__module__}: {argument.name} is declared in two ways")
+    return tuple(found.values())
+
+
+def parameter_of(argument: inspect.Parameter, hint: Any) -> Parameter:
+    """The parameter that an annotated argument declares. Raises ``KeyError`` for a type that no form can ask for."""
+    base, *extras = typing.get_args(hint) if typing.get_origin(hint) is typing.Annotated else (hint,)
+    domain = next((extra for extra in extras if isinstance(extra, Range)), Range())
+    text = next((extra for extra in extras if isinstance(extra, str)), "")
+    check = next((extra for extra in extras if callable(extra)), None)
+    longest = next((extra for extra in extras if isinstance(extra, Longest)), Longest(100))
+    optional = False
+    if typing.get_origin(base) in (types.UnionType, typing.Union):
+        optional = type(None) in typing.get_args(base)
+        (base,) = (one for one in typing.get_args(base) if one is not type(None))
+    is_choice = typing.get_origin(base) is Literal
+    is_required = argument.default is argument.empty
+    return Parameter(
+        name=argument.name,
+        kind="choice" if is_choice else _TYPES[base],
+        default=None if is_required else argument.default,
+        minimum=domain.minimum,
+        maximum=domain.maximum,
+        exclusive_minimum=domain.exclusive_minimum,
+        choices=typing.get_args(base) if is_choice else (),
+        optional=optional,
+        help=text,
+        check=check,
+        required=is_required and not optional,
+        longest=longest.characters,
+    )
+
+
+def complete(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters with defaults for those not given. Raises ``ParameterError`` with every fault."""
+    errors: dict[str, str] = {}
+    known = {parameter.name for parameter in parameters}
+    for name in given:
+        if name not in known:
+            names = ", ".join(sorted(known))
+            errors[str(name)] = (
+                Message("The metric has no such parameter ({names}).", names=names)
+                if known
+                else Message("The metric has no such parameter (it has none).")
+            )
+    values: dict[str, Any] = {}
+    for parameter in parameters:
+        if parameter.name not in given and not parameter.required:
+            values[parameter.name] = parameter.default
+            continue
+        try:
+            values[parameter.name] = parameter.clean(given.get(parameter.name))
+        except ValueError as error:
+            errors[parameter.name] = words_of(error)
+    if errors:
+        raise ParameterError(errors)
+    return values
+
+
+def chosen(function: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Those parameters that a function takes."""
+    names = _arguments_of(function)
+    return {name: value for name, value in params.items() if name in names}
+
+
+@lru_cache(maxsize=1024)
+def _arguments_of(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)

@@ -1,0 +1,92 @@
+"""Every file at the top of the library without an underscore is a metric; nothing else is touched to add one.
+
+Files of the folder ``METRICS_DIR`` follow, which the operator may fill; they never run in this process
+(``metric_files``).
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ..sandbox.metric_files import folder
+from .contract import Metric
+from .errors import UnknownMetric
+from .parameters import complete
+
+_FOLDER = Path(__file__).parent.parent
+_LIBRARY = __package__.partition(".")[0]
+_ADDED: dict[str, Metric] = {}
+
+
+@cache
+def _names() -> frozenset[str]:
+    modules = pkgutil.iter_modules([str(_FOLDER)])
+    return frozenset(module.name for module in modules if not (module.ispkg or module.name.startswith("_")))
+
+
+@cache
+def built_in() -> dict[str, Metric]:
+    """The metrics of this library."""
+    return {name: _load(name) for name in sorted(_names())}
+
+
+def built_in_metric(key: str) -> Metric | None:
+    """The metric of this library with that key; no other is loaded."""
+    return _load(key) if key in _names() else None
+
+
+@cache
+def _load(name: str) -> Metric:
+    """One metric, for a worker needs no others."""
+    metric = getattr(import_module(f"{_LIBRARY}.{name}"), name, None)
+    if not isinstance(metric, Metric) or metric.key != name:
+        raise TypeError(f"metrics/{name}.py must define {name} = Metric(…) with functions of its own")
+    return metric
+
+
+def add(key: str, metric: Metric) -> None:
+    """Let this process know a metric whose file is elsewhere."""
+    _ADDED[key] = metric
+
+
+def catalogue() -> tuple[Metric, ...]:
+    """All metrics, sorted by group and title; those from outside come last."""
+    outside: Sequence[Metric] = ()
+    if folder() is not None:
+        from ..sandbox.outside_metric import usable
+
+        outside = usable()
+    ours = sorted(built_in().values(), key=lambda metric: (metric.group, metric.title))
+    return (*ours, *sorted(outside, key=lambda metric: (metric.group, metric.title)))
+
+
+def get(key: str) -> Metric:
+    """The metric with this key; ``key@version`` asks for an earlier version of a file from outside.
+
+    Versions of built-in metrics come with the library, so there the version is not looked at. Raises ``UnknownMetric``
+    (a ``KeyError``).
+    """
+    name, _, version = key.partition("@")
+    if name in _ADDED:
+        return _ADDED[name]
+    if name in _names():
+        return _load(name)
+    if folder() is not None:
+        from ..sandbox.outside_metric import find
+
+        if (found := find(name, version)) is not None:
+            return found
+    raise UnknownMetric(key)
+
+
+def clean_params(key: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters of a metric, JSON-safe, defaults filled in.
+
+    Accepts texts as forms and command lines give them. Raises ``ParameterError`` with all faults at once.
+    """
+    return complete(get(key).parameters, given)

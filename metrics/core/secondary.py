@@ -1,0 +1,185 @@
+"""Further metrics of the same truth, for which a submission is read once: shown beside the score and never ranked.
+
+Whatever goes wrong with one of them is told in its ``problem``; the score itself never fails because of it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..reading.columns import Cells
+from ..reading.layout import layout_of
+from .errors import MetricError, MetricFailed, NotFinite, ParameterError, Refused, SubmissionError, words_of
+from .evaluate import Result, SecondaryValue, measure
+from .messages import Message, joined
+from .parameters import chosen, complete
+from .registry import get
+
+if TYPE_CHECKING:
+    from ..reading.tables import Table
+    from .truth import Truth
+
+log = logging.getLogger(__name__)
+
+Asked = tuple[str, Mapping[str, Any]]
+"""A metric's key and its parameters."""
+
+_OUR_FAULT = Message("This metric could not be computed, through no fault of your file.")
+
+
+@dataclass
+class Aside:
+    """A secondary metric made ready: its ``truth`` shares ids and split with the main one, and is ``None`` where it
+    cannot be had, for the reason in ``problem``, which may quote the truth."""
+
+    key: str
+    params: Mapping[str, Any]
+    truth: Truth | None = None
+    problem: str = ""
+
+    def value(self, result: Result) -> SecondaryValue:
+        return SecondaryValue(self.key, self.params, result.overall, result.public, result.private)
+
+    def nothing(self, problem: str) -> SecondaryValue:
+        return SecondaryValue(self.key, self.params, None, None, None, problem)
+
+
+def role_columns(asked: Sequence[Asked]) -> list[str]:
+    """The columns that play a part beside the answers in any of these metrics, as far as their parameters tell."""
+    found = []
+    for key, params in asked:
+        try:
+            metric = get(key)
+            full = complete(metric.parameters, params)
+        except MetricError:
+            continue
+        found += [str(full[role]) for role in metric.roles if full[role] is not None]
+    return found
+
+
+def table_for(asked: Asked, every: Sequence[Asked], table: Table) -> Table:
+    """The truth's table as one of several metrics reads it: without the columns that only others know as more than
+    answers."""
+    own = role_columns([asked])
+    for name in set(role_columns(every)) - set(own):
+        if name in table.names:
+            table = table.without(name)
+    return table
+
+
+def aside_of(main: Truth, asked: Asked, table: Table) -> Aside:
+    """A secondary metric of a truth that is known to be good; ``table`` is that of ``table_for``. Raises nothing."""
+    key, params = asked
+    name = key.partition("@")[0]
+    try:
+        metric = get(key)
+        full = complete(metric.parameters, params)
+        metric = metric.adapt(full)
+        layout = layout_of(metric, table, main.id_column, full)
+    except ParameterError as error:
+        lines = [
+            Message("{parameter}: {sentence}", parameter=parameter, sentence=sentence)
+            for parameter, sentence in error.errors.items()
+        ]
+        return Aside(name, params, problem=joined(lines))
+    except (MetricError, Refused) as error:
+        return Aside(name, params, problem=words_of(error))
+    truth = main.beside(metric, full, table, layout)
+    problem: str = joined([problem.message for problem in truth.problems])
+    if not problem and (foreign := [one for one in truth.submission_columns if one not in main.submission_columns]):
+        problem = Message(
+            "It reads {read}, and a submission has {columns}.",
+            read=", ".join(foreign),
+            columns=", ".join(main.submission_columns),
+        )
+    return Aside(name, full, None if problem else truth, problem)
+
+
+class Readings:
+    """What metrics make of the same rows of a submission; those that read alike share it."""
+
+    def __init__(self, main: Truth, table: Table) -> None:
+        self.main, self.table = main, table
+        self._kept: dict[object, tuple[Sequence[Cells], Any]] = {}
+
+    def of(self, truth: Truth) -> tuple[Sequence[Cells], Any]:
+        """The columns with all complaints about them, and the prediction in the order of the file."""
+        if truth.reading not in self._kept:
+            names = [self.main.name_in(self.table, name) for name in truth.scored_columns]
+            columns = [Cells(self.table, name, truth.id_column) for name in names]
+            prediction = truth.metric.submission.read(columns, truth.target)
+            if truth.metric.verify is not None:
+                truth.metric.verify(columns, prediction, **chosen(truth.metric.verify, truth.params))
+            self._kept[truth.reading] = columns, prediction
+        return self._kept[truth.reading]
+
+
+class Beside:
+    """The secondary metrics of one submission, in two steps, so that its cells need not be kept while metrics work."""
+
+    def __init__(self, asides: Sequence[Aside], readings: Readings, places: np.ndarray) -> None:
+        """``places`` are where the scored rows are in the submission."""
+        self._asides = asides
+        self._read = [self._reading(aside, readings, places) for aside in asides]
+
+    def values(self) -> tuple[SecondaryValue, ...]:
+        """What each of them says."""
+        return tuple(self._values())
+
+    def _reading(self, aside: Aside, readings: Readings, places: np.ndarray) -> Any:
+        """The prediction in the order of the scored rows, the whole value of one from outside, or a problem."""
+        if (truth := aside.truth) is None:
+            return aside.nothing(_OUR_FAULT)  # the reason may quote the truth
+        # Of all rows, not of the scored ones: which these are is secret. A file that was accepted repeats no id.
+        if not truth.metric.may_miss_ids and (missing := readings.main.rows - readings.table.rows):
+            return aside.nothing(
+                Message.counted(
+                    missing,
+                    "This metric needs every row: {count} id missing.",
+                    "This metric needs every row: {count} ids missing.",
+                )
+            )
+        if truth.metric.elsewhere is not None:
+            return value_of(aside, lambda: truth.metric.elsewhere(truth, readings.table, places))
+        try:
+            columns, prediction = readings.of(truth)
+        except Exception as error:
+            return _failed(aside, error)
+        if problems := [problem.message for cells in columns for problem in cells.problems]:
+            return aside.nothing(joined(problems))
+        return truth.metric.submission.fill(places, prediction)
+
+    def _values(self) -> Iterator[SecondaryValue]:
+        for place, aside in enumerate(self._asides):
+            read, self._read[place] = self._read[place], None
+            yield read if isinstance(read, SecondaryValue) else measured(aside, read)
+
+
+def measured(aside: Aside, prediction: Any, contributions: Any = None) -> SecondaryValue:
+    """The value of a prediction in the order of the scored rows, or of what these contribute."""
+    truth = aside.truth
+    assert truth is not None, "an aside without a truth has no prediction"
+    return value_of(aside, lambda: measure(truth, prediction, contributions))
+
+
+def value_of(aside: Aside, score: Any) -> SecondaryValue:
+    """The value, or why there is none."""
+    try:
+        found: Result = score()
+    except Exception as error:
+        return _failed(aside, error)
+    return aside.value(found)
+
+
+def _failed(aside: Aside, error: Exception) -> SecondaryValue:
+    """A metric that is shown beside the score must not cost anybody the score, whatever happens in it."""
+    if isinstance(error, SubmissionError):
+        return aside.nothing(words_of(error))
+    if not isinstance(error, MetricFailed | NotFinite):
+        log.error("the secondary metric %s stumbled: %s", aside.key, type(error).__name__)
+    return aside.nothing(_OUR_FAULT)

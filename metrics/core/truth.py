@@ -1,0 +1,341 @@
+"""A truth file, read once and asked for thousands of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..reading.columns import Cells, Kind
+from ..reading.containers import LIMIT
+from ..reading.headers import check_header
+from ..reading.ids import Alignment, Ids
+from ..reading.label_forms import ForeignLabels
+from ..reading.layout import SPLITS, USAGE, Layout
+from ..reading.stream import measure_in_pieces
+from ..reading.tables import Source, Table, csv_bytes, pick, read_bytes, read_table, without_frame
+from ..reading.text import LONGEST_LINE
+from .arrays import Answers, take
+from .contract import Metric, answer_columns
+from .errors import MetricFailed, NotFinite, Problem, Refused, SubmissionError
+from .evaluate import Result, measure
+from .messages import Message, Plural
+from .parameters import chosen
+from .secondary import Aside, Beside, Readings
+from .uncertainty import Buckets, buckets_of, hashes_of
+
+SMALL = 110_000_000
+"""Bytes that any submission may have: what a site takes as an upload."""
+
+_UNKNOWN_USAGE = Plural(
+    "{count} value of {column} is none of Public, Private, Ignored: {examples}.",
+    "{count} values of {column} are none of Public, Private, Ignored: {examples}.",
+)
+_NO_ROWS_OF = {
+    "public": Message("No row is public: the column Usage needs both Public and Private."),
+    "private": Message("No row is private: the column Usage needs both Public and Private."),
+}
+_UNSCORABLE = {
+    "": Message("The file cannot be scored: {reason}"),
+    "public": Message("The public part cannot be scored: {reason}"),
+    "private": Message("The private part cannot be scored: {reason}"),
+}
+
+CELL = 100
+"""Bytes that a cell of a submission may have on average, where lines are short."""
+
+
+class Truth:
+    """A ground truth ready to score: parsed, checked, its ids and encodings kept.
+
+    ``scored`` are the table's rows that count, in file order; ``parts`` names, per split, places among them.
+    """
+
+    def __init__(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> None:
+        self.metric = metric
+        self.params = params
+        self.id_column = layout.id_column
+        self.target_columns = layout.targets
+        self.role_columns = layout.roles
+        self.unscored_columns = layout.unscored
+        self.has_split = layout.has_split
+        self.table = table
+        self.ids = Ids(table.column(layout.id_column))
+        self.problems: list[Problem] = []
+        self.refused: list[np.ndarray] = []
+        """Rows of the table with a cell that was complained about, in pieces."""
+        self.usage = self._read_usage()
+        self.scored = np.flatnonzero(self.usage != 2).astype(np.int32)
+        self.parts = self._parts()
+        self.target = self._read(metric.truth, layout.targets)
+        self.answers = self._with_roles()
+        self._buckets: dict[str, Buckets] = {}
+        self.secondary: tuple[Aside, ...] = ()
+        """Further metrics whose values every result has."""
+
+    def beside(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> Truth:
+        """The same rows as another metric reads them. What both need alike is there once."""
+        other = Truth(metric, params, table, layout)
+        other.problems = other.problems or unscorable_parts(other)
+        other.ids, other.usage, other.scored, other.parts = self.ids, self.usage, self.scored, self.parts
+        other._buckets = self._buckets
+        return other
+
+    @cached_property
+    def reading(self) -> tuple[object, ...]:
+        """All that a prediction depends on beside the file: truths that agree here make the same of it."""
+        kinds = [(type(kind), repr(vars(kind))) for kind in (self.metric.truth, self.metric.submission)]
+        verified = (self.metric.key, repr(self.params)) if self.metric.verify is not None else ()
+        return (*kinds, self.target_columns, self.submission_columns, verified)
+
+    def _read_usage(self) -> np.ndarray:
+        """0 public, 1 private, 2 ignored; all 0 without a split."""
+        if not self.has_split:
+            return np.zeros(self.table.rows, np.int8)
+        cells = Cells(self.table, USAGE, self.id_column)
+        coded = cells.coded()
+        words = [text.casefold() for text in coded.values]
+        codes = np.array([SPLITS.index(word) if word in SPLITS else 3 for word in words], np.int8)
+        usage: np.ndarray = codes[coded.codes]
+        if (usage == 3).any():
+            cells.refuse("unknown_usage", _UNKNOWN_USAGE, np.flatnonzero(usage == 3))
+            self._note([cells])
+        return usage
+
+    def _parts(self) -> dict[str, np.ndarray]:
+        if not self.has_split:
+            return {}
+        usage = self.usage[self.scored]
+        parts = {
+            name: np.flatnonzero(usage == part).astype(np.int32) for part, name in enumerate(("public", "private"))
+        }
+        for name, rows in parts.items():
+            if not len(rows) and not self.problems:
+                message = _NO_ROWS_OF[name]
+                self.problems.append(Problem("empty_split", message, column=USAGE))
+        return parts
+
+    def _read(self, kind: Kind, names: Sequence[str]) -> Any:
+        """The scored rows of some columns."""
+        rows = None if len(self.scored) == self.table.rows else self.scored
+        columns = [Cells(self.table, name, self.id_column, rows) for name in names]
+        read = kind.read(columns)
+        self._note(columns)
+        return read
+
+    def _note(self, columns: Sequence[Cells]) -> None:
+        """Keep the complaints about some columns."""
+        for cells in columns:
+            self.problems += cells.problems
+            self.refused += [places if cells.rows is None else cells.rows[places] for places in cells.refused]
+
+    def _with_roles(self) -> Any:
+        """What the metric's functions receive as truth."""
+        if not self.role_columns:
+            return self.target
+        roles = {role: self._read(self.metric.roles[role].kind, [name]) for role, name in self.role_columns.items()}
+        return Answers(self.target, roles)
+
+    @property
+    def rows(self) -> int:
+        """Rows of the file: public, private and ignored ones."""
+        return self.table.rows
+
+    @property
+    def public_rows(self) -> int:
+        """Rows that make the public score; 0 without a split."""
+        return len(self.parts.get("public", ()))
+
+    @property
+    def private_rows(self) -> int:
+        """Rows that make the private score; 0 without a split."""
+        return len(self.parts.get("private", ()))
+
+    @property
+    def ignored_rows(self) -> int:
+        """Rows that a submission must have and that count nowhere."""
+        return self.rows - len(self.scored)
+
+    @cached_property
+    def scored_columns(self) -> tuple[str, ...]:
+        """The columns of a submission that the metric reads."""
+        return answer_columns(self.metric, self.target, self.target_columns)
+
+    @cached_property
+    def submission_columns(self) -> tuple[str, ...]:
+        """The exact header of a submission, id first; columns that are not scored come last."""
+        return (self.id_column, *self.scored_columns, *self.unscored_columns)
+
+    @cached_property
+    def part_answers(self) -> dict[str, Any]:
+        """The truth of each split, for metrics that need whole columns."""
+        return {name: take(self.answers, rows) for name, rows in self.parts.items()}
+
+    def buckets(self, split: str) -> Buckets:
+        """How the rows of a split, or of all, are resampled; kept."""
+        if not self._buckets:
+            hashes = hashes_of(self.ids.array)[self.scored]
+            self._buckets = {name: buckets_of(hashes[rows]) for name, rows in self.parts.items()}
+            self._buckets[""] = buckets_of(hashes)
+        return self._buckets.get(split, self._buckets[""])
+
+    @property
+    def largest_submission(self) -> int:
+        """Bytes that a submission may have, unpacked: reading takes ten times as much memory, so no more than can
+        make sense for its rows and columns. The length of the answers plays no part, for it is secret."""
+        if self.metric.longest_line > LONGEST_LINE:
+            return LIMIT
+        return min(LIMIT, max(SMALL, CELL * self.rows * len(self.submission_columns)))
+
+    def evaluate(self, submission: Source, *, uncertainty: bool = False, with_parts: bool = False) -> Result:
+        """Score a submission: CSV bytes (plain, gzip, zip), a path or a frame.
+
+        A frame is scored as the file that ``frame.to_csv(index=False)`` writes, with ids in a column or in an index
+        that has the id column's name. ``with_parts`` also asks a metric for named parts that its value does not need.
+        Raises ``SubmissionError`` with every problem of the file, before anything is measured, and ``MetricFailed``.
+        """
+        submission = _without_frame(submission)
+        try:
+            result = measure_in_pieces(self, submission, uncertainty=uncertainty, with_parts=with_parts)
+            if result is not None:
+                return result
+            return self._evaluate_at_once(submission, uncertainty, with_parts)
+        except NotFinite:
+            raise MetricFailed(self.metric.key, "gave no finite number") from None
+
+    def check(self, submission: Source) -> tuple[Problem, ...]:
+        """The warnings about a submission, which is read and not measured. Raises ``SubmissionError`` as ``evaluate``
+        does, and never because of an answer."""
+        prediction, table, _ = self.read_submission(submission)
+        if self.metric.refuse_elsewhere is not None:
+            self.metric.refuse_elsewhere(self, table)
+        return self._warnings(prediction)
+
+    def _warnings(self, prediction: Any) -> tuple[Problem, ...]:
+        labels = ForeignLabels(self)
+        labels.add(prediction)
+        return labels.warnings()
+
+    def _evaluate_at_once(self, submission: Source, uncertainty: bool, with_parts: bool) -> Result:
+        import pyarrow as pa
+
+        prediction, table, places = self.read_submission(submission)
+        if self.metric.elsewhere is not None:
+            result = self.metric.elsewhere(self, table, places)
+            return replace(result, secondary=self._beside(table, places).values())
+        beside = self._beside(table, places)
+        del table  # what was read is in the predictions
+        pa.default_memory_pool().release_unused()
+        try:
+            result = measure(self, prediction, uncertainty=uncertainty, with_parts=with_parts)
+        except MemoryError:
+            # How much measuring takes follows from the truth as well, so the file is not refused for it.
+            raise MetricFailed(self.metric.key, "needed more memory than there is") from None
+        secondary = beside.values() if self.secondary else ()
+        return replace(result, secondary=secondary, warnings=self._warnings(prediction))
+
+    def _beside(self, table: Table, places: np.ndarray) -> Beside:
+        return Beside(self.secondary, Readings(self, table), places)
+
+    def _aligned(self, submission: Source) -> tuple[Table, Alignment, list[Problem]]:
+        """The table of a submission, where the truth's rows are in it, and all complaints about its ids."""
+        try:
+            table = read_table(
+                read_bytes(submission, self.largest_submission),
+                self.problems_of_header,
+                self.rows,
+                may_be_empty=self.metric.may_miss_ids,
+                longest_line=self.metric.longest_line,
+            )
+        except Refused as refused:
+            raise SubmissionError(refused.problems) from None
+        return (table, *self.ids.align(table, self.id_column, may_miss=self.metric.may_miss_ids))
+
+    def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
+        """The prediction in the order of the scored rows, its table, and where each scored row is in it.
+
+        Raises ``SubmissionError``, which depends on no answer and on no split.
+        """
+        table, alignment, problems = self._aligned(submission)
+        names = [self.name_in(table, name) for name in self.scored_columns]
+        columns = [Cells(table, name, self.id_column) for name in names]
+        prediction = self.metric.submission.read(columns, self.target)
+        if self.metric.verify is not None:
+            self.metric.verify(columns, prediction, **chosen(self.metric.verify, self.params))
+        problems = table.problems + problems + [problem for cells in columns for problem in cells.problems]
+        if problems:
+            raise SubmissionError(problems)
+        if alignment.is_identity and len(self.scored) == self.rows:
+            return prediction, table, alignment.places
+        places = alignment.places[self.scored]
+        return self.metric.submission.fill(places, prediction), table, places
+
+    def problems_of_header(self, names: Sequence[str], line: int) -> list[Problem]:
+        """What is wrong with the header of a submission."""
+        expected = self.submission_columns
+        if expected[-1] not in names and set(names) & set(self.metric.aliases):
+            expected = (*expected[:-1], next(name for name in self.metric.aliases if name in names))
+        return check_header(names, expected, line)
+
+    def name_in(self, table: Table, name: str) -> str:
+        """What a submission calls one of its columns: so, or by an alias."""
+        return name if name in table.names else next(a for a in self.metric.aliases if a in table.names)
+
+    def sample_submission(self) -> bytes:
+        """A valid submission with the same dull answer in each row, sorted by id so that it tells nothing."""
+        cells = [*self.dull_cells, *self._unscored_cells]
+        return self._csv([name, *cells] for name in self.ids.in_order)
+
+    @property
+    def dull_cells(self) -> list[str]:
+        """The scored cells in each row of the sample."""
+        cell = self.metric.submission.sample(self.target)
+        return [cell] * len(self.scored_columns) if isinstance(cell, str) else cell
+
+    @property
+    def _unscored_cells(self) -> list[str]:
+        return self.dull_cells[-1:] * len(self.unscored_columns)
+
+    def perfect_submission(self) -> bytes:
+        """A submission made of the answers themselves; ignored rows get the sample's answer."""
+        dull, further = self.dull_cells, self._unscored_cells
+        cells = {int(row): values for row, *values in zip(self.scored, *self.perfect_columns(), strict=True)}
+        return self._csv([name, *cells.get(row, dull), *further] for row, name in enumerate(self.ids.texts))
+
+    def perfect_columns(self) -> list[list[str]]:
+        """The answers as a submission has them: its scored columns, of the scored rows."""
+        if self.metric.perfect is not None:
+            return self.metric.perfect(self.answers, **chosen(self.metric.perfect, self.params))
+        return [pick(self.table.column(name), self.scored).to_pylist() for name in self.target_columns]
+
+    def some(self, rows: np.ndarray) -> Truth:
+        """The truth of some rows of the file, in the order given."""
+        table = self.table.some(rows)
+        layout = Layout(self.id_column, self.target_columns, self.has_split, self.role_columns, self.unscored_columns)
+        return Truth(self.metric, self.params, table, layout)
+
+    def _csv(self, rows: Any) -> bytes:
+        return csv_bytes(self.submission_columns, rows)
+
+
+def _without_frame(submission: Source) -> Source:
+    try:
+        return without_frame(submission)
+    except Refused as refused:
+        raise SubmissionError(refused.problems) from None
+
+
+def unscorable_parts(truth: Truth) -> list[Problem]:
+    """Why parts of a truth cannot be scored by anybody."""
+    check = truth.metric.unscorable
+    if check is None:
+        return []
+    problems = []
+    for name, target in (truth.part_answers or {"": truth.answers}).items():
+        if reason := check(target, **chosen(check, truth.params)):
+            message = Message(_UNSCORABLE[name], reason=reason)
+            problems.append(Problem("unscorable", message, truth.target_columns[0]))
+    return problems

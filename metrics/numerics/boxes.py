@@ -1,0 +1,320 @@
+"""Boxes in one cell, four numbers each, and how much they overlap.
+
+A box may begin with its class and then, in a submission, with its confidence: ``class confidence x y w h``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random as Dice
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from ..core.arrays import Coded
+from ..core.errors import shown
+from ..core.figures import Figure
+from ..core.messages import Message, Plural
+from ..reading.columns import Cells, Kind
+from ..reading.numbers import GRAMMAR, _fast
+from ..reading.tables import pick, plain
+from ..reading.text import LONGEST_MASK_LINE
+from .blocks import blocks, starts_of
+from .overlap_precision import matrix_of, rows_with_objects
+from .tokens import expand
+
+Layout = Annotated[
+    Literal["xywh", "corners"],
+    "xywh: left, top, width, height; corners: left, top, right, bottom (xmin ymin xmax ymax).",
+]
+
+Classes = Annotated[bool, "Whether each box begins with its class."]
+
+LARGEST = 1e9
+"""No coordinate or confidence may be larger, so that areas are finite."""
+
+_NUMBER = re.compile(GRAMMAR)
+_CELLS = 20_000
+"""Cells cut together."""
+
+
+class BoxList(Kind):
+    """Any number of boxes in one cell; empty means none. What a box is made of depends on parameters, so ``verify``
+    and ``unscorable`` look at it."""
+
+    longest_line = LONGEST_MASK_LINE
+
+    def __init__(self, *, confidence: bool = False) -> None:
+        self.confidence = confidence
+        self.words = Message("boxes, each with its confidence") if confidence else Message("boxes")
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
+        (cells,) = columns
+        cells.refuse_line_breaks()
+        return cells.coded()
+
+    def sample(self, truth: Any) -> str:
+        return ""
+
+    def random(self, dice: Dice, width: int, truth: Any = None) -> list[str]:
+        """Boxes on a small grid, so that some meet; as classes are a parameter's affair, none has one."""
+        return [" ".join(self._box(dice) for _ in range(dice.randint(0, 3))) for _ in range(width)]
+
+    def _box(self, dice: Dice) -> str:
+        confidence = f"{dice.randint(0, 4) / 4} " if self.confidence else ""
+        return f"{confidence}{dice.randint(0, 3)} {dice.randint(0, 3)} {dice.randint(1, 5)} {dice.randint(1, 5) / 2}"
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """The boxes of distinct cells: cell c has those from ``starts[c]`` to ``starts[c + 1]``.
+
+    ``corners`` are left, top, right, bottom, shape (n, 4); ``areas`` are 0 where these are no box. ``labels`` are codes
+    of ``vocabulary``, which is sorted. ``faults`` tells which cells could not be read; they are without some boxes.
+    """
+
+    starts: np.ndarray
+    corners: np.ndarray
+    areas: np.ndarray
+    confidence: np.ndarray
+    labels: np.ndarray
+    vocabulary: list[str]
+    faults: np.ndarray
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Boxes of each cell."""
+        return np.diff(self.starts)
+
+
+def boxes_of(column: Coded, layout: str, classes: bool, confidence: bool) -> Boxes:
+    """Cut the distinct cells of a column."""
+    width = classes + confidence + 4
+    place: dict[str, int] = {}
+    counts, faults = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
+    labels, numbers = [np.zeros(0, np.int64)], [np.zeros((0, width - classes))]
+    for start in range(0, column.size, _CELLS):
+        owner, texts, of_cells = _pieces(column.array.slice(start, _CELLS))
+        is_odd = of_cells % width != 0
+        kept = np.flatnonzero(~is_odd[owner])
+        owner, texts = owner[kept].reshape(-1, width)[:, 0], pick(texts, kept)
+        grid = np.arange(len(texts)).reshape(-1, width)
+        values = _numbers(pick(texts, grid[:, classes:].ravel())).reshape(-1, width - classes)
+        is_bad = is_odd.copy()
+        is_bad[owner[~(np.abs(values) <= LARGEST).all(axis=1)]] = True
+        fine = np.flatnonzero(~is_bad[owner])
+        faults.append(is_bad)
+        counts.append(np.bincount(owner[fine], minlength=len(of_cells)))
+        numbers.append(values[fine])
+        labels.append(_codes(pick(texts, grid[fine, 0]), place) if classes else np.zeros(len(fine), np.int64))
+    values = np.concatenate(numbers)
+    corners = values[:, -4:].copy()
+    if layout == "xywh":
+        corners[:, 2:] += corners[:, :2]
+    sides = corners[:, 2:] - corners[:, :2]
+    return Boxes(
+        starts=starts_of(np.concatenate(counts)),
+        corners=corners,
+        areas=np.where((sides > 0).all(axis=1), sides[:, 0] * sides[:, 1], 0.0),
+        confidence=values[:, 0] if confidence else np.ones(len(values)),
+        labels=_ranks(place)[np.concatenate(labels)],
+        vocabulary=sorted(place),
+        faults=np.concatenate(faults),
+    )
+
+
+def _pieces(cells: Any) -> tuple[np.ndarray, Any, np.ndarray]:
+    """The cell and the text of each piece, and the number of pieces of each cell."""
+    import pyarrow.compute as pc
+
+    filled = np.flatnonzero(plain(pc.binary_length(cells), np.int32))
+    lists = pc.ascii_split_whitespace(pick(cells, filled))
+    counts = np.zeros(len(cells), np.int64)
+    counts[filled] = plain(pc.list_value_length(lists), np.int32)
+    return np.repeat(np.arange(len(cells)), counts), lists.flatten(), counts
+
+
+def _codes(texts: Any, place: dict[str, int]) -> np.ndarray:
+    encoded = texts.dictionary_encode()
+    codes = [place.setdefault(text, len(place)) for text in encoded.dictionary.to_pylist()]
+    found: np.ndarray = np.array(codes, np.int64)[plain(encoded.indices, np.int32)]
+    return found
+
+
+def _ranks(place: dict[str, int]) -> np.ndarray:
+    """The alphabetical rank of each label, so that no sum over classes follows the order of the file."""
+    ranks = np.zeros(max(1, len(place)), np.int64)
+    ranks[[place[label] for label in sorted(place)]] = np.arange(len(place))
+    return ranks
+
+
+def _numbers(texts: Any) -> np.ndarray:
+    """The values, NaN for what is no plain number."""
+    values = _fast(texts)
+    if values is None:
+        encoded = texts.dictionary_encode()
+        known = [float(text) if _NUMBER.fullmatch(text) else np.nan for text in encoded.dictionary.to_pylist()]
+        values = np.array(known, np.float64)[plain(encoded.indices, np.int32)]
+    return values
+
+
+def parts_of(classes: bool, confidence: bool, layout: str) -> str:
+    """What a box is made of, in words.
+
+    >>> parts_of(True, True, "corners")
+    'class confidence left top right bottom'
+    """
+    sides = "left top width height" if layout == "xywh" else "left top right bottom"
+    return "class " * classes + "confidence " * confidence + sides
+
+
+_NOT_BOXES = Plural(
+    "{count} value of {column} is not {boxes} in plain numbers up to {most}: {examples}.",
+    "{count} values of {column} are not {boxes} in plain numbers up to {most}: {examples}.",
+)
+
+
+def verify(columns: Sequence[Cells], prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> None:
+    """Complain about a submission's cells that are no boxes."""
+    faults = prediction.once(boxes_of, boxes, classes, True).faults
+    places = np.flatnonzero(faults[prediction.codes])
+    if len(places):
+        what, most = f'"{parts_of(classes, True, boxes)} …"', f"{LARGEST:,.0f}"
+        columns[0].refuse("not_boxes", _NOT_BOXES, places, {"boxes": what, "most": most})
+
+
+def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> str:
+    """Cells that are no boxes, boxes without area."""
+    true = truth.once(boxes_of, boxes, classes, False)
+    used = np.unique(truth.codes)
+    if count := int(true.faults[truth.codes].sum()):
+        cell = truth.values[int(truth.codes[np.flatnonzero(true.faults[truth.codes])[0]])]
+        return Message.counted(
+            count,
+            "{count} cell is not {boxes}, such as {example}.",
+            "{count} cells are not {boxes}, such as {example}.",
+            boxes=f'"{parts_of(classes, False, boxes)} …"',
+            example=shown(cell),
+        )
+    places, which = expand(true.starts, used)
+    flat = np.flatnonzero(true.areas[places] <= 0)
+    if len(flat):
+        return Message("a box has no area, in {cell}.", cell=shown(truth.values[int(used[which[flat[0]]])]))
+    return ""
+
+
+def perfect(truth: Coded, *, classes: Classes = False) -> list[list[str]]:
+    """The true boxes with full confidence."""
+    cells = []
+    for code in truth.codes:
+        pieces = truth.values[code].split()
+        boxes = [pieces[place : place + classes + 4] for place in range(0, len(pieces), classes + 4)]
+        cells.append(" ".join(" ".join([*box[:-4], "1", *box[-4:]]) for box in boxes))
+    return [cells]
+
+
+@dataclass(frozen=True)
+class Meetings:
+    """Pairs of a true and a predicted box of one class in one picture that overlap enough: ``pair`` says in which pair
+    of cells, ``ours`` and ``theirs`` are the boxes' places in their columns."""
+
+    pair: np.ndarray
+    ours: np.ndarray
+    theirs: np.ndarray
+    iou: np.ndarray
+
+    def take(self, places: np.ndarray) -> Meetings:
+        """Some of them."""
+        return Meetings(self.pair[places], self.ours[places], self.theirs[places], self.iou[places])
+
+
+def meetings(true: Boxes, said: Boxes, true_cells: np.ndarray, said_cells: np.ndarray, least: float) -> Meetings:
+    """All pairs of boxes with an IoU of ``least`` or more, and of more than 0.
+
+    Predicted boxes are taken in blocks, each against the true boxes of its picture, so that a picture full of boxes
+    needs no matrix.
+    """
+    known = {label: code for code, label in enumerate(true.vocabulary)}
+    translated = np.array([known.get(label, -1) for label in said.vocabulary] or [0], np.int64)
+    places, pair = expand(said.starts, said_cells)
+    cells = true_cells[pair]
+    nothing = np.zeros(0, np.int64)
+    found = [Meetings(nothing, nothing, nothing, np.zeros(0))]
+    for some in blocks(true.counts[cells]):
+        ours, owner = expand(true.starts, cells[some])
+        theirs = places[some][owner]
+        alike = np.flatnonzero(true.labels[ours] == translated[said.labels[theirs]])
+        ours, theirs, owner = ours[alike], theirs[alike], owner[alike]
+        iou = _iou(true, said, ours, theirs)
+        able = np.flatnonzero((iou >= least) & (iou > 0))
+        found.append(Meetings(pair[some][owner[able]], ours[able], theirs[able], iou[able]))
+    return Meetings(
+        pair=np.concatenate([one.pair for one in found]),
+        ours=np.concatenate([one.ours for one in found]),
+        theirs=np.concatenate([one.theirs for one in found]),
+        iou=np.concatenate([one.iou for one in found]),
+    )
+
+
+def in_turn(meet: Meetings, said: Boxes) -> Meetings:
+    """Sorted by who chooses first and what it likes best: by pair of cells, then predicted boxes in the order of their
+    confidence (ties: of their cell), each with the true box that overlaps it most first (ties: of their cell).
+
+    Boxes then have numbers of their own in each pair of cells.
+    """
+    order = np.lexsort((meet.ours, -meet.iou, meet.theirs, -said.confidence[meet.theirs], meet.pair))
+    meet = meet.take(order)
+    return Meetings(meet.pair, _numbered(meet.pair, meet.ours), _numbered(meet.pair, meet.theirs), meet.iou)
+
+
+def _numbered(pair: np.ndarray, box: np.ndarray) -> np.ndarray:
+    _, numbers = np.unique(pair * (int(box.max(initial=0)) + 1) + box, return_inverse=True)
+    found: np.ndarray = numbers
+    return found
+
+
+def matched(meet: Meetings) -> np.ndarray:
+    """Of pairs in turn the places at which a predicted box takes a true one: each takes the first that is still free.
+
+    What is first for both of its boxes is taken whatever the others do; when their other pairs are struck out, further
+    ones become first. A few rounds are enough, except where each box waits for the next.
+    """
+    first, is_taken = (
+        [np.zeros(int(boxes.max(initial=-1)) + 1, kind) for boxes in (meet.ours, meet.theirs)] for kind in (int, bool)
+    )
+    left, found = np.arange(len(meet.pair)), [np.zeros(0, np.int64)]
+    while len(left):
+        sides, places = (meet.ours[left], meet.theirs[left]), np.arange(len(left))
+        for side, start in zip(sides, first, strict=True):
+            start[side[::-1]] = places[::-1]
+        wins = (first[0][sides[0]] == places) & (first[1][sides[1]] == places)
+        for side, taken in zip(sides, is_taken, strict=True):
+            taken[side[wins]] = True
+        found.append(left[wins])
+        left = left[~(is_taken[0][sides[0]] | is_taken[1][sides[1]])]
+    return np.concatenate(found)
+
+
+def matrix(truth: Coded, prediction: Coded, layout: str, classes: bool, least: float, *, strict: bool) -> list[Figure]:
+    """The IoU of all boxes of the first pictures, marked where it is enough for a match."""
+    true, said = truth.once(boxes_of, layout, classes, False), prediction.once(boxes_of, layout, classes, True)
+    drawn: list[Figure] = []
+    for row in rows_with_objects(true.counts[truth.codes], said.counts[prediction.codes]):
+        ours, theirs = truth.codes[row : row + 1], prediction.codes[row : row + 1]
+        values = np.zeros((int(true.counts[ours[0]]), int(said.counts[theirs[0]])))
+        met = meetings(true, said, ours, theirs, 0.0)
+        values[met.ours - true.starts[ours], met.theirs - said.starts[theirs]] = met.iou
+        drawn.append(matrix_of(str(row + 1), values, least, strict=strict))
+    return drawn
+
+
+def _iou(true: Boxes, said: Boxes, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    low = np.maximum(true.corners[ours, :2], said.corners[theirs, :2])
+    high = np.minimum(true.corners[ours, 2:], said.corners[theirs, 2:])
+    sides = np.maximum(high - low, 0.0)
+    common = sides[:, 0] * sides[:, 1]
+    union = true.areas[ours] + said.areas[theirs] - common
+    found: np.ndarray = np.where((said.areas[theirs] > 0) & (union > 0), common / np.where(union > 0, union, 1.0), 0.0)
+    return found

@@ -1,0 +1,197 @@
+"""Truth and prediction crossed: how many rows have each pair of a true and a predicted label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import Coded
+from ..core.contract import distinct_codes, distinct_pairs
+from ..core.figures import Figure, Grid
+from ..core.messages import Message
+from ..reading.tables import pick, plain
+
+_SHOWN = 12
+"""Labels that a drawn table names; the rarer ones share a place."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """The distinct values of a truth column: an Arrow array of texts, or where some are numbers a list."""
+
+    texts: Any
+    column: Coded
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbering:
+    """A number for each distinct value of both columns, equal for equal values and ascending with their order:
+    ``of_truth`` and ``of_prediction`` by code. ``labels`` has the values by number."""
+
+    of_truth: np.ndarray
+    of_prediction: np.ndarray
+    labels: Any
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether no label is a number."""
+        return not isinstance(self.labels, list)
+
+    def some(self, numbers: np.ndarray) -> list[Any]:
+        """The labels with these numbers."""
+        if self.is_text:
+            found: list[Any] = pick(self.labels, numbers).to_pylist()
+            return found
+        return [self.labels[number] for number in numbers.tolist()]
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """The cells of the confusion matrix that have rows, sorted; nothing is as large as labels × labels.
+
+    ``true``, ``said`` and ``counts`` have one entry per cell: the places among the ``size`` labels of truth or
+    prediction, in order, and the number of rows. ``of_row`` tells the cell of each row.
+    """
+
+    numbering: _Numbering
+    used: np.ndarray
+    true: np.ndarray
+    said: np.ndarray
+    counts: np.ndarray
+    of_row: np.ndarray
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.of_row)
+
+    @property
+    def size(self) -> int:
+        """How many labels there are."""
+        return len(self.used)
+
+    @cached_property
+    def labels(self) -> list[Any]:
+        """The labels in order: numbers by size before texts by alphabet."""
+        return self.numbering.some(self.used)
+
+    @cached_property
+    def numbers(self) -> list[Decimal]:
+        """The labels that are numbers, ascending."""
+        return [] if self.numbering.is_text else [label for label in self.labels if isinstance(label, Decimal)]
+
+    @cached_property
+    def is_right(self) -> np.ndarray:
+        """Which cells are on the diagonal."""
+        found: np.ndarray = self.true == self.said
+        return found
+
+    @cached_property
+    def truly(self) -> np.ndarray:
+        """Rows that truly have each label."""
+        return self._by_label(self.true)
+
+    @cached_property
+    def predicted(self) -> np.ndarray:
+        """Rows that are predicted to have each label."""
+        return self._by_label(self.said)
+
+    @cached_property
+    def outcomes(self) -> np.ndarray:
+        """tp, fp and fn of each label, shape (labels, 3)."""
+        tp = np.bincount(self.true[self.is_right], self.counts[self.is_right], minlength=self.size)
+        return np.column_stack([tp, self.predicted - tp, self.truly - tp])
+
+    def _by_label(self, places: np.ndarray) -> np.ndarray:
+        return np.bincount(places, self.counts, minlength=self.size).astype(np.int64)
+
+
+def cross(truth: Coded, prediction: Coded) -> Crossing:
+    """Count the pairs; labels that are equal as values are one label. Counted once for one prediction and truth."""
+    return prediction.with_truth(truth, _cross)
+
+
+def _cross(truth: Coded, prediction: Coded) -> Crossing:
+    true, said, of_row = distinct_pairs(truth, prediction)
+    numbering = prediction.once(_numbered, truth.once(_values))
+    ours, theirs = numbering.of_truth[true], numbering.of_prediction[said]
+    is_used = np.zeros(len(numbering.labels), bool)
+    is_used[ours] = is_used[theirs] = True
+    used = np.flatnonzero(is_used)
+    place = np.cumsum(is_used) - 1
+    pairs = place[ours] * len(used) + place[theirs]
+    cells, place = distinct_codes(pairs, len(used) ** 2)
+    of_row = place[of_row]
+    counts = np.bincount(of_row, minlength=len(cells))
+    return Crossing(numbering, used, *np.divmod(cells, max(1, len(used))), counts, of_row)
+
+
+def _values(truth: Coded) -> _Values:
+    return _Values(truth.array, truth)
+
+
+def _numbered(prediction: Coded, true: _Values) -> _Numbering:
+    """Number the values of both columns together; done once, however many splits there are."""
+    if true.texts is not None and prediction.array is not None:
+        return _numbered_texts(true.texts, prediction.array)
+    ours, theirs = true.column.values, prediction.values
+    distinct = {label: None for side in (ours, theirs) for label in side}
+    labels = sorted(label for label in distinct if not isinstance(label, str))
+    labels += sorted(label for label in distinct if isinstance(label, str))
+    place = {label: number for number, label in enumerate(labels)}
+    of_truth, of_prediction = (np.array([place[label] for label in side], np.int64) for side in (ours, theirs))
+    return _Numbering(of_truth, of_prediction, labels)
+
+
+def _numbered_texts(ours: Any, theirs: Any) -> _Numbering:
+    """The same of texts, which Arrow compares and sorts without making a Python string of each."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    encoded = pa.concat_arrays([ours, theirs]).dictionary_encode()
+    order = plain(pc.array_sort_indices(encoded.dictionary), np.uint64).astype(np.int64)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    numbers = rank[plain(encoded.indices, np.int32)]
+    return _Numbering(numbers[: len(ours)], numbers[len(ours) :], pick(encoded.dictionary, order))
+
+
+def one_label(truth: Coded) -> str:
+    """Why these answers tell no labels apart, or ``""``."""
+    first = truth.values[truth.codes[0]]
+    if all(truth.values[code] == first for code in np.unique(truth.codes).tolist()):
+        return Message("all its answers are the same; two different labels are needed.")
+    return ""
+
+
+def confusion_matrix(truth: Coded, prediction: Coded) -> list[Figure]:
+    """The table of truth and prediction; with more than 12 labels the rarest share its last row and column."""
+    found = cross(truth, prediction)
+    names, place = _shown(found)
+    cells = np.zeros((len(names), len(names)), np.int64)
+    np.add.at(cells, (place[found.true], place[found.said]), found.counts)
+    note, named = "Rows by truth, columns by prediction; the marked cells are right.", len(names)
+    if len(names) < len(found.labels):
+        named -= 1
+        note += f" The {len(found.labels) - named:,} rarest labels are taken together."
+    marked = frozenset((label, label) for label in range(named))
+    return [Grid("Confusion matrix", names, names, cells.tolist(), corner="truth", marked=marked, note=note)]
+
+
+_OTHERS = "other labels"
+
+
+def _shown(found: Crossing) -> tuple[list[str], np.ndarray]:
+    """The names of the drawn labels and the place of each label among them."""
+    names = [str(label) for label in found.labels]
+    if len(names) <= _SHOWN:
+        return names, np.arange(len(names))
+    often = np.argsort(-(found.truly + found.predicted), kind="stable")[: _SHOWN - 1]
+    kept = np.sort(often)
+    place = np.full(len(names), len(kept))
+    place[kept] = np.arange(len(kept))
+    return [*(names[label] for label in kept), _OTHERS], place

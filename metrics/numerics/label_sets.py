@@ -1,0 +1,195 @@
+"""Sets of labels in cells, compared as flat arrays: counts by row and by label, and what one row changes.
+
+Each distinct pair of cells is looked at once, in blocks, so that neither many rows nor one cell with 200,000 labels
+needs a matrix. A label is a number, the same on both sides: its text is read once, and that of a label which the truth
+does not know is looked at only where it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..core.arrays import Coded
+from ..core.contract import distinct_pairs
+from ..core.figures import Figure, Grid
+from ..reading.tables import pick
+from .averages import Share, effects, mean_of
+from .blocks import starts_of
+from .tokens import codes_among, expand, labels_in
+
+Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
+
+TP, FP, FN = range(3)
+
+_BLOCK = 1_000_000
+"""Labels of pairs looked at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSets:
+    """Cell c holds the labels ``codes[starts[c]:starts[c + 1]]``, ascending. Codes below ``len(known)`` are places in
+    ``known``, the labels of the truth; higher ones are labels that the truth does not know, of which ``more`` has the
+    texts. Both are Arrow arrays."""
+
+    starts: np.ndarray
+    codes: np.ndarray
+    known: Any
+    more: Any
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Labels of each cell."""
+        return np.diff(self.starts)
+
+
+def label_sets(column: Coded, separator: str | None) -> LabelSets:
+    """The distinct labels of each distinct cell of a truth."""
+    owner, codes, labels = labels_in(column.array, _cut_at(separator))
+    return _sets(column.size, owner, codes, labels, labels[:0])
+
+
+def predicted_sets(column: Coded, true: LabelSets, separator: str | None) -> LabelSets:
+    """The same of a prediction, whose known labels have the truth's codes."""
+    owner, codes, labels = labels_in(column.array, _cut_at(separator))
+    place = codes_among(labels, true.known)
+    unknown = np.flatnonzero(place < 0)
+    place = place.copy()
+    place[unknown] = len(true.known) + np.arange(len(unknown))
+    return _sets(column.size, owner, place[codes], true.known, pick(labels, unknown))
+
+
+def _cut_at(separator: str | None) -> str | None:
+    return separator if separator and separator.strip() else None
+
+
+def _sets(cells: int, owner: np.ndarray, codes: np.ndarray, known: Any, more: Any) -> LabelSets:
+    width = max(1, len(known) + len(more))
+    keys = owner * np.int64(width) + codes
+    keys.sort()
+    keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)]]
+    owner, codes = np.divmod(keys, width)
+    return LabelSets(starts_of(np.bincount(owner, minlength=cells)), codes.astype(np.int32), known, more)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Every label of some pairs: the pair it belongs to, its code, and whether it is a ``TP``, ``FP`` or ``FN`` there.
+    All labels that the truth does not know have one code, the one after those of the truth."""
+
+    pair: np.ndarray
+    label: np.ndarray
+    outcome: np.ndarray
+
+
+class Comparison:
+    """The distinct pairs of a true and a predicted set. ``counts`` says how many rows have each pair, ``of_row`` which
+    pair each row has."""
+
+    def __init__(self, truth: Coded, prediction: Coded, separator: str | None) -> None:
+        self._true = truth.once(label_sets, separator)
+        self._said = prediction.once(predicted_sets, self._true, separator)
+        self._ours, self._theirs, self.of_row = distinct_pairs(truth, prediction)
+        self.counts = np.bincount(self.of_row, minlength=len(self._ours))
+
+    def blocks(self) -> Iterator[Block]:
+        """All labels of all pairs."""
+        sizes = np.cumsum(self._true.counts[self._ours] + self._said.counts[self._theirs])
+        start = 0
+        while start < len(sizes):
+            before = int(sizes[start - 1]) if start else 0
+            stop = max(start + 1, int(np.searchsorted(sizes, before + _BLOCK, side="right")))
+            yield self._block(start, stop)
+            start = stop
+
+    def _block(self, start: int, stop: int) -> Block:
+        unknown = len(self._true.known)
+        width = unknown + 1
+        places, pair = expand(self._true.starts, self._ours[start:stop])
+        ours = pair * width + self._true.codes[places]
+        places, pair = expand(self._said.starts, self._theirs[start:stop])
+        codes = self._said.codes[places]
+        is_known = codes < unknown
+        theirs, wrong = pair[is_known] * width + codes[is_known], pair[~is_known]
+        # Both are sorted; the stable sort only merges them, the true one of two first.
+        mixed = np.concatenate([ours, theirs])
+        order = np.argsort(mixed, kind="stable")
+        keys, outcome = mixed[order], np.where(order < len(ours), FN, FP)
+        is_second = np.concatenate([[False], keys[1:] == keys[:-1]])[: len(keys)]
+        outcome[:-1][is_second[1:]] = TP
+        pair, label = np.divmod(keys[~is_second], width)
+        return Block(
+            np.concatenate([pair, wrong]) + start,
+            np.concatenate([label, np.full(len(wrong), unknown)]),
+            np.concatenate([outcome[~is_second], np.full(len(wrong), FP)]),
+        )
+
+    @cached_property
+    def only_predicted(self) -> np.ndarray:
+        """Which of the labels that the truth does not know the rows hold."""
+        is_used = np.zeros(len(self._said.counts), bool)
+        is_used[self._theirs] = True
+        places, _ = expand(self._said.starts, np.flatnonzero(is_used))
+        is_held = np.zeros(len(self._said.known) + len(self._said.more), bool)
+        is_held[self._said.codes[places]] = True
+        return np.flatnonzero(is_held[len(self._said.known) :])
+
+    def by_pair(self) -> np.ndarray:
+        """tp, fp and fn of each pair, shape (pairs, 3)."""
+        found = np.zeros(3 * len(self.counts), np.int64)
+        for block in self.blocks():
+            found += np.bincount(3 * block.pair + block.outcome, minlength=len(found))
+        return found.reshape(-1, 3)
+
+    def by_label(self) -> np.ndarray:
+        """tp, fp and fn of each label of the truth over all rows, and in the last row of all other labels together;
+        shape (labels + 1, 3), whole numbers as float64."""
+        found = np.zeros(3 * (len(self._true.known) + 1))
+        for block in self.blocks():
+            found += np.bincount(3 * block.label + block.outcome, self.counts[block.pair], minlength=len(found))
+        return found.reshape(-1, 3)
+
+    def mean(self, share: Share, average: str) -> float:
+        """An average over labels."""
+        return mean_of(self.by_label(), share, average, others=len(self.only_predicted))
+
+    def influence(self, share: Share, average: str) -> np.ndarray:
+        """What each row changes in an average over labels, shape (n,)."""
+        changes = effects(self.by_label(), share, average, others=len(self.only_predicted))
+        found = np.zeros(len(self.counts))
+        for block in self.blocks():
+            found += np.bincount(block.pair, changes[block.label, block.outcome], minlength=len(found))
+        by_row: np.ndarray = found[self.of_row]
+        return by_row
+
+    def table(self, share: Share, title: str) -> list[Figure]:
+        """The counts and the ratio of each label that a row has or is predicted to have."""
+        labels = [*self._said.known.to_pylist(), *pick(self._said.more, self.only_predicted).to_pylist()]
+        order = sorted(range(len(labels)), key=labels.__getitem__)
+        labels, counts = [labels[label] for label in order], self._of_every_label()[order]
+        kept = np.flatnonzero(counts.any(axis=1))
+        shown = kept[np.sort(np.argsort(-counts[kept].sum(axis=1), kind="stable")[:_SHOWN])]
+        values = (counts[shown] @ share.over) / (counts[shown] @ share.under)
+        cells: list[list[float | str]] = [
+            [*map(int, row), value] for row, value in zip(counts[shown].tolist(), values.tolist(), strict=True)
+        ]
+        left = len(kept) - len(shown)
+        note = f"{left:,} rarer labels are not shown." if left else ""
+        names = [labels[label] for label in shown]
+        return [Grid("Label by label", names, ("tp", "fp", "fn", title), cells, corner="label", note=note)]
+
+    def _of_every_label(self) -> np.ndarray:
+        """tp, fp and fn of each label of the truth and then of each that is only predicted."""
+        places, pair = expand(self._said.starts, self._theirs)
+        rows = np.bincount(self._said.codes[places], self.counts[pair], minlength=len(self._said.known))
+        wrong = np.zeros((len(self.only_predicted), 3))
+        wrong[:, FP] = rows[len(self._said.known) + self.only_predicted]
+        return np.concatenate([self.by_label()[:-1], wrong])
+
+
+_SHOWN = 12
+"""Labels that a drawn table names."""

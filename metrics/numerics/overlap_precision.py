@@ -1,0 +1,98 @@
+"""Objects found at several thresholds of their intersection over union: what metrics of masks and of boxes share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import numpy as np
+
+from ..core.contract import ratio
+from ..core.figures import Grid
+from ..core.parameters import Range
+from .sums import exact_sum
+
+# Thresholds end below 1: no IoU is greater, so that a perfect file would not find its own objects.
+Stop = Annotated[float, Range(0, 0.99), "The last threshold."]
+Step = Annotated[float, Range(0.01, 1), "From one threshold to the next."]
+Beta = Annotated[
+    float | None,
+    Range(0, 1000, exclusive_minimum=True),
+    "Empty: tp / (tp + fp + fn) of the objects; a number: their F-beta, where more than 1 favours recall.",
+]
+Pooling = Annotated[
+    Literal["rows", "pooled"],
+    "rows: mean over pictures; pooled: the objects of all pictures together, at each threshold.",
+]
+
+PARTS = ("true_objects", "predicted_objects", "matches", "value", "pictures")
+
+MOST_SHOWN = 12
+"""Objects of one side that a figure shows."""
+
+
+def thresholds(start: float, stop: float, step: float) -> np.ndarray:
+    """``start``, ``start + step`` … up to ``stop``, without the dust of adding; at least ``start``.
+
+    >>> thresholds(0.5, 0.6, 0.05).tolist()
+    [0.5, 0.55, 0.6]
+    """
+    count = max(0, int((stop - start) / step + 1e-6)) + 1
+    return np.round(start + np.arange(count) * step, 10)
+
+
+def worth(tp: np.ndarray, true: np.ndarray, said: np.ndarray, beta: float | None) -> np.ndarray:
+    """tp / (tp + fp + fn), or F-beta, from the objects that match and those of both sides; 1 without any object."""
+    # As in f_beta: without a wrong object both are the same number, to the last bit.
+    square = 0.0 if beta is None else beta * beta
+    over = (1 + square) * tp
+    wrong = (true - tp) + (said - tp) if beta is None else square * (true - tp) + (said - tp)
+    under = over + wrong
+    found: np.ndarray = np.where(under == 0, 1.0, over / np.where(under == 0, 1.0, under))
+    return found
+
+
+def table_of(true: np.ndarray, said: np.ndarray, matches: Sequence[np.ndarray], beta: float | None) -> np.ndarray:
+    """True and predicted objects of each picture, matches at the lowest threshold, the mean value over thresholds, 1
+    for the picture, and the matches at each threshold; shape (pictures, 5 + thresholds)."""
+    values = [worth(tp, true, said, beta) for tp in matches]
+    mean = sum(values, np.zeros(len(true))) / len(matches)
+    return np.column_stack([true, said, matches[0], mean, np.ones(len(true)), *matches])
+
+
+def total(sums: np.ndarray, *, beta: Beta = None, pooling: Pooling = "rows") -> float:
+    """The mean over pictures, 1.0 if none counts; or the mean over thresholds of the value of all objects together."""
+    true, said, _, value, pictures = sums[:5]
+    if pooling == "rows":
+        return ratio(value, pictures, empty=1.0)
+    values = worth(sums[5:], true, said, beta)
+    return float(exact_sum(values) / len(values))
+
+
+def last_line(*, pooling: Pooling = "rows") -> str:
+    """How the sums become the score."""
+    if pooling == "rows":
+        return "{value} / {pictures}"
+    return "mean over thresholds, for {true_objects} true and {predicted_objects} predicted objects"
+
+
+def matrix_of(name: str, values: np.ndarray, least: float, *, strict: bool = True) -> Grid:
+    """The IoU of each true and each predicted object of one picture, shape (true, said); those greater than ``least``
+    are marked, or also equal ones unless ``strict``."""
+    is_enough = values > least if strict else values >= least
+    return Grid(
+        title=f"IoU in row {name}",
+        corner="true",
+        rows=[f"true {place + 1}" for place in range(len(values))],
+        columns=[f"predicted {place + 1}" for place in range(values.shape[1])],
+        cells=[[round(value, 3) for value in line] for line in values.tolist()],
+        marked=frozenset((int(ours), int(theirs)) for ours, theirs in np.argwhere(is_enough)),
+        note=f"Marked are the pairs that can match: their IoU is {'greater than' if strict else 'at least'} {least:g}.",
+    )
+
+
+def rows_with_objects(true: np.ndarray, said: np.ndarray, most: int = 3) -> Sequence[int]:
+    """The first rows of which a matrix can be shown."""
+    fits = (true > 0) & (said > 0) & (true <= MOST_SHOWN) & (said <= MOST_SHOWN)
+    found: list[int] = np.flatnonzero(fits)[:most].tolist()
+    return found

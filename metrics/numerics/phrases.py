@@ -1,0 +1,182 @@
+"""Phrases in a cell, their word-level similarity, and the three ways to match them.
+
+Each distinct pair of phrases is compared once; matching then works on flat arrays, in blocks of bounded size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.arrays import Coded
+from ..core.contract import distinct_codes
+from .tokens import Tokens, arrow_texts, expand, in_words, jaccard, kept, tokens
+
+_BLOCK = 50_000
+"""Pairs of phrases looked at together."""
+
+
+def words_of_phrase(phrase: str) -> frozenset[str]:
+    """The distinct lower-cased words."""
+    return frozenset(phrase.lower().split())
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """The phrases of each distinct cell, in alphabetical order with repetitions, and the words of each phrase."""
+
+    cells: Tokens
+    words: Tokens
+
+
+def phrases_of(column: Coded) -> Phrases:
+    """Cut a column at ``|``; blank phrases are none, words are lower-cased."""
+    cells = tokens(column.array, "|", kept, distinct=False)
+    words = tokens(arrow_texts(cells.vocabulary), None, in_words(lowercase=True), distinct=True)
+    return Phrases(cells, words)
+
+
+def distinct_phrases(cell: str) -> str:
+    """The cell without phrases whose words were there before.
+
+    >>> distinct_phrases("a b|B a|c|")
+    'a b|c'
+    """
+    first: dict[frozenset[str], str] = {}
+    for phrase in cell.split("|"):
+        if phrase.strip():
+            first.setdefault(words_of_phrase(phrase), phrase.strip())
+    return "|".join(first.values())
+
+
+def similarity_of(true: Tokens, said: Tokens, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """The Jaccard similarity of each pair of a true and a predicted phrase, given by their codes."""
+    width = max(1, len(said.counts))
+    distinct, which = distinct_codes(ours * width + theirs, len(true.counts) * width)
+    left, right = np.divmod(distinct, width)
+    found: np.ndarray = jaccard(true, said, left, right)[which]
+    return found
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """The similarity matrices of some rows, flat: true phrase by true phrase, its predictions in order.
+
+    Entry e compares true phrase ``ours[e]`` with prediction ``theirs[e]`` (places in the block); ``row_of_true`` and
+    ``row_of_said`` tell which row of the block a phrase belongs to.
+    """
+
+    rows: int
+    row_of_true: np.ndarray
+    row_of_said: np.ndarray
+    ours: np.ndarray
+    theirs: np.ndarray
+    value: np.ndarray
+
+    def count_true(self, is_counted: np.ndarray) -> np.ndarray:
+        """How many of the true phrases of each row are meant."""
+        return np.bincount(self.row_of_true[is_counted], minlength=self.rows)
+
+    def count_said(self, is_counted: np.ndarray) -> np.ndarray:
+        """How many of the predictions of each row are meant."""
+        return np.bincount(self.row_of_said[is_counted], minlength=self.rows)
+
+
+def matrices(true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.ndarray) -> Iterator[Matrices]:
+    """Blocks of rows whose matrices have about 200,000 entries together, in order."""
+    sizes = np.cumsum(true.cells.counts[true_cells] * said.cells.counts[said_cells])
+    start = 0
+    while start < len(true_cells):
+        before = sizes[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(sizes, before + _BLOCK, side="right")))
+        yield _block(true, said, true_cells[start:stop], said_cells[start:stop])
+        start = stop
+
+
+def _block(true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.ndarray) -> Matrices:
+    true_places, row_of_true = expand(true.cells.starts, true_cells)
+    said_places, row_of_said = expand(said.cells.starts, said_cells)
+    starts = np.concatenate(([0], np.cumsum(said.cells.counts[said_cells])))
+    theirs, ours = expand(starts, row_of_true)
+    left, right = true.cells.codes[true_places][ours], said.cells.codes[said_places][theirs]
+    value = similarity_of(true.words, said.words, left.astype(np.int64), right)
+    return Matrices(len(true_cells), row_of_true, row_of_said, ours, theirs, value)
+
+
+def counts(
+    true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.ndarray, threshold: float, matching: str
+) -> np.ndarray:
+    """tp, fp and fn of each pair of cells, shape (n, 3)."""
+    count = MATCHINGS[matching]
+    found = [count(block, threshold) for block in matrices(true, said, true_cells, said_cells)]
+    return np.concatenate(found) if found else np.zeros((0, 3))
+
+
+def per_truth(block: Matrices, threshold: float) -> np.ndarray:
+    """Each true phrase takes its best prediction; one prediction can serve several."""
+    best, place = _best(block.ours, block.value, len(block.row_of_true))
+    is_found = best >= threshold
+    is_taken = np.zeros(len(block.row_of_said), bool)
+    is_taken[block.theirs[place[is_found]]] = True
+    return np.column_stack(
+        [
+            block.count_true(is_found),
+            block.count_said(~is_taken),
+            block.count_true(~is_found),
+        ]
+    )
+
+
+def per_prediction(block: Matrices, threshold: float) -> np.ndarray:
+    """Each prediction is judged by itself; a true phrase is lost only if none of its words was said."""
+    best_of_said = np.zeros(len(block.row_of_said))
+    np.maximum.at(best_of_said, block.theirs, block.value)
+    best_of_true, _ = _best(block.ours, block.value, len(block.row_of_true))
+    is_right = best_of_said >= threshold
+    return np.column_stack(
+        [
+            block.count_said(is_right),
+            block.count_said(~is_right),
+            block.count_true(best_of_true <= 0),
+        ]
+    )
+
+
+def one_to_one(block: Matrices, threshold: float) -> np.ndarray:
+    """Each true phrase in alphabetical order takes its best prediction that is still free."""
+    is_found = np.zeros(len(block.row_of_true), bool)
+    is_taken = np.zeros(len(block.row_of_said), bool)
+    able = np.flatnonzero(block.value >= threshold)
+    # Best first within a true phrase; the stable sort keeps predictions in alphabetical order.
+    able = able[np.lexsort((-block.value[able], block.ours[able]))]
+    for ours, theirs in zip(block.ours[able].tolist(), block.theirs[able].tolist(), strict=True):
+        if not is_found[ours] and not is_taken[theirs]:
+            is_found[ours] = is_taken[theirs] = True
+    return np.column_stack(
+        [
+            block.count_true(is_found),
+            block.count_said(~is_taken),
+            block.count_true(~is_found),
+        ]
+    )
+
+
+def _best(owner: np.ndarray, value: np.ndarray, owners: int) -> tuple[np.ndarray, np.ndarray]:
+    """The largest value of each owner (-1 if it has none) and the first place where it is; owners are sorted."""
+    best, place = np.full(owners, -1.0), np.zeros(owners, np.int64)
+    if not len(owner):
+        return best, place
+    starts = np.flatnonzero(np.concatenate(([True], owner[1:] != owner[:-1])))
+    best[owner[starts]] = np.maximum.reduceat(value, starts)
+    is_best = np.flatnonzero(value == best[owner])
+    place[owner[is_best][::-1]] = is_best[::-1]
+    return best, place
+
+
+MATCHINGS: dict[str, Callable[[Matrices, float], np.ndarray]] = {
+    "per_truth": per_truth,
+    "one_to_one": one_to_one,
+    "per_prediction": per_prediction,
+}

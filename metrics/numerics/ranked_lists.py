@@ -1,0 +1,192 @@
+"""Ranked lists of labels in one cell, and where in them the relevant labels are.
+
+A label that a list repeats counts at its first place only, but every place is a rank. A relevant label that the truth
+repeats counts once.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..core.arrays import Coded
+from ..core.contract import Contributions, distinct_pairs
+from ..core.messages import Message
+from ..core.parameters import Range
+from ..reading.column_kinds import LabelSet
+from ..reading.columns import WORDS
+from .blocks import blocks, starts_of
+from .f_score import words_of
+from .tokens import Tokens, arrow_texts, codes_among, expand, labels_in, one_by_one, tokens
+
+K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
+Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
+
+
+class LabelList(LabelSet):
+    """Labels in one cell, best first; empty means none."""
+
+    words = Message("labels, best first (several in one cell)")
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        known = WORDS if truth is None else [label for text in truth.values for label in text.split()] or WORDS
+        return [" ".join(dice.choices(known, k=dice.randint(0, 7))) for _ in range(width)]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Cell c ranks ``vocabulary[code] for code in codes[starts[c]:starts[c + 1]]``, best first, and was cut.
+
+    Code -1 stands where the label was there before. ``vocabulary`` is an Arrow array.
+    """
+
+    starts: np.ndarray
+    codes: np.ndarray
+    vocabulary: Any
+
+
+@dataclass(frozen=True)
+class Hits:
+    """The relevant labels in some lists: hit h is at ``rank[h]`` of list ``owner[h]`` and the ``nth`` hit there, both
+    from 1 on; ``which[h]`` is its place in the truth's tokens. Of each list, ``cell`` is the true cell and ``relevant``
+    how many labels were to be found."""
+
+    owner: np.ndarray
+    rank: np.ndarray
+    nth: np.ndarray
+    which: np.ndarray
+    cell: np.ndarray
+    relevant: np.ndarray
+
+    def sum(self, values: np.ndarray | None = None) -> np.ndarray:
+        """The sum of a value of each hit, or the number of hits, for each list."""
+        found: np.ndarray = np.bincount(self.owner, values, minlength=len(self.relevant)).astype(np.float64)
+        return found
+
+    def reachable(self, k: int) -> np.ndarray:
+        """How many hits the first k labels of each list can have; 1 where nothing is to be found."""
+        found: np.ndarray = np.clip(self.relevant, 1, k)
+        return found
+
+
+def relevant_labels(column: Coded, separator: str | None) -> Tokens:
+    """The distinct labels of each distinct cell."""
+    return tokens(column.array, separator, one_by_one(lambda piece: _labels(piece, separator)), distinct=True)
+
+
+def ranked_labels(column: Coded, separator: str | None, k: int) -> Lists:
+    """The first k labels of each distinct cell."""
+    owner, codes, vocabulary = labels_in(column.array, separator)
+    is_counted = _rank_within(owner) < k
+    starts = starts_of(np.bincount(owner[is_counted], minlength=column.size))
+    return Lists(starts, _without_repeats(starts, codes[is_counted]), vocabulary)
+
+
+def _labels(piece: str, separator: str | None) -> tuple[str, ...]:
+    if separator is None:
+        return tuple(piece.split())
+    label = piece.strip()
+    return (label,) if label else ()
+
+
+def _rank_within(owner: np.ndarray) -> np.ndarray:
+    """0, 1, 2 … within each run of equal owners."""
+    places = np.arange(len(owner))
+    is_first = np.concatenate(([True], owner[1:] != owner[:-1]))[: len(owner)]
+    found: np.ndarray = places - np.maximum.accumulate(np.where(is_first, places, 0))
+    return found
+
+
+def _without_repeats(starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """-1 where a cell holds a code again."""
+    counts = np.diff(starts)
+    done = codes.copy()
+    for length in np.unique(counts[counts > 1]):
+        cells = np.flatnonzero(counts == length)
+        for some in blocks(np.full(len(cells), length)):
+            places = starts[cells[some]][:, None] + np.arange(length)
+            # Few lists repeat a label: sorting rows of a matrix finds them fast.
+            ordered = np.sort(codes[places], axis=1)
+            places = places[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
+            order = np.argsort(codes[places], axis=1, kind="stable")
+            ordered = np.take_along_axis(codes[places], order, axis=1)
+            is_again = ordered[:, 1:] == ordered[:, :-1]
+            done[np.take_along_axis(places, order, axis=1)[:, 1:][is_again]] = -1
+    return done
+
+
+def found_in(true: Tokens, said: Lists, true_cells: np.ndarray, said_cells: np.ndarray) -> Iterator[Hits]:
+    """The hits of all pairs of cells, in blocks of pairs."""
+    known = codes_among(said.vocabulary, arrow_texts(true.vocabulary))
+    translated = np.concatenate([known, [-1]]).astype(np.int64)  # the last for a label that a list repeats
+    bits = len(true.vocabulary).bit_length()
+    sought = (np.repeat(np.arange(len(true.counts)), true.counts) << bits) + true.codes
+    for some in blocks(np.diff(said.starts)[said_cells]):
+        places, owner = expand(said.starts, said_cells[some])
+        codes, cells = translated[said.codes[places]], true_cells[some]
+        rank = _rank_within(owner) + 1
+        able = np.flatnonzero(codes >= 0)
+        which = _places_among((cells[owner[able]].astype(np.int64) << bits) + codes[able], sought)
+        is_hit = able[which >= 0]
+        owner = owner[is_hit]
+        yield Hits(owner, rank[is_hit], _rank_within(owner) + 1, which[which >= 0], cells, true.counts[cells])
+
+
+def _places_among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Where each key is among the known ones, which are sorted; -1 if nowhere."""
+    if not len(known):
+        return np.full(len(keys), -1)
+    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    found: np.ndarray = np.where(known[places] == keys, places, -1)
+    return found
+
+
+def mean_over_lists(
+    truth: Coded,
+    prediction: Coded,
+    k: int,
+    separator: str | None,
+    value: Callable[[Hits], np.ndarray],
+    relevant: Callable[[Coded, str | None], Tokens] = relevant_labels,
+) -> Contributions:
+    """For each row its hits, how many labels were to be found, its value, and 1 for the row.
+
+    ``value`` is asked for lists with something to be found. Otherwise an empty list is worth 1 and any other 0.
+    ``relevant`` tells which labels are to be found.
+    """
+    true, said = truth.once(relevant, separator), prediction.once(ranked_labels, separator, k)
+    true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
+    is_silent = (np.diff(said.starts) == 0)[said_cells]
+    found = [np.zeros((0, 3))]
+    found += [
+        np.column_stack([hits.sum(), hits.relevant, value(hits)])
+        for hits in found_in(true, said, true_cells, said_cells)
+    ]
+    table = np.concatenate(found)
+    table[:, 2] = np.where(table[:, 1] == 0, is_silent, table[:, 2])
+    return Contributions(np.column_stack([table, np.ones(len(table))]), of_row)
+
+
+def longest(truth: Coded, separator: str | None) -> int:
+    """The most labels that are to be found in a row."""
+    return int(truth.once(relevant_labels, separator).counts[truth.codes].max(initial=0))
+
+
+def shortest(truth: Coded, separator: str | None) -> int | None:
+    """The fewest labels that are to be found in a row that has any; ``None`` if no row has."""
+    counts = truth.once(relevant_labels, separator).counts[truth.codes]
+    return int(counts[counts > 0].min()) if counts.any() else None
+
+
+def perfect(truth: Coded, *, separator: Separator = None) -> list[list[str]]:
+    """The relevant labels, each once."""
+    cells = truth.map(_once_each, separator)
+    return [[cells.values[code] for code in cells.codes]]
+
+
+def _once_each(cell: str, separator: str | None) -> str:
+    return (separator or " ").join(sorted(words_of(cell, separator)))

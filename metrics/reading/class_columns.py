@@ -1,0 +1,184 @@
+"""Truths and submissions with a column for each class: which class a row has, and how likely each class is."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import Problem, shown
+from ..core.messages import EXAMPLES, Message, Param, Plural, listed
+from .column_kinds import Binary, Probability
+from .columns import NOTHING, WORDS, Cells, Kind
+from .numbers import to_decimal
+
+MOST_CLASSES = 1000
+"""A submission has a column for each label of the truth; more than this would be no table."""
+
+SLACK = 1e-3
+"""By how much the probabilities of a row may miss the sum of 1."""
+_NOT_ONE_CLASS = Plural(
+    "{count} row without exactly one 1: {examples}.", "{count} rows without exactly one 1: {examples}."
+)
+_NOT_A_DISTRIBUTION = Plural(
+    "{count} row whose probabilities do not sum to 1 (±{slack}): {examples}.",
+    "{count} rows whose probabilities do not sum to 1 (±{slack}): {examples}.",
+)
+
+
+class Classes:
+    """The class of each row: row i has ``names[codes[i]]``. Shape of ``codes``: (n,)."""
+
+    def __init__(self, codes: np.ndarray, names: tuple[str, ...]) -> None:
+        self.codes = codes
+        self.names = names
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: np.ndarray) -> Classes:
+        """The given rows; the classes stay the same."""
+        return Classes(self.codes[rows], self.names)
+
+
+class OneClass(Kind):
+    """The class of each row: one column of labels, or a column for each class with 1 in one of them and 0 elsewhere.
+
+    The classes of a column of labels are all labels of the file: those of ignored rows too, so that both splits have
+    the same classes and an ignored row can name one that no other row has.
+    """
+
+    words = Message("label, or one 0/1 column per class")
+    many = True
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Classes:
+        return _labels(columns[0]) if len(columns) == 1 else _one_hot(columns)
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        if width == 1:
+            return [dice.choice(WORDS)]
+        place = dice.randrange(width)
+        return ["1" if one == place else "0" for one in range(width)]
+
+
+def _one_hot(columns: Sequence[Cells]) -> Classes:
+    values = np.column_stack([Binary().one(cells) for cells in columns])
+    sums = values.sum(axis=1)
+    refuse_rows(columns, "not_one_class", _NOT_ONE_CLASS, np.flatnonzero((sums != 1) & ~np.isnan(sums)))
+    return Classes(np.argmax(values, axis=1), tuple(cells.column for cells in columns))
+
+
+def _labels(cells: Cells) -> Classes:
+    cells.refuse_blank()
+    cells.refuse_line_breaks()
+    coded = cells.coded()
+    names = _names(cells)
+    place = {name: number for number, name in enumerate(names)}
+    codes = np.array([place.get(text, 0) for text in coded.values] or [0])
+    return Classes(codes[coded.codes], names)
+
+
+def _names(cells: Cells) -> tuple[str, ...]:
+    """The sorted labels of the file, ignored rows included; as numbers where all of them are."""
+    texts = [text for text in cells.table.column(cells.column).unique().to_pylist() if text]
+    if len(texts) > MOST_CLASSES:
+        message = Message(
+            "The column {column} has {labels} different labels, and a submission would need a column for each: at most "
+            "{most} can be read.",
+            column=shown(cells.column),
+            labels=len(texts),
+            most=MOST_CLASSES,
+        )
+        cells.problems.append(Problem("too_many_classes", message, cells.column, count=len(texts)))
+        texts = texts[:MOST_CLASSES]
+    if cells.id_column in texts:
+        message = Message(
+            "The label {label} is called like the id column: a submission could not have both.",
+            label=shown(cells.id_column),
+        )
+        cells.problems.append(Problem("label_like_id", message, cells.column))
+    numbers = {text: to_decimal(text) for text in texts}
+    return tuple(sorted(texts, key=lambda text: (numbers[text], text) if None not in numbers.values() else text))
+
+
+class ClassProbabilities(Kind):
+    """A probability for each class, float64 of shape (n, classes). With ``whole`` each row must sum to 1, give or
+    take ``SLACK``."""
+
+    words = Message("one probability per class")
+    many = True
+
+    def __init__(self, *, whole: bool = False) -> None:
+        self.whole = whole
+        if whole:
+            self.words = Message("one probability per class, summing to 1")
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> np.ndarray:
+        values = np.column_stack([Probability().one(cells) for cells in columns])
+        if self.whole:
+            refuse_sums(columns, values)
+        return values
+
+    def sample(self, truth: Any) -> list[str]:
+        width = width_of(truth)
+        return [repr(1 / width)] * width
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        cuts = sorted(dice.randint(0, 100) for _ in range(width - 1))
+        shares = np.diff([0, *cuts, 100])
+        return [f"{share / 100:.2f}" for share in shares]
+
+
+def width_of(truth: Any) -> int:
+    """How many classes a truth has."""
+    return len(truth.names) if isinstance(truth, Classes) else int(truth.shape[1])
+
+
+def class_names(truth: Classes, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of a submission: the classes."""
+    return truth.names
+
+
+def certain(truth: Classes) -> list[list[str]]:
+    """The columns of a submission that is sure and right."""
+    return [["1" if code == place else "0" for code in truth.codes.tolist()] for place in range(len(truth.names))]
+
+
+def refuse_sums(columns: Sequence[Cells], values: np.ndarray) -> None:
+    """Complain about rows of probabilities that do not sum to 1."""
+    with np.errstate(over="ignore"):  # numbers that are no probabilities were refused
+        sums = values.sum(axis=1)
+    places = np.flatnonzero(np.abs(sums - 1) > SLACK)
+    refuse_rows(columns, "not_a_distribution", _NOT_A_DISTRIBUTION, places, sums, {"slack": f"{SLACK:g}"})
+
+
+def refuse_rows(
+    columns: Sequence[Cells],
+    code: str,
+    words: Plural,
+    places: np.ndarray,
+    sums: np.ndarray | None = None,
+    facts: Mapping[str, Param] = NOTHING,
+) -> None:
+    """Complain about rows as a whole: one problem with up to five examples, and with their sums. ``words`` name
+    ``examples`` and the ``facts``."""
+    if not len(places):
+        return
+    cells = columns[0]
+    names, lines = cells.table.column(cells.id_column), cells.table.lines
+    examples = []
+    for place in places[:EXAMPLES]:
+        row = cells.row(place)
+        line, name = int(lines[row]), shown(names[row].as_py())
+        if sums is None:
+            examples.append(Message("line {line} (id {id})", line=line, id=name))
+        else:
+            total = f"{sums[place]:.6g}"
+            examples.append(Message("line {line} (id {id}) sums to {sum}", line=line, id=name, sum=total))
+    row = cells.row(places[0])
+    message = Message.counted(len(places), *words, examples=listed(examples, len(places)), **facts)
+    found = Problem(code, message, cells.column, int(lines[row]), names[row].as_py(), len(places))
+    cells.problems.append(found)
+    cells.refused.append(places)

@@ -1,0 +1,338 @@
+"""The kinds of column a metric reads: how text becomes arrays, and every complaint about a cell.
+
+A kind reads one or several columns of trimmed text and hands the metric arrays that need no further care:
+
+=================  ==========================================================
+``Label``          ``Coded`` texts (or exact numbers, where all of the truth is numeric)
+``LabelSet``       ``Coded`` texts; empty means no label
+``Words``          ``Coded`` texts; empty means no word
+``Number`` …       float64, shape (n,), or (n, c) where a kind reads many columns
+``Binary``         float64 of 0.0 and 1.0, shaped as above
+``RankedLabel``    ``Ranked``: label codes and confidences
+=================  ==========================================================
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import Coded, Ranked
+from ..core.messages import Message, Plural
+from .columns import WORDS, Cells, Kind
+from .numbers import read_numbers, to_decimal
+
+BELOW = Plural(
+    "{count} value of {column} is below {bound}: {examples}.",
+    "{count} values of {column} are below {bound}: {examples}.",
+)
+NOT_ABOVE = Plural(
+    "{count} value of {column} is not above {bound}: {examples}.",
+    "{count} values of {column} are not above {bound}: {examples}.",
+)
+ABOVE = Plural(
+    "{count} value of {column} is above {bound}: {examples}.",
+    "{count} values of {column} are above {bound}: {examples}.",
+)
+NOT_WITHIN_0_TO_1 = Plural(
+    "{count} value of {column} is outside 0 to 1: {examples}.",
+    "{count} values of {column} are outside 0 to 1: {examples}.",
+)
+TOO_LARGE = Plural(
+    "{count} value of {column} is too large for a score, which takes numbers from -{bound} to {bound}: {examples}.",
+    "{count} values of {column} are too large for a score, which takes numbers from -{bound} to {bound}: {examples}.",
+)
+_TOO_NEAR_0 = Plural(
+    "{count} value of {column} is nearer to 0 than {bound}: {examples}.",
+    "{count} values of {column} are nearer to 0 than {bound}: {examples}.",
+)
+_NOT_BINARY = Plural(
+    "{count} value of {column} is neither 0 nor 1: {examples}.",
+    "{count} values of {column} are neither 0 nor 1: {examples}.",
+)
+_NOT_ONE_WORD = Plural(
+    "{count} value of {column} is not one word: {examples}.", "{count} values of {column} are not one word: {examples}."
+)
+
+
+class Plain(Kind):
+    """One column or, with ``many``, as many as the truth has."""
+
+    def __init__(self, *, many: bool = False) -> None:
+        self.many = many
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Any:
+        read = [self.one(cells) for cells in columns]
+        return np.column_stack(read) if self.many else read[0]
+
+    def one(self, cells: Cells) -> np.ndarray:
+        raise NotImplementedError
+
+
+_NUMBERS = {
+    (): Message("number"),
+    ("minimum",): Message("number from {minimum}"),
+    ("above",): Message("number above {above}"),
+    ("maximum",): Message("number to {maximum}"),
+    ("minimum", "maximum"): Message("number from {minimum} to {maximum}"),
+    ("above", "maximum"): Message("number above {above} to {maximum}"),
+}
+"""A number in words, by the bounds that it has."""
+
+
+LARGEST = 1e100
+"""A number that is farther from 0 is refused. Whether a score is finite must not depend on the truth, so a file is
+refused by its own numbers: with these the squares of errors, their sums, and their proportions to answers stay within
+float64."""
+
+
+class Number(Plain):
+    """Finite numbers, from ``minimum`` to ``maximum`` or ``above`` a bound that does not belong to them.
+
+    None is farther from 0 than ``largest``, which only metrics of order and correlation may set free. Other numbers
+    than 0 that are nearer to it than ``smallest`` are refused, for truths that are divided by.
+    """
+
+    words = Message("number")
+
+    def __init__(
+        self,
+        *,
+        many: bool = False,
+        minimum: float | None = None,
+        above: float | None = None,
+        maximum: float | None = None,
+        smallest: float = 0.0,
+        largest: float = LARGEST,
+    ) -> None:
+        super().__init__(many=many)
+        self.minimum, self.above, self.maximum = minimum, above, maximum
+        self.smallest, self.largest = smallest, largest
+        ends = {"minimum": minimum, "above": above, "maximum": maximum}
+        given = {name: f"{end:g}" for name, end in ends.items() if end is not None}
+        self.words = Message(_NUMBERS[tuple(given)], **given)
+
+    def one(self, cells: Cells) -> np.ndarray:
+        values = read_numbers(cells)
+        sizes = np.abs(values)
+        if len(places := np.flatnonzero(sizes > self.largest)):
+            cells.refuse("too_large_values", TOO_LARGE, places, {"bound": f"{self.largest:g}"})
+        if self.smallest and len(places := np.flatnonzero((sizes < self.smallest) & (sizes > 0))):
+            cells.refuse("too_small", _TOO_NEAR_0, places, {"bound": f"{self.smallest:g}"})
+        checks = (
+            (self.minimum, "too_small", BELOW, np.less),
+            (self.above, "too_small", NOT_ABOVE, np.less_equal),
+            (self.maximum, "too_large", ABOVE, np.greater),
+        )
+        for bound, code, words, is_out in checks:
+            if bound is not None and len(places := np.flatnonzero(is_out(values, bound))):
+                cells.refuse(code, words, places, {"bound": f"{bound:g}"})
+        return values
+
+    def sample(self, truth: Any) -> str:
+        least = self.minimum if self.minimum is not None else 0.0
+        return repr(1.0 if self.above is not None else least).removesuffix(".0")
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        if truth is not None and len(truth):
+            low, high = float(np.min(truth)), float(np.max(truth))
+            return [repr(round(dice.uniform(low, high), 6)) for _ in range(width)]
+        low = self.minimum if self.minimum is not None else self.above if self.above is not None else -300.0
+        high = self.maximum if self.maximum is not None else max(low, 0.0) + 300.0
+        return [repr(round(dice.uniform(low + 0.01, high), 2)) for _ in range(width)]
+
+
+class Probability(Plain):
+    """Numbers from 0 to 1."""
+
+    words = Message("probability (0 to 1)")
+
+    def one(self, cells: Cells) -> np.ndarray:
+        values = read_numbers(cells)
+        places = np.flatnonzero((values < 0) | (values > 1))
+        if len(places):
+            cells.refuse("not_a_probability", NOT_WITHIN_0_TO_1, places)
+        return values
+
+    def sample(self, truth: Any) -> str:
+        return "0.5"
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return [repr(round(dice.random(), 2)) for _ in range(width)]
+
+
+class Score(Plain):
+    """Finite numbers of any size of which only the order matters."""
+
+    words = Message("score (any number, higher means more likely)")
+
+    def one(self, cells: Cells) -> np.ndarray:
+        return read_numbers(cells)
+
+    def sample(self, truth: Any) -> str:
+        return "0.5"
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return [repr(round(dice.random(), 2)) for _ in range(width)]
+
+
+class Binary(Plain):
+    """0 or 1."""
+
+    words = Message("0 or 1")
+
+    def one(self, cells: Cells) -> np.ndarray:
+        values = read_numbers(cells)
+        places = np.flatnonzero((values != 0) & (values != 1) & ~np.isnan(values))
+        if len(places):
+            cells.refuse("not_binary", _NOT_BINARY, places)
+        return values
+
+    def sample(self, truth: Any) -> str:
+        return "0"
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return [dice.choice("01") for _ in range(width)]
+
+
+class TimeAndEvent(Kind):
+    """Two columns: the time until the event or the end of observation, and 1 if the event was seen, else 0."""
+
+    words = Message("time, event (0 or 1)")
+    columns = 2
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Any:
+        names = [cells.column.casefold() for cells in columns]
+        if names == ["event", "time"]:
+            columns = columns[::-1]
+        return np.column_stack([Number().one(columns[0]), Binary().one(columns[1])])
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return [str(dice.randint(0, 9)), dice.choice("01")]
+
+
+class Label(Kind):
+    """One label per row, never empty. Where every truth label is a plain number, labels are compared as numbers."""
+
+    words = Message("label")
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
+        (cells,) = columns
+        cells.refuse_blank()
+        cells.refuse_line_breaks()
+        coded = cells.coded()
+        if truth is not None and not any(isinstance(value, Decimal) for value in truth.values):
+            return coded
+        numbers = [to_decimal(text) for text in coded.values]
+        if truth is None and not all(
+            n is not None and _is_plain(t) for n, t in zip(numbers, coded.values, strict=True)
+        ):
+            return coded
+        return Coded(coded.codes, [t if n is None else n for n, t in zip(numbers, coded.values, strict=True)])
+
+    def sample(self, truth: Any) -> str:
+        return str(min(truth.values)) if len(truth.values) else ""
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return [str(dice.choice(_answers(truth))) for _ in range(width)]
+
+
+def _answers(truth: Any) -> Sequence[Any]:
+    return WORDS if truth is None else truth.values
+
+
+def _is_plain(text: str) -> bool:
+    digits = text.lstrip("+-")
+    return not (digits.startswith("0") and digits[1:2].isdigit())
+
+
+class LabelSet(Kind):
+    """Any number of labels in one cell; empty means none."""
+
+    words = Message("labels (several in one cell)")
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
+        (cells,) = columns
+        cells.refuse_line_breaks()
+        return cells.coded()
+
+    def sample(self, truth: Any) -> str:
+        return min((text.split()[0] for text in truth.values if text.split()), default="")
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        if truth is not None:
+            return [dice.choice(_answers(truth)) for _ in range(width)]
+        return [" ".join(dice.sample(WORDS, dice.randint(0, 3))) for _ in range(width)]
+
+
+class Words(Kind):
+    """Free text; empty means no word. Cells may span lines."""
+
+    def __init__(self, words: str = Message("text"), example: str = "some words") -> None:
+        self.words = words
+        self.example = example
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
+        (cells,) = columns
+        return cells.coded(may_repeat=True)
+
+    def sample(self, truth: Any) -> str:
+        return self.example
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        if truth is not None:
+            return [dice.choice(_answers(truth)) for _ in range(width)]
+        phrases = [" ".join(dice.sample(WORDS[:5], dice.randint(1, 3))) for _ in range(dice.randint(0, 3))]
+        return ["|".join(phrases) for _ in range(width)]
+
+
+class LabelOrNone(Kind):
+    """One label without white space, or empty for none."""
+
+    words = Message("label or empty")
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
+        (cells,) = columns
+        cells.refuse_line_breaks()
+        coded = cells.coded()
+        spaced = [code for code, text in enumerate(coded.values) if len(text.split()) > 1]
+        if spaced:
+            cells.refuse("label_with_space", _NOT_ONE_WORD, np.flatnonzero(np.isin(coded.codes, spaced)))
+        return coded
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return [dice.choice(("", *WORDS)) for _ in range(width)]
+
+
+class RankedLabel(Kind):
+    """``label confidence`` in one cell, or empty for no answer."""
+
+    words = Message("label and confidence in one cell, or empty")
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Ranked:
+        from .numbers import read_ranked
+
+        (cells,) = columns
+        cells.refuse_line_breaks()
+        labels, confidence = read_ranked(cells)
+        known = {text: code for code, text in enumerate(truth.values) if text}
+        codes = np.array([known.get(text, len(truth.values)) if text else -1 for text in labels.values] or [-1])
+        return Ranked(codes[labels.codes], confidence)
+
+    def fill(self, places: np.ndarray, values: Ranked) -> Ranked:
+        if not len(values):
+            return Ranked(np.full(len(places), -1), np.zeros(len(places)))
+        filled = values.take(np.maximum(places, 0))
+        return Ranked(np.where(places < 0, -1, filled.codes), np.where(places < 0, 0.0, filled.confidence))
+
+    def sample(self, truth: Any) -> str:
+        label = min((text for text in truth.values if text), default="")
+        return f"{label} 0.5" if label else ""
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        label = dice.choice([text for text in _answers(truth) if text] or WORDS)
+        return [dice.choice(("", f"{label} {dice.randint(0, 9) / 10}"))]

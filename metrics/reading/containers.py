@@ -1,0 +1,257 @@
+"""What a file is by its first bytes, and the CSV inside a .gz or a .zip, within limits.
+
+Nothing is ever unpickled, and no container but gzip and zip is opened. A zip may hold one plain CSV; the path of
+its member is never used, because the bytes go to memory.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+import zlib
+from pathlib import Path
+
+from ..core.errors import Problem, Refused, shown
+from ..core.messages import Message, joined
+
+LIMIT = 500_000_000
+"""Bytes a CSV may have after unpacking, unless the caller says otherwise."""
+
+RATIO = 100
+"""A compressed file may grow by this factor."""
+
+_APPLES = "__MACOSX/"
+_LEFT_BY_SYSTEMS = (".ds_store", "thumbs.db", "desktop.ini")
+
+_CHUNK = 1 << 20
+_BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+_SLACK = 1 << 16  # tiny archives may compress better than the ratio
+
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Message("an old Excel or Word file (.xls, .doc)")),
+    (b"BZh", Message("a bzip2 archive")),
+    (b"\xfd7zXZ\x00", Message("an xz archive")),
+    (b"\x28\xb5\x2f\xfd", Message("a Zstandard archive")),
+    (b"7z\xbc\xaf\x27\x1c", Message("a 7-Zip archive")),
+    (b"Rar!\x1a\x07", Message("a RAR archive")),
+    (b"PAR1", Message("a Parquet file")),
+    (b"ARROW1", Message("an Arrow (Feather) file")),
+    (b"FEA1", Message("a Feather file")),
+    (b"\x93NUMPY", Message("a NumPy file (.npy)")),
+    (b"\x89HDF\r\n\x1a\n", Message("an HDF5 file")),
+    (b"SQLite format 3\x00", Message("an SQLite database")),
+    (b"%PDF-", Message("a PDF document")),
+    (b"\x89PNG\r\n\x1a\n", Message("a PNG image")),
+    (b"\xff\xd8\xff", Message("a JPEG image")),
+    (b"GIF8", Message("a GIF image")),
+    (b"{\\rtf", Message("an RTF document")),
+    (b"#!", Message("a script")),
+    (b"\x7fELF", Message("a program")),
+)
+_MARKUP = (b"<!doctype", b"<html", b"<head", b"<?xml", b"<body")
+
+
+def container_of(head: bytes) -> str | None:
+    """``"gzip"``, ``"zip"``, ``None`` for plain text, else a readable name of what the file is instead."""
+    if head.startswith(b"\x1f\x8b"):
+        return "gzip"
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return Message("an Excel or Office file (.xlsx, .docx, …)") if _is_office(head) else "zip"
+    for magic, name in _MAGIC:
+        if head.startswith(magic):
+            return name
+    if len(head) > 2 and head[0] == 0x80 and head[1] in (2, 3, 4, 5):
+        return Message("a Python pickle")
+    return _text_that_is_no_csv(head)
+
+
+def _is_office(head: bytes) -> bool:
+    return b"[Content_Types].xml" in head[:4096] or b"xl/" in head[:4096] or b"word/" in head[:4096]
+
+
+def _text_that_is_no_csv(head: bytes) -> str | None:
+    start = head[:512].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.lower().startswith(_MARKUP):
+        return Message("a web page (HTML or XML), perhaps a log-in page that was saved in place of the file")
+    if start.startswith((b"{", b"[")):
+        return Message("a JSON file")
+    return None
+
+
+def refuse_container(name: str) -> Problem:
+    """The message for a file that is something else than a CSV."""
+    return _broken(Message("This is {kind}, not a CSV file. Save or export it as CSV (UTF-8, comma).", kind=name))
+
+
+def _broken(message: str) -> Problem:
+    return Problem("container", message)
+
+
+def read_container(data: bytes | str | os.PathLike[str], limit: int = LIMIT) -> bytes:
+    """The CSV bytes of a plain file, a ``.gz`` or a ``.zip`` with one CSV.
+
+    At most ``limit`` bytes come out, and a compressed file may not grow by more than 100. Raises
+    ``SubmissionError`` for anything that is too large, broken or another kind of file.
+    """
+    from ..core.errors import SubmissionError
+
+    try:
+        return unpack(data if isinstance(data, bytes) else _load(Path(data), limit), limit)
+    except Refused as refused:
+        raise SubmissionError(refused.problems) from None
+
+
+def _load(path: Path, limit: int) -> bytes:
+    with path.open("rb") as stream:
+        data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise Refused(_too_large(limit))
+    return data
+
+
+def unpack(data: bytes, limit: int = LIMIT) -> bytes:
+    """As ``read_container``, for bytes at hand, raising ``Refused``."""
+    kind = container_of(data[:4096])
+    if kind is None:
+        if len(data) > limit:
+            raise Refused(_too_large(limit))
+        return data
+    if kind == "gzip":
+        inner = _gunzip(data, limit)
+    elif kind == "zip":
+        inner = _unzip(data, limit)
+    else:
+        raise Refused(refuse_container(kind))
+    nested = container_of(inner[:4096])
+    if nested is not None:
+        what = {"gzip": Message("a gzip file"), "zip": Message("a zip archive")}.get(nested, nested)
+        raise Refused(_broken(Message("Inside the archive is {kind}, not a CSV file.", kind=what)))
+    return inner
+
+
+def peek(head: bytes, limit: int = _CHUNK) -> bytes:
+    """The first bytes of the CSV in a gzip or zip of which only ``head`` is known; never more than ``limit``."""
+    kind = container_of(head[:4096])
+    if kind == "gzip":
+        return _inflate_some(zlib.decompressobj(wbits=31), head, limit)
+    if kind != "zip" or len(head) < 30 or head[:4] != b"PK\x03\x04":
+        return b""
+    flags, method = int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
+    length = int.from_bytes(head[26:28], "little")
+    if flags & 1 or _is_by_the_way(head[30 : 30 + length].decode(errors="replace")):
+        return b""
+    start = 30 + length + int.from_bytes(head[28:30], "little")
+    if method == 0:
+        size = int.from_bytes(head[18:22], "little")
+        return head[start : start + min(size, limit)]
+    return _inflate_some(zlib.decompressobj(wbits=-15), head[start:], limit) if method == 8 else b""
+
+
+def _inflate_some(inflater: zlib._Decompress, data: bytes, limit: int) -> bytes:
+    try:
+        return inflater.decompress(data, limit)
+    except zlib.error:
+        return b""
+
+
+def _gunzip(data: bytes, limit: int) -> bytes:
+    parts: list[bytes] = []
+    total = place = 0
+    inflater = zlib.decompressobj(wbits=31)
+    try:
+        while place < len(data) and not inflater.eof:
+            rest = data[place : place + _CHUNK]
+            place += len(rest)
+            while rest and not inflater.eof:
+                parts.append(inflater.decompress(rest, _CHUNK))
+                total += len(parts[-1])
+                _hold(total, len(data), limit)
+                rest = inflater.unconsumed_tail
+    except zlib.error:
+        raise Refused(_broken(Message("The gzip file is damaged and cannot be unpacked."))) from None
+    if not inflater.eof:
+        raise Refused(_broken(Message("The gzip file is cut off: its end is missing.")))
+    if inflater.unused_data.strip(b"\x00") or data[place:].strip(b"\x00"):
+        raise Refused(_broken(Message("The gzip file holds more than one member; one CSV is expected.")))
+    return b"".join(parts)
+
+
+def _unzip(data: bytes, limit: int) -> bytes:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            member = _only_member(archive.infolist())
+            return _stream(archive, member, len(data), limit)
+    except _BROKEN_ZIP:
+        raise Refused(_broken(Message("The zip archive is damaged or encrypted."))) from None
+
+
+def check_zip(data: bytes) -> None:
+    """Refuse a whole zip that does not hold one plain file; nothing is unpacked. Raises ``Refused``."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _only_member(archive.infolist())
+    except _BROKEN_ZIP:
+        raise Refused(_broken(Message("The zip archive is damaged or encrypted."))) from None
+
+
+def _is_by_the_way(name: str) -> bool:
+    """Whether a Mac or Windows put this into an archive unasked: it is no second file."""
+    last = name.rpartition("/")[2].lower()
+    return name.startswith(_APPLES) or last.startswith("._") or last in _LEFT_BY_SYSTEMS
+
+
+def _only_member(members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
+    found = [m for m in members if not m.is_dir() and not _is_by_the_way(m.filename)]
+    if len(found) != 1:
+        message = Message.counted(
+            len(found),
+            "The zip archive holds {count} file; exactly one CSV is expected.",
+            "The zip archive holds {count} files; exactly one CSV is expected.",
+        )
+        if found:
+            names = joined([shown(m.filename) for m in found[:5]], ", ")
+            message = joined([message, Message("Found: {names}.", names=names)])
+        raise Refused(_broken(message))
+    if min(m.header_offset for m in members):
+        raise Refused(_broken(Message("The zip archive has other bytes before its first file: it is damaged.")))
+    member = found[0]
+    if (member.external_attr >> 16) & 0o170000 == 0o120000:
+        raise Refused(_broken(Message("The zip archive holds a link instead of a CSV file.")))
+    name = member.filename.replace("\\", "/")
+    if name.startswith("/") or ".." in name.split("/") or ":" in name:
+        raise Refused(
+            _broken(Message("The path {path} in the zip archive is not allowed.", path=shown(member.filename)))
+        )
+    if member.flag_bits & 1:
+        raise Refused(_broken(Message("The zip archive is encrypted; send it without a password.")))
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise Refused(_broken(Message("The zip archive uses an unusual compression; use plain 'deflate'.")))
+    return member
+
+
+def _stream(archive: zipfile.ZipFile, member: zipfile.ZipInfo, packed: int, limit: int) -> bytes:
+    parts: list[bytes] = []
+    total = 0
+    with archive.open(member) as stream:
+        while part := stream.read(_CHUNK):
+            total += len(part)
+            _hold(total, packed, limit)
+            parts.append(part)
+    return b"".join(parts)
+
+
+def _hold(total: int, packed: int, limit: int) -> None:
+    if total > limit:
+        raise Refused(_too_large(limit))
+    if total > packed * RATIO + _SLACK:
+        message = Message(
+            "The archive unpacks to more than {times} times its size and was not read further.", times=RATIO
+        )
+        raise Refused(_broken(message))
+
+
+def _too_large(limit: int) -> Problem:
+    if limit >= 10**6:
+        return Problem("too_large", Message("The file is larger than {size} MB.", size=f"{limit / 1e6:,.0f}"))
+    return Problem("too_large", Message("The file is larger than {size} bytes.", size=limit))

@@ -1,0 +1,171 @@
+"""The slow path: walk a CSV record by record, keep the good rows and say what is wrong with the others."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..core.errors import Problem
+from ..core.messages import EXAMPLES, Message, joined, listed
+from .headers import other_separator
+
+_CELL = rb'(?:"(?:[^"]|"")*"|[^",\n]*)'
+_RECORD = re.compile(_CELL + rb"(?:," + _CELL + rb")*")
+_ONE = re.compile(_CELL + rb"(?:,|$)")
+_DECIMAL_COMMA = re.compile(rb"(?:^|,)\s*[+-]?\d+,\d+\s*(?:,|$)")
+
+
+@dataclass
+class Walked:
+    """Good records as CSV bytes without header, their lines, and the problems of the others."""
+
+    good: bytes = b""
+    lines: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass
+class _Record:
+    text: bytes
+    line: int
+    last_line: int
+    is_open: bool
+
+    def width(self) -> int:
+        """Its number of cells; 0 if its quotes are broken."""
+        if b'"' not in self.text:
+            return self.text.count(b",") + 1
+        if not _RECORD.fullmatch(self.text):
+            return 0
+        return _cells(self.text)
+
+
+def _cells(text: bytes) -> int:
+    count, place = 0, 0
+    while match := _ONE.match(text, place):
+        count += 1
+        place = match.end()
+        if not match[0].endswith(b",") or place > len(text):
+            break
+    return count
+
+
+def walk(data: bytes, body: int, width: int) -> Walked:
+    """Sort the records of ``data`` from offset ``body`` on by whether they have ``width`` proper cells."""
+    good: list[bytes] = []
+    lines: list[int] = []
+    ragged: list[tuple[_Record, int]] = []
+    problems: list[Problem] = []
+    broken: list[_Record] = []
+    for record in _records(data, body):
+        found = -1 if record.is_open else record.width()
+        if found == width:
+            good.append(record.text)
+            lines.append(record.line)
+        elif found == -1:
+            problems.append(_never_closed(record))
+        elif found == 0:
+            broken.append(record)
+        else:
+            ragged.append((record, found))
+    problems = _broken_quotes(broken) + _ragged(ragged, width) + problems
+    return Walked(b"\n".join(good), np.array(lines, np.int64), problems)
+
+
+def _records(data: bytes, body: int) -> list[_Record]:
+    rows = data[body:].split(b"\n")
+    first = data.count(b"\n", 0, body) + 1
+    records: list[_Record] = []
+    place = 0
+    while place < len(rows):
+        start = place
+        parts = [rows[place]]
+        is_open = rows[place].count(b'"') % 2 == 1
+        while is_open and place + 1 < len(rows):
+            place += 1
+            parts.append(rows[place])
+            is_open ^= rows[place].count(b'"') % 2 == 1
+        if len(parts) > 1 or parts[0].strip(b" \t"):
+            records.append(_Record(b"\n".join(parts), first + start, first + place, is_open))
+        place += 1
+    return records
+
+
+def _never_closed(record: _Record) -> Problem:
+    message = Message("A quote that was opened on or after line {line} is never closed.", line=record.line)
+    return Problem("quote_open", message, line=record.line)
+
+
+def _broken_quotes(records: list[_Record]) -> list[Problem]:
+    if not records:
+        return []
+    places = [_span(record) for record in records[:EXAMPLES]]
+    message = Message.counted(
+        len(records),
+        "{count} row with a quote in the wrong place (text before or after the quotes of a cell, or a quote missing): "
+        "{lines}. Put the whole cell in quotes and double the inner ones.",
+        "{count} rows with a quote in the wrong place (text before or after the quotes of a cell, or a quote missing): "
+        "{lines}. Put the whole cell in quotes and double the inner ones.",
+        lines=listed(places, len(records)),
+    )
+    return [Problem("quote", message, line=records[0].line, count=len(records))]
+
+
+def _span(record: _Record) -> Message:
+    if record.last_line > record.line:
+        return Message("lines {first}–{last}", first=record.line, last=record.last_line)
+    return Message("line {line}", line=record.line)
+
+
+def _ragged(ragged: list[tuple[_Record, int]], width: int) -> list[Problem]:
+    if not ragged:
+        return []
+    record, found = ragged[0]
+    message = _one_ragged(record, found, width) if len(ragged) == 1 else _all_ragged(ragged, width)
+    if (why := _hint(record, found, width)) is not None:
+        message = joined([message, why])
+    return [Problem("row_width", message, line=record.line, count=len(ragged))]
+
+
+def _one_ragged(record: _Record, found: int, width: int) -> Message:
+    if record.last_line > record.line:
+        return Message.counted(
+            found,
+            "Lines {first}–{last} have {count} value; the header names {width}.",
+            "Lines {first}–{last} have {count} values; the header names {width}.",
+            first=record.line,
+            last=record.last_line,
+            width=width,
+        )
+    return Message.counted(
+        found,
+        "Line {line} has {count} value; the header names {width}.",
+        "Line {line} has {count} values; the header names {width}.",
+        line=record.line,
+        width=width,
+    )
+
+
+def _all_ragged(ragged: list[tuple[_Record, int]], width: int) -> Message:
+    # Translators: one row of a list, with the number of its values: line 3 has 4
+    places = [Message("{line} has {values}", line=_span(one), values=many) for one, many in ragged[:EXAMPLES]]
+    return Message(
+        "{rows} rows have another number of values than the header ({width}): {lines}.",
+        rows=len(ragged),
+        width=width,
+        lines=listed(places, len(ragged)),
+    )
+
+
+def _hint(record: _Record, found: int, width: int) -> Message | None:
+    if record.last_line > record.line:
+        return Message("These lines are read as one row: a quote is missing.")
+    if found == width + 1 and record.text.rstrip().endswith(b","):
+        return Message("The row ends with a comma.")
+    if found == 1 and (why := other_separator(record.text.decode(errors="replace"))) is not None:
+        return why
+    if found > width and _DECIMAL_COMMA.search(record.text):
+        return Message("If the comma is a decimal sign, write 0.5 instead of 0,5.")
+    return None

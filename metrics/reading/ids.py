@@ -1,0 +1,340 @@
+"""Rows of a submission by the ids of the truth: found, missing, unknown, repeated."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import nsmallest
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import Problem, shown
+from ..core.messages import EXAMPLES, Message, joined, listed
+from .headers import first_cell, other_separator
+from .id_index import Index
+from .tables import Table, pick, raw_cells
+
+_CANONICAL = r"^(0|-?[1-9][0-9]{0,14})$"
+_DIGITS = re.compile(r"([0-9]{1,300})")
+_WITH_POINT = r"^(0|-?[1-9][0-9]{0,14})\.0+$"
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Where each truth row is in the submission (-1: nowhere)."""
+
+    places: np.ndarray
+    is_identity: bool
+
+
+class Ids:
+    """The ids of a truth, kept for thousands of submissions."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @cached_property
+    def are_integers(self) -> bool:
+        """Whether all ids are canonical integers below 10¹⁵: only then is ``7.0`` taken as ``7``."""
+        import pyarrow.compute as pc
+
+        return bool(pc.all(pc.match_substring_regex(self.array, _CANONICAL)).as_py())
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The ids as Python strings, for messages."""
+        texts: list[str] = self.array.to_pylist()
+        return texts
+
+    @property
+    def in_order(self) -> list[str]:
+        """The ids in an order that does not tell that of the truth's rows, which may be the order of the answers."""
+        return sorted(self.texts, key=int if self.are_integers else str)
+
+    @cached_property
+    def _index(self) -> Index:
+        return Index(self.array)
+
+    def make_index(self) -> None:
+        """Prepare to find ids, before a submission needs the memory; otherwise it is done when first needed."""
+        assert self._index
+
+    def find(self, ids: Any) -> np.ndarray:
+        """The truth row of each given id, -1 where it is unknown."""
+        found = self._index.find(ids)
+        unknown = np.flatnonzero(found < 0)
+        if len(unknown) and self.are_integers:
+            found[unknown] = self._index.find(_without_point(pick(ids, unknown)))
+        return found
+
+    def find_next(self, ids: Any, start: int) -> np.ndarray:
+        """As ``find``; quick where they are the truth's own from row ``start`` on."""
+        if ids.equals(self.array[start : start + len(ids)]):
+            return np.arange(start, start + len(ids))
+        return self.find(ids)
+
+    def align(self, table: Table, column: str, *, may_miss: bool) -> tuple[Alignment, list[Problem]]:
+        """Find every truth row in the submission; all complaints about ids, except that a file with faulty rows is
+        not accused of missing the ids on them."""
+        ids = table.column(column)
+        if len(ids) == len(self) and ids.equals(self.array):
+            return Alignment(np.arange(len(self)), True), []
+        found = self.find(ids)
+        places = np.full(len(self), -1, np.int32)
+        if len(found) == len(self) and found.min(initial=0) >= 0:
+            places[found] = np.arange(len(found), dtype=np.int32)
+            if places.min(initial=0) >= 0:
+                return Alignment(places, False), []
+        known = np.flatnonzero(found >= 0)
+        counts = np.bincount(found[known], minlength=len(self))
+        places[found[known]] = known
+        problems = _faulty(self, table, column, found, counts)
+        if not may_miss and not table.problems and (counts == 0).any():
+            problems.append(self._missing(table, np.flatnonzero(counts == 0), column))
+        return Alignment(places, False), problems
+
+    def _missing(self, table: Table, rows: np.ndarray, column: str) -> Problem:
+        # In the order of the rows, which may be that of the answers, they would tell about these.
+        texts = nsmallest(EXAMPLES, pick(self.array, rows).to_pylist(), key=_as_counted)
+        names = list(map(shown, texts))
+        message = Message.counted(
+            len(rows),
+            "{count} id of {total} missing: {ids}.",
+            "{count} ids of {total} missing: {ids}.",
+            total=len(self),
+            ids=listed(names, len(rows)),
+        )
+        if spans := spanning(table):
+            where = listed(spans, len(spans))
+            message = joined([message, Message("Read as one row: {lines}. Is a quote missing there?", lines=where)])
+        return Problem("missing_ids", message, column=column, id=texts[0], count=len(rows))
+
+
+def _as_counted(text: str) -> tuple[list[str | int], str]:
+    """An order for people: i2 comes before i10."""
+    parts = _DIGITS.split(text)
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)], text
+
+
+def _without_point(ids: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.if_else(pc.match_substring_regex(ids, _WITH_POINT), pc.replace_substring_regex(ids, r"\.0+$", ""), ids)
+
+
+def _faulty(truth: Ids, table: Table, column: str, found: np.ndarray, counts: np.ndarray) -> list[Problem]:
+    ids = table.column(column)
+    problems = blank_ids(table, column)
+    unknown = np.flatnonzero(found < 0)
+    if problems:
+        places, _ = raw_cells(ids)
+        unknown = unknown[places[unknown + 1] > places[unknown]]
+    if len(unknown):
+        problems.append(_unknown(truth, table, column, unknown))
+    if (counts > 1).any():
+        problems.append(_repeated(table, column, found, counts))
+    return problems
+
+
+def blank_ids(table: Table, column: str) -> list[Problem]:
+    """Ids that are empty, or that run over several lines because a quote is missing."""
+    ids = table.column(column)
+    offsets, data = raw_cells(ids)
+    problems = []
+    blank = np.flatnonzero(offsets[1:] == offsets[:-1])
+    if len(blank):
+        told = listed([Message("line {line}", line=int(table.lines[row])) for row in blank[:EXAMPLES]], len(blank))
+        message = Message.counted(
+            len(blank), "{count} row without an id: {lines}.", "{count} rows without an id: {lines}.", lines=told
+        )
+        problems.append(Problem("blank_id", message, column=column, line=int(table.lines[blank[0]]), count=len(blank)))
+    used = data[offsets[0] : offsets[-1]]
+    if table.may_span_lines and (used == 10).any():
+        long = np.unique(np.searchsorted(offsets, np.flatnonzero(used == 10) + offsets[0], side="right") - 1)
+        problems.append(over_several_lines(table, column, long))
+    return problems
+
+
+def over_several_lines(table: Table, column: str, rows: np.ndarray) -> Problem:
+    """Cells with a line break where none can be: almost always a missing quote."""
+    array = table.column(column)
+    spans = []
+    for row in rows[:EXAMPLES]:
+        line = int(table.lines[row])
+        spans.append(span(line, line + array[int(row)].as_py().count(chr(10))))
+    message = Message(
+        "A cell of {column} runs over several lines, a quote is missing: {lines}.",
+        column=shown(column),
+        lines=listed(spans, len(rows)),
+    )
+    return Problem("line_break", message, column=column, line=int(table.lines[rows[0]]), count=len(rows))
+
+
+def span(first: int, last: int) -> Message:
+    """Several lines, in words."""
+    return Message("lines {first}–{last}", first=first, last=last)
+
+
+def spanning(table: Table) -> list[Message]:
+    """Where rows run over several lines, as words; free text may do that, and a lost quote does it too."""
+    found: dict[int, int] = {}
+    for array in table.arrays:
+        offsets, data = raw_cells(array)
+        used = data[offsets[0] : offsets[-1]]
+        if table.may_span_lines and (used == 10).any():
+            breaks = np.flatnonzero(used == 10) + offsets[0]
+            rows, counts = np.unique(np.searchsorted(offsets, breaks, side="right") - 1, return_counts=True)
+            for row, many in zip(rows.tolist(), counts.tolist(), strict=True):
+                found[row] = found.get(row, 0) + many
+    return [span(int(table.lines[row]), int(table.lines[row]) + many) for row, many in sorted(found.items())]
+
+
+def _unknown(truth: Ids, table: Table, column: str, rows: np.ndarray) -> Problem:
+    ids = table.column(column)
+    texts = [ids[int(row)].as_py() for row in rows[:EXAMPLES]]
+    names = [on_line(text, table.lines[row]) for text, row in zip(texts, rows, strict=False)]
+    told = listed(names, len(rows))
+    message = Message.counted(len(rows), "{count} id unknown: {ids}.", "{count} ids unknown: {ids}.", ids=told)
+    why = hint(truth.in_order, texts[0]) if len(truth) <= _MOST_COMPARED else None
+    if len(rows) == len(ids) > 1 and why is None:
+        why = Message("No id of the file is known: are these the rows of another data set?")
+    message = joined([message, why]) if why is not None else message
+    line = int(table.lines[rows[0]])
+    return Problem("unknown_ids", message, column=column, line=line, id=texts[0], count=len(rows))
+
+
+def _repeated(table: Table, column: str, found: np.ndarray, counts: np.ndarray) -> Problem:
+    ids = table.column(column)
+    _, firsts = np.unique(found, return_index=True)
+    is_first = np.zeros(len(found), bool)
+    is_first[firsts] = True
+    again = np.flatnonzero(~is_first & (found >= 0))
+    names = []
+    for row in again[:EXAMPLES]:
+        first = int(table.lines[int(np.flatnonzero(found == found[row])[0])])
+        name, line = shown(ids[int(row)].as_py()), int(table.lines[row])
+        names.append(Message("{id} (line {line}, first on {first})", id=name, line=line, first=first))
+    times = int((counts > 1).sum())
+    told = listed(names, len(again))
+    message = Message.counted(times, "{count} id repeated: {ids}.", "{count} ids repeated: {ids}.", ids=told)
+    row = int(again[0])
+    return Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), times)
+
+
+def on_line(text: str, line: int) -> Message:
+    """An id, and where it is."""
+    return Message("{id} (line {line})", id=shown(text), line=int(line))
+
+
+def hint(known: list[str], text: str) -> Message | None:
+    """Why an id that looks right is none of the known ones, if anything comes to mind."""
+    if len(known) > _MOST_COMPARED:
+        return None
+    for says, same in _TWINS:
+        wanted = same(text)
+        if wanted is None:
+            continue
+        twin = next((other for other in known if same(other) == wanted), None)
+        if twin is not None:
+            return Message(says, found=shown(text), expected=shown(twin))
+    if (first := first_cell(text)) != text and first in known:
+        return other_separator(text)
+    if any(_is_odd(character) for character in text):
+        return Message("The id {id} holds invisible or unusual characters.", id=shown(text))
+    return None
+
+
+def _is_odd(character: str) -> bool:
+    return unicodedata.category(character) in ("Cf", "Cc", "Co", "Cn")
+
+
+def _number(text: str) -> float | None:
+    if re.fullmatch(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?", text):
+        return float(text)
+    return None
+
+
+def _visible(text: str) -> str:
+    return "".join(character for character in text if not _is_odd(character))
+
+
+_TRUTH_WORDS = {"true": "1", "false": "0"}
+
+
+def _one_or_nought(text: str) -> str:
+    return _TRUTH_WORDS.get(text.casefold(), text)
+
+
+_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?")
+
+
+def _moment(text: str) -> object:
+    """The numbers of a date in an order that all ways of writing it share; ``None`` for other texts."""
+    if not _DATE.fullmatch(text):
+        return None
+    day, *rest = (list(map(int, re.findall(r"\d+", part))) for part in re.split("[T ]", text, maxsplit=1))
+    numbers = [number for part in rest for number in part]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return sorted(day), numbers
+
+
+def _long_number(text: str) -> float | None:
+    """A number with more digits than a float holds, as a float holds it."""
+    digits = re.sub(r"\D", "", text)
+    return _number(text) if len(digits) > 15 else None
+
+
+_LOOKALIKES = str.maketrans("АВЕКМНОРСТХаеорсухіΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXaeopcyxiABEZHIKMNOPTYX")
+
+_MOST_COMPARED = 200_000
+
+_TWINS = (
+    (
+        Message("Leading zeros differ: the file has {found}, expected is {expected}."),
+        lambda text: re.sub(r"(?<![0-9])0+(?=[0-9])", "", text),
+    ),
+    (
+        Message("Upper and lower case differ: the file has {found}, expected is {expected}."),
+        str.casefold,
+    ),
+    (
+        Message(
+            "Digits of a long number are lost (read the ids as text): the file has {found}, expected is {expected}."
+        ),
+        _long_number,
+    ),
+    (
+        Message("Ids are compared as text, not as numbers: the file has {found}, expected is {expected}."),
+        _number,
+    ),
+    (
+        Message("Ids are written as true and false: the file has {found}, expected is {expected}."),
+        _one_or_nought,
+    ),
+    (
+        Message(
+            "Dates are written in another way, and ids are compared as text: the file has {found}, expected is "
+            "{expected}."
+        ),
+        _moment,
+    ),
+    (
+        Message("Invisible characters differ: the file has {found}, expected is {expected}."),
+        _visible,
+    ),
+    (
+        Message("The same letters are written with other code points: the file has {found}, expected is {expected}."),
+        lambda text: unicodedata.normalize("NFKC", text),
+    ),
+    (
+        Message("Letters of another alphabet look alike: the file has {found}, expected is {expected}."),
+        lambda text: text.translate(_LOOKALIKES),
+    ),
+)

@@ -1,0 +1,183 @@
+"""A ground truth as a spreadsheet saved it, made into the CSV that the readers ask for.
+
+Files of students are never guessed at: a wrong guess would be a wrong score. A host looks at what would be done before
+it counts, so here it may be offered, each change with its words.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.errors import shown
+from ..core.messages import Message, forms_of, listed
+from .headers import SEPARATORS, TRIMMED, is_index
+from .layout import SPLITS, USAGE
+from .tables import csv_bytes
+
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
+_COMMAS = Message("commas")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]+)?")
+_WHOLE = re.compile(r"[+-]?[0-9]+([eE][+-]?[0-9]+)?")
+_SAYS_SEPARATOR = re.compile(r"\ufeff?sep=(.)\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class AsMeant:
+    """The CSV ``text``, and what was changed to get it."""
+
+    text: bytes
+    changes: tuple[Message, ...]
+
+    def as_kept(self) -> list[dict[str, Any]]:
+        """The changes, each with its template."""
+        return [{"message": str(change)} | forms_of(message=change) for change in self.changes]
+
+
+@dataclass(slots=True)
+class _Sheet:
+    names: list[str]
+    rows: list[list[str]]
+    changes: list[Message]
+
+    def cells(self, place: int) -> list[str]:
+        return [row[place].strip(TRIMMED) for row in self.rows]
+
+    def drop(self, place: int) -> None:
+        del self.names[place]
+        for row in self.rows:
+            del row[place]
+
+
+def as_meant(data: bytes) -> AsMeant | None:
+    """What a spreadsheet's file says, as a plain CSV; ``None`` where there is nothing to change or too much is unclear.
+
+    >>> found = as_meant("id;y\\n1;0,5\\n".encode())
+    >>> found.text
+    b'id,y\\n1,0.5\\n'
+    >>> [str(change) for change in found.changes]
+    ['Columns are cut at semicolons.', 'Decimal commas become points in "y", such as 0,5 → 0.5.']
+    """
+    changes: list[Message] = []
+    text = _decoded(data, changes)
+    sheet = _sheet(text, changes) if text is not None else None
+    if sheet is None:
+        return None
+    _leave_out_empty_columns(sheet)
+    _leave_out_row_numbers(sheet)
+    _name_the_split(sheet)
+    return AsMeant(csv_bytes(sheet.names, sheet.rows), tuple(changes)) if changes else None
+
+
+def _decoded(data: bytes, changes: list[Message]) -> str | None:
+    """The text; UTF-16 and what Excel saves as plain "CSV" in Western Europe are said to be read as such."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        changes.append(Message('The text is read as UTF-16, which Excel calls "Unicode text".'))
+        return data.decode("utf-16", "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        try:
+            text = data.decode("cp1252")
+        except UnicodeDecodeError:
+            return None
+        word = re.search(rb"[^\s,;\t|\"]*$", data[: error.start])
+        start = error.start if word is None else word.start()
+        example = re.match(r"[^\s,;\t|\"]*", text[start:])
+        changes.append(
+            Message(
+                "The text is read as Windows-1252, as Excel saves it in Western Europe, such as {word}.",
+                word=shown(example[0] if example else text[start : start + 1]),
+            )
+        )
+        return text
+
+
+def _sheet(text: str, changes: list[Message]) -> _Sheet | None:
+    """The cells; ``None`` for what is no table, or one whose rows differ in length."""
+    first, _, rest = text.lstrip("\r\n").partition("\n")
+    told = _SAYS_SEPARATOR.fullmatch(first)
+    separator = told[1] if told else next((one for one in SEPARATORS if one in first and "," not in first), ",")
+    if told or separator != ",":
+        changes.append(Message("Columns are cut at {separators}.", separators=SEPARATORS.get(separator, _COMMAS)))
+    try:
+        lines = list(csv.reader(io.StringIO(rest if told else text, newline=""), delimiter=separator, strict=True))
+    except csv.Error:
+        return None
+    rows = [line for line in lines if any(cell.strip(TRIMMED) for cell in line)]
+    has_empty_rows = sum(len(line) > 1 for line in lines) > len(rows)
+    if len(rows) < 2 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
+        return None
+    if has_empty_rows:
+        changes.append(Message("Empty rows are left out."))
+    sheet = _Sheet([name.strip(TRIMMED) for name in rows[0]], rows[1:], changes)
+    if separator != ",":
+        _write_points(sheet)
+    return sheet
+
+
+def _write_points(sheet: _Sheet) -> None:
+    """Decimal commas of the columns in which nothing but numbers stands. Points are marks between the thousands only
+    where one number has both: elsewhere ``1.234`` may be what it says."""
+    columns, example = [], ("", "")
+    for place, name in enumerate(sheet.names):
+        filled = [cell for cell in sheet.cells(place) if cell]
+        with_both = [cell for cell in filled if "," in cell and _THOUSANDS.fullmatch(cell)]
+        with_comma = with_both or [cell for cell in filled if _DECIMAL_COMMA.fullmatch(cell)]
+        forms = (_DECIMAL_COMMA, _WHOLE, *([_THOUSANDS] if with_both else []))
+        if not with_comma or not all(any(form.fullmatch(cell) for form in forms) for cell in filled):
+            continue
+        columns.append(name)
+        mark = "." if with_both else ""
+        example = (with_comma[0], with_comma[0].replace(mark, "").replace(",", "."))
+        for row in sheet.rows:
+            row[place] = row[place].replace(mark, "").replace(",", ".")
+    if columns:
+        sheet.changes.append(
+            Message(
+                "Decimal commas become points in {columns}, such as {before} → {after}.",
+                columns=listed([shown(name) for name in columns], len(columns)),
+                before=example[0],
+                after=example[1],
+            )
+        )
+
+
+def _leave_out_empty_columns(sheet: _Sheet) -> None:
+    """Those that a spreadsheet writes behind the last one."""
+    before = len(sheet.names)
+    while len(sheet.names) > 2 and not sheet.names[-1] and not any(sheet.cells(-1)):
+        sheet.drop(-1)
+    if len(sheet.names) < before:
+        sheet.changes.append(Message("Empty columns at the end are left out."))
+
+
+def _leave_out_row_numbers(sheet: _Sheet) -> None:
+    """A first column without a name that counts the rows from 0 or 1, where two others remain."""
+    if len(sheet.names) < 3 or not (sheet.names[0] == "" or is_index(sheet.names[0])):
+        return
+    numbers = sheet.cells(0)
+    if any(numbers == [str(start + place) for place in range(len(numbers))] for start in (0, 1)):
+        sheet.drop(0)
+        sheet.changes.append(Message("The first column, which only counts the rows, is left out."))
+
+
+def _name_the_split(sheet: _Sheet) -> None:
+    """A column such as ``usage`` that holds the parts is called as it must be."""
+    if USAGE in sheet.names:
+        return
+    for place, name in enumerate(sheet.names):
+        if name.casefold() == USAGE.casefold() and _are_parts(sheet.cells(place)):
+            sheet.names[place] = USAGE
+            sheet.changes.append(
+                Message("{name} becomes {usage}, which holds the split.", name=shown(name), usage=shown(USAGE))
+            )
+            return
+
+
+def _are_parts(cells: Sequence[str]) -> bool:
+    return {cell.casefold() for cell in cells} <= {*SPLITS, ""}

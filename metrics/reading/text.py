@@ -1,0 +1,218 @@
+"""CSV bytes → clean UTF-8 text with known lines, without any CSV library.
+
+Whatever a table reader might misread in silence is found here first: other encodings, control characters, lines of
+absurd length, quotes that are not where a quote may stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.errors import Problem, Refused
+from ..core.messages import Message
+from .containers import container_of, refuse_container
+
+LONGEST_LINE = 65_536
+LONGEST_MASK_LINE = 8_388_608
+"""Where a cell holds a mask or boxes: the worst of 1024 × 1024 pixels, every other one, takes 5 MB as run lengths."""
+
+_CONTROL = bytes(set(range(32)) - {9, 10, 13}) + b"\x7f"
+_BLOCK = 1 << 18  # bytes that fit into a processor's cache
+_HIGH_CONTROL = re.compile(b"\xc2[\x80-\x84\x86-\x9f]")  # U+0085, "next line", is white space
+
+
+@dataclass(frozen=True)
+class Text:
+    """A CSV file with ``\\n`` line ends and no byte-order mark; ``has_quotes`` tells if any cell is quoted,
+    ``line_ends`` how many line ends there are."""
+
+    data: bytes
+    has_quotes: bool
+    line_ends: int
+
+    def line_of(self, offset: int) -> int:
+        """The number of the line that holds this byte, from 1."""
+        return self.data.count(b"\n", 0, offset) + 1
+
+    def record_starts(self, start: int = 0) -> np.ndarray:
+        """Offsets at which the non-blank records from ``start`` on begin; a quoted cell may span lines."""
+        ends = places_of(10, self.data, start)
+        if self.has_quotes:
+            ends = ends[np.searchsorted(places_of(34, self.data, start), ends) % 2 == 0]
+        starts = np.concatenate(([start], ends + 1))
+        stops = np.concatenate((ends, [len(self.data)]))
+        found: np.ndarray = starts[stops > starts]
+        return found
+
+    def lines_of(self, starts: np.ndarray) -> np.ndarray:
+        """The line numbers of record starts."""
+        return np.searchsorted(places_of(10, self.data), starts) + 1
+
+
+def blocks_of(data: bytes, start: int = 0) -> Iterator[tuple[int, np.ndarray]]:
+    """The bytes from ``start`` on in pieces that need little memory at a time, each with its offset."""
+    buffer = np.frombuffer(data, np.uint8)
+    for place in range(start, len(buffer), _BLOCK):
+        yield place, buffer[place : place + _BLOCK]
+
+
+def places_of(byte: int, data: bytes, start: int = 0) -> np.ndarray:
+    """The offsets of a byte from ``start`` on."""
+    found = [np.flatnonzero(block == byte) + place for place, block in blocks_of(data, start)]
+    return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+
+def scan(data: bytes, longest_line: int = LONGEST_LINE) -> Text:
+    """Check a whole file's bytes and normalise its line ends. Raises ``Refused``."""
+    if not data:
+        raise Refused(empty_file())
+    check_encoding(data)
+    clean = plain_lines(data)
+    if not clean or clean.isspace():
+        raise Refused(only_blanks())
+    line_ends = check_characters(clean)
+    check_line_lengths(clean, longest_line)
+    return Text(clean, b'"' in clean, line_ends)
+
+
+def plain_lines(data: bytes) -> bytes:
+    """Without byte-order mark, every line end as ``\\n``."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data
+
+
+def empty_file() -> Problem:
+    """Of no bytes."""
+    return Problem("empty_file", Message("The file is empty (0 bytes)."))
+
+
+def only_blanks() -> Problem:
+    """Of bytes that nobody sees."""
+    return Problem("no_rows", Message("The file has no rows: it holds only blank lines."))
+
+
+def no_rows(expected: int | None) -> Message:
+    """Of a file that ends with its header."""
+    if expected:
+        return Message("The file has a header but no rows; {expected} expected.", expected=expected)
+    return Message("The file has a header but no rows.")
+
+
+def check_encoding(data: bytes, *, is_cut: bool = False) -> None:
+    """Refuse other containers, UTF-16 and broken UTF-8; ``is_cut`` forgives a character cut off at the end."""
+    name = container_of(data[:4096])
+    if name is not None:
+        raise Refused(refuse_container(name))
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        message = Message('The file is UTF-16 text (Excel\'s "Unicode text"). Save it as "CSV UTF-8".')
+        raise Refused(Problem("encoding", message, line=1))
+    if data.isascii():
+        return
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if not (is_cut and error.start >= len(data) - 3):
+            raise Refused(_not_utf8(data, error)) from None
+
+
+def _not_utf8(data: bytes, error: UnicodeDecodeError) -> Problem:
+    line = plain_lines(data[: error.start]).count(b"\n") + 1
+    where = error.start - max(data.rfind(b"\n", 0, error.start), data.rfind(b"\r", 0, error.start))
+    if b"\x00" in data[:4096]:
+        message = Message('The file holds NUL bytes, probably because it is UTF-16. Save it as "CSV UTF-8".')
+    elif 0xD8 <= data[error.start] == 0xED and error.reason == "invalid continuation byte":
+        message = Message(
+            'Line {line}, byte {place}: half of a surrogate pair is not UTF-8. Save the file as "CSV UTF-8".',
+            line=line,
+            place=f"{where}",
+        )
+    else:
+        message = Message(
+            'Line {line}, byte {place}: byte {byte} is not UTF-8. Save the file as "CSV UTF-8".',
+            line=line,
+            place=f"{where}",
+            byte=f"0x{data[error.start]:02X}",
+        )
+    return Problem("encoding", message, line=line)
+
+
+def check_characters(data: bytes) -> int:
+    """Refuse NUL and other control characters but tab and line ends; the number of line ends."""
+    line_ends = _line_ends(data)
+    if line_ends >= 0 and (data.isascii() or not _HIGH_CONTROL.search(data)):
+        return line_ends
+    found = [match.start() for match in re.finditer(b"[" + re.escape(_CONTROL) + b"]", data)]
+    found = found or [match.start() for match in _HIGH_CONTROL.finditer(data)]
+    first = found[0]
+    line, place = data.count(b"\n", 0, first) + 1, first - data.rfind(b"\n", 0, first)
+    number = data[first] if data[first] < 128 else data[first + 1]
+    if number == 0:
+        message = Message(
+            "Line {line}, byte {place}: NUL byte. Is the file UTF-16 or damaged? Save it as CSV UTF-8.",
+            line=line,
+            place=f"{place}",
+        )
+    elif number == 0x1A and not data[first + 1 :].strip():
+        message = Message(
+            "Line {line}: the file ends with Ctrl-Z (0x1A), an old end-of-file mark. Remove it.", line=line
+        )
+    else:
+        message = Message(
+            "Line {line}, byte {place}: control character {character}. Remove it.",
+            line=line,
+            place=f"{place}",
+            character=f"0x{number:02X}",
+        )
+    raise Refused(Problem("control_character", message, line=line, count=len(found)))
+
+
+def _line_ends(data: bytes) -> int:
+    """How many there are; -1 if the file holds a control character."""
+    if b"\x7f" in data:
+        return -1
+    count = 0
+    for _, block in blocks_of(data):
+        # In uint8 the characters 11 to 31 become 0 to 20, all before them more.
+        if block.min() < 9 or (block - np.uint8(11) < 21).any():
+            return -1
+        count += int(np.count_nonzero(block == 10))
+    return count
+
+
+def check_line_lengths(data: bytes, longest: int = LONGEST_LINE) -> None:
+    """Refuse longer lines; hops from line end to line end, so the cost is small."""
+    start, size = 0, len(data)
+    while size - start > longest:
+        end = data.rfind(b"\n", start, start + longest + 1)
+        if end < 0:
+            line = data.count(b"\n", 0, start) + 1
+            message = Message("Line {line} is longer than {most} bytes.", line=line, most=longest)
+            raise Refused(Problem("long_line", message, line=line))
+        start = end + 1
+
+
+def quotes_are_regular(data: bytes, start: int = 0) -> bool:
+    """Whether each quote from ``start`` on opens a cell, closes one or is doubled inside one, and none stays open.
+
+    A reader that meets anything else guesses, and readers guess differently.
+    """
+    places = places_of(34, data, start)
+    if len(places) % 2:
+        return False
+    buffer = np.frombuffer(data, np.uint8)
+    opening, closing = places[::2], places[1::2]
+    before = np.where(opening > start, buffer[opening - 1], 10)
+    after = np.where(closing + 1 < len(buffer), buffer[np.minimum(closing + 1, len(buffer) - 1)], 10)
+    opens_well = (before == 44) | (before == 10)
+    closes_well = (after == 44) | (after == 10)
+    doubled = np.zeros(len(opening), bool)
+    doubled[1:] = opening[1:] == closing[:-1] + 1
+    doubled_after = np.zeros(len(closing), bool)
+    doubled_after[:-1] = doubled[1:]
+    return bool((opens_well | doubled).all() and (closes_well | doubled_after).all())

@@ -1,0 +1,170 @@
+"""What a metric's file says about itself. Used in the process in which such a file runs (``child_process``)."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import io
+import math
+import typing
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from types import ModuleType
+from typing import Any
+
+from ..core.contract import Metric
+from ..core.parameters import Parameter, parameter_of
+
+FIRST_THREE = ["solution", "submission", "row_id_column_name"]
+
+
+class Unfit(Exception):
+    """The file is no metric; the words are for the operator."""
+
+
+def facts_of(module: ModuleType, key: str) -> dict[str, Any]:
+    """What the catalogue needs to know, JSON-safe, and how the doctests came out. Raises ``Unfit``."""
+    own = getattr(module, key.replace("-", "_"), None)
+    if isinstance(own, Metric):
+        facts = _ours(own)
+    elif callable(getattr(module, "score", None)):
+        facts = _kaggles(module)
+    else:
+        raise Unfit(f"It has neither a function score({', '.join(FIRST_THREE)}) nor {key} = Metric(…).")
+    return {**facts, "doctest": _doctest(module)}
+
+
+def _kaggles(module: ModuleType) -> dict[str, Any]:
+    text = inspect.cleandoc(module.__doc__ or module.score.__doc__ or "")
+    parameters, notes = _extras(module.score)
+    said = {name: getattr(module, name, None) for name in ("title", "group", "direction", "best", "worst")}
+    higher = next((getattr(module, n) for n in ("higher_is_better", "greater_is_better") if hasattr(module, n)), None)
+    if said["direction"] is None and isinstance(higher, bool):
+        said["direction"] = "maximize" if higher else "minimize"
+    columns = getattr(module, "submission_columns", ())
+    words = {name: value for name, value in said.items() if isinstance(value, str | int | float)}
+    documented = inspect.cleandoc(module.score.__doc__ or "")
+    return {
+        "format": "kaggle",
+        "said": words,
+        "doc": text,
+        "words": f"{text}\n{documented}",
+        "submission_columns": [str(name) for name in columns],
+        "example": _example(getattr(module, "example", None)),
+        "parameters": parameters,
+        "notes": notes,
+    }
+
+
+def _example(said: Any) -> dict[str, Any] | None:
+    """A worked example, where the file has a dictionary ``example`` with two CSV texts and the score."""
+    if not isinstance(said, dict) or not {"truth", "submission", "score"} <= set(said):
+        return None
+    params = dict(said.get("params", {}))
+    return {
+        "truth": str(said["truth"]),
+        "submission": str(said["submission"]),
+        "score": float(said["score"]),
+        "params": params,
+    }
+
+
+def _extras(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The parameters behind the first three, and what was left out."""
+    arguments = list(inspect.signature(function).parameters.values())
+    if [argument.name for argument in arguments[:3]] != FIRST_THREE:
+        raise Unfit(f"Its function score must begin with the parameters {', '.join(FIRST_THREE)}.")
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+    except Exception:  # an annotation that only a type checker can read
+        hints = {}
+    told = _told_of(function)
+    found: list[dict[str, Any]] = []
+    notes: list[str] = []
+    for argument in arguments[3:]:
+        if argument.kind in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
+            continue
+        parameter = _extra(argument, hints)
+        if parameter is not None:
+            found.append({**asdict(parameter), "help": parameter.help or told.get(argument.name, ""), "check": None})
+        elif argument.default is argument.empty:
+            raise Unfit(f"Its parameter {argument.name} has neither a default nor a type that a form can ask for.")
+        else:
+            notes.append(f"{argument.name} keeps its default: a form cannot ask for its type.")
+    return found, notes
+
+
+def _extra(argument: inspect.Parameter, hints: dict[str, Any]) -> Parameter | None:
+    """The parameter that a form can ask for, or ``None``."""
+    default = argument.default
+    is_required = default is argument.empty
+    hint = hints.get(argument.name, None if is_required else type(default))
+    if not (is_required or default is None or isinstance(default, str | int | float)):
+        return None
+    if isinstance(default, float) and not math.isfinite(default):
+        return None
+    try:
+        parameter = parameter_of(argument, hint)
+    except (KeyError, TypeError, ValueError):
+        return None
+    is_column = parameter.kind == "text" and argument.name.endswith(("_column_name", "_column"))
+    return replace(
+        parameter,
+        kind="column" if is_column else parameter.kind,
+        optional=parameter.optional or (default is None and not is_required),
+    )
+
+
+def _told_of(function: Callable[..., Any]) -> dict[str, str]:
+    """What a docstring says of arguments in lines such as ``beta: the weight of recall``."""
+    told = {}
+    for line in inspect.cleandoc(function.__doc__ or "").splitlines():
+        name, found, text = line.strip(" -*").partition(":")
+        name = name.partition("(")[0].strip(" `*")
+        if found and name.isidentifier() and text.strip():
+            told[name] = text.strip()[:200]
+    return told
+
+
+def _ours(metric: Metric) -> dict[str, Any]:
+    unsupported = [name for name in ("perfect", "best_for", "verify") if getattr(metric, name) is not None]
+    columns = metric.submission_names
+    if callable(columns):
+        unsupported.append("submission_names")
+    if unsupported or callable(columns):
+        raise Unfit(f"In this folder a metric cannot have functions for {', '.join(unsupported)}.")
+    names = ("title", "group", "direction", "best", "worst")
+    return {
+        "format": "ours",
+        "said": {name: value for name in names if (value := getattr(metric, name)) is not None},
+        "doc": "\n\n".join([metric.summary, metric.description]),
+        "words": "",
+        "submission_columns": list(columns),
+        "aliases": list(metric.aliases),
+        "may_miss_ids": metric.may_miss_ids,
+        "truth": _kind(metric.truth),
+        "submission": _kind(metric.submission),
+        "roles": {name: {"kind": _kind(role.kind), "help": role.help} for name, role in metric.roles.items()},
+        "parts": list(metric.parts),
+        "example": asdict(metric.example),
+        "parameters": [{**asdict(parameter), "check": None} for parameter in metric.parameters],
+        "confirm": {name: [[value, text] for value, text in words.items()] for name, words in metric.confirm.items()},
+        "notes": [],
+    }
+
+
+def _kind(kind: Any) -> dict[str, Any]:
+    home = type(kind).__module__.partition(".")[2]
+    if "." not in home:
+        raise Unfit(f"In this folder a metric cannot bring a kind of column of its own ({type(kind).__name__}).")
+    return {"module": home, "class": type(kind).__name__, "state": vars(kind)}
+
+
+def _doctest(module: ModuleType) -> dict[str, Any]:
+    """How the file's own examples came out. Kaggle runs its metrics' examples with ELLIPSIS: 0.33... is 0.3333."""
+    told = io.StringIO()
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+    for example in doctest.DocTestFinder().find(module):
+        runner.run(example, out=told.write, clear_globs=False)
+    failed, tried = runner.summarize(verbose=False)
+    return {"tried": tried, "failed": failed, "text": told.getvalue()[:4000]}

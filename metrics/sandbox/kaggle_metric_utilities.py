@@ -1,0 +1,82 @@
+"""Stands in for Kaggle's module ``kaggle_metric_utilities``, which many of its metric files import.
+
+Only files from ``METRICS_DIR`` meet it, under Kaggle's name and in a process of their own (``child_process``). Written
+from what those functions are documented to do: errors of a library are shown to participants only where their words
+cannot tell anything about the solution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+
+class ParticipantVisibleError(Exception):
+    """The submission is at fault; its author may read the words."""
+
+
+class HostVisibleError(Exception):
+    """The solution or the metric is at fault; only the host may read the words."""
+
+
+def treat_as_participant_error(error_message: str, solution: pd.DataFrame | np.ndarray) -> bool:
+    """Whether an error's words may be shown to participants without telling anything of the solution.
+
+    They may where the solution holds nothing but numbers and the words no digit, and where it holds truth values, not
+    the words "true" and "false" either.
+
+    >>> treat_as_participant_error("Input contains NaN.", np.array([0.5, 1.0]))
+    True
+    >>> treat_as_participant_error("Found 3 classes.", np.array([0.5, 1.0]))
+    False
+    >>> treat_as_participant_error("Always true.", np.array([True, False]))
+    False
+    >>> treat_as_participant_error("Unknown label.", pd.DataFrame({"label": ["cat"]}))
+    False
+    """
+    kinds = list(solution.dtypes) if isinstance(solution, pd.DataFrame) else [np.asarray(solution).dtype]
+    if not all(types.is_numeric_dtype(kind) for kind in kinds):
+        return False
+    if any(character.isnumeric() for character in error_message):
+        return False
+    words = error_message.lower()
+    has_truths = any(types.is_bool_dtype(kind) for kind in kinds)
+    return not (has_truths and ("true" in words or "false" in words))
+
+
+def safe_call_score(metric_function: Callable[..., Any], solution: Any, submission: Any, **kwargs: Any) -> Any:
+    """Call a library's metric; what it raises is sorted into errors for participants and errors for the host.
+
+    Raises ``ParticipantVisibleError`` and ``HostVisibleError`` for errors of these names and for those that
+    ``treat_as_participant_error`` lets pass; all others go on unchanged.
+    """
+    try:
+        return metric_function(solution, submission, **kwargs)
+    except Exception as error:
+        words = str(error)
+        if type(error).__name__ == "HostVisibleError":
+            raise HostVisibleError(words) from error
+        is_theirs = type(error).__name__ == "ParticipantVisibleError"
+        if is_theirs or treat_as_participant_error(words, solution):
+            raise ParticipantVisibleError(words) from error
+        raise
+
+
+def verify_valid_probabilities(df: pd.DataFrame, df_name: str) -> None:
+    """Check columns of probabilities (without any id) of which each row adds up to 1.
+
+    Raises ``ParticipantVisibleError`` where a cell is no number, below 0 or above 1, or a row adds up to something
+    else.
+    """
+    if not all(types.is_numeric_dtype(kind) for kind in df.dtypes):
+        raise ParticipantVisibleError(f"All target values in {df_name} must be numbers.")
+    if df.min().min() < 0:
+        raise ParticipantVisibleError(f"All target values in {df_name} must be at least zero.")
+    if df.max().max() > 1:
+        raise ParticipantVisibleError(f"All target values in {df_name} must be no greater than one.")
+    if not np.allclose(df.sum(axis=1), 1):
+        raise ParticipantVisibleError(f"The target values of each row in {df_name} must add up to one.")

@@ -1,0 +1,115 @@
+"""Which files a sealed process may touch: Landlock, in the kernel since 5.13."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import struct
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from .kernel import NoSandbox, no_new_privileges, syscall
+from .python_path import import_folders
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _REMOVE_DIR, _REMOVE_FILE = (1 << bit for bit in range(6))
+_MAKE_DIR, _MAKE_REG, _TRUNCATE = 1 << 7, 1 << 8, 1 << 14
+_RIGHTS_OF: Final = ((1, 13), (2, 14), (3, 15), (5, 16))
+"""From which version of Landlock on it knows how many rights of files."""
+_BIND_TCP, _CONNECT_TCP = 1, 2
+_SCOPED_SOCKETS, _SCOPED_SIGNALS = 1, 2
+_READ: Final = _READ_FILE | _READ_DIR
+_WRITE: Final = _READ | _WRITE_FILE | _TRUNCATE | _MAKE_REG | _MAKE_DIR | _REMOVE_FILE | _REMOVE_DIR
+_OF_A_FILE: Final = _READ_FILE | _WRITE_FILE | _TRUNCATE
+_PATH_BENEATH: Final = 1
+_RULE: Final = struct.Struct("=Qi")
+_ASK_VERSION: Final = 1
+
+_SYSTEM: Final = (
+    *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/nix/store"),
+    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/usr/share/zoneinfo"),
+    *("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"),
+    *("/proc/cpuinfo", "/proc/meminfo", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu"),
+)
+"""What libraries look at, beside themselves. Nothing of it knows of this site."""
+
+
+class _Place(NamedTuple):
+    path: str
+    is_folder: bool
+
+    @classmethod
+    def of(cls, path: Path) -> _Place:
+        return cls(os.fspath(path), path.is_dir())
+
+
+def missing() -> str:
+    """Why there is no Landlock, or ``""``."""
+    try:
+        _version()
+    except NoSandbox as error:
+        return str(error)
+    except OSError as error:
+        if error.errno == errno.EOPNOTSUPP:
+            return "Landlock is switched off in this kernel: add landlock to the list lsm= of its start."
+        if error.errno == errno.ENOSYS:
+            return "This kernel has no Landlock: Linux 5.13 or newer is needed, built with it."
+        return f"Landlock may not be used here, perhaps because of a container's own rules ({error.strerror})."
+    return ""
+
+
+def _version() -> int:
+    return syscall("landlock_create_ruleset", 0, 0, _ASK_VERSION)
+
+
+def restrict(read: Sequence[Path], write: Sequence[Path]) -> None:
+    """Nothing is opened, made or removed any more but below these paths; neither are TCP ports."""
+    version = _version()
+    rights = (1 << max(number for since, number in _RIGHTS_OF if version >= since)) - 1
+    parts = [rights, *([_BIND_TCP | _CONNECT_TCP] if version >= 4 else [])]
+    parts += [_SCOPED_SOCKETS | _SCOPED_SIGNALS] if version >= 6 else []
+    rules = ctypes.create_string_buffer(struct.pack(f"={len(parts)}Q", *parts), 8 * len(parts))
+    ruleset = syscall("landlock_create_ruleset", ctypes.addressof(rules), len(rules), 0)
+    try:
+        _allow(ruleset, map(_Place.of, read), _READ & rights)
+        _allow(ruleset, map(_Place.of, write), _WRITE & rights)
+        _allow(ruleset, libraries(), _READ & rights)
+        if Path(os.devnull).exists():
+            _allow(ruleset, [_Place(os.devnull, is_folder=False)], (_READ_FILE | _WRITE_FILE) & rights)
+        no_new_privileges()
+        syscall("landlock_restrict_self", ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def _allow(ruleset: int, places: Iterable[_Place], rights: int) -> None:
+    rule = ctypes.create_string_buffer(_RULE.size)
+    for path, is_folder in places:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        try:
+            _RULE.pack_into(rule, 0, rights if is_folder else rights & _OF_A_FILE, place)
+            syscall("landlock_add_rule", ruleset, _PATH_BENEATH, ctypes.addressof(rule), 0)
+        finally:
+            os.close(place)
+
+
+@cache
+def libraries() -> tuple[_Place, ...]:
+    """What Python and its libraries are made of, without the folders around them: a site may keep its state beside."""
+    return tuple(map(_Place.of, _libraries()))
+
+
+def _libraries() -> Iterator[Path]:
+    paths = sysconfig.get_paths()
+    names = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    names += [f"{prefix}/{lib}" for prefix in (sys.prefix, sys.base_prefix) for lib in ("lib", "lib64")]
+    names += [place for place in os.environ.get("LD_LIBRARY_PATH", "").split(":") if place]
+    names += import_folders()
+    for name in dict.fromkeys([*names, f"{sys.prefix}/pyvenv.cfg", *_SYSTEM]):
+        with suppress(OSError):
+            yield Path(name).resolve(strict=True)

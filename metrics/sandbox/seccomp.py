@@ -1,0 +1,200 @@
+"""Which calls of the kernel a sealed process may make: a seccomp filter, in the kernel since 3.17.
+
+The filter is a list of what is refused, with everything that is newer than this list. Numbers from 424 on are the same
+on all machines.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import struct
+from collections.abc import Iterable
+from functools import cache
+from itertools import chain, starmap
+from typing import Final, NamedTuple
+
+from .kernel import AUDIT, X86_64, NoSandbox, machine, no_new_privileges, syscall
+from .system_calls import NEWEST, REFUSED, UNKNOWN
+
+_OF_A_PARENT: Final = frozenset(
+    ("fork", "vfork", "socketpair", "sendto", "sendmsg", "recvfrom", "recvmsg", "capset", "seccomp")
+)
+"""What a process needs that forks others, speaks with them and has them seal themselves further."""
+
+_CLONE_THREAD: Final = 0x10000
+_SHARED, _NAMELESS, _STACK = 0x1, 0x20, 0x100
+_UNCOUNTED: Final = (_SHARED | _NAMELESS, _STACK, _STACK | _SHARED, _STACK | _NAMELESS, _STACK | _SHARED | _NAMELESS)
+_CUT, _NEITHER, _CUT_OR_WRITE = 0o1000, 0o3, 0o1003
+"""Bits of an opening. Opened neither for reading nor for writing a file asks Landlock for nothing, and can be cut."""
+
+_SEALED_OPTIONS: Final = (3, 15, 16, 21, 23, 29, 30, 39, 0x53564D41)
+"""Names of threads, slack of timers, names of memory, and questions. Above all not: whom this process ends with."""
+_OPTIONS_OF_A_PARENT: Final = (*_SEALED_OPTIONS, 1, 38)
+"""Its children say that they end with it, and that they want no new privileges."""
+_FOR_OTHERS: Final = (8, 15, 1024, 1026)
+"""Whom a file sends signals to, making others wait before they write, and watching a folder."""
+_QUESTIONS: Final = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x802C542A)
+"""Whether this is a terminal and how large, how much can be read, what programs keep, and waiting or not. Others change
+the attributes of a file that may only be read, lock it for ever, or type for somebody."""
+
+
+class _Rule(NamedTuple):
+    """A call that depends on the bits ``mask`` of one of its arguments: only ``values``, or all but ``values``."""
+
+    numbers: tuple[int | None, int | None]
+    argument: int
+    values: tuple[int, ...]
+    mask: int = 0xFFFFFFFF
+    is_allowed: bool = True
+
+
+_THREADS_ONLY: Final = _Rule((56, 220), 0, (_CLONE_THREAD,), _CLONE_THREAD)
+_PROCESSES: Final = {name: numbers for name, numbers in REFUSED.items() if name in ("fork", "vfork")}
+
+
+_RULES_FOR_ALL: Final = (
+    _Rule((72, 25), 1, _FOR_OTHERS, is_allowed=False),  # fcntl
+    _Rule((16, 29), 1, _QUESTIONS),  # ioctl
+    # Memory shared with nobody, and memory that is said to be a stack, are not counted as data of this process.
+    _Rule((9, 222), 3, _UNCOUNTED, _SHARED | _NAMELESS | _STACK, is_allowed=False),  # mmap
+    # Older kernels let a file that may be read be cut.
+    _Rule((2, None), 1, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # open
+    _Rule((257, 56), 2, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # openat
+)
+
+_PRCTL: Final = (157, 167)
+_RULES: Final = (*_RULES_FOR_ALL, _THREADS_ONLY, _Rule(_PRCTL, 0, _SEALED_OPTIONS))
+_RULES_OF_A_PARENT: Final = (*_RULES_FOR_ALL, _Rule(_PRCTL, 0, _OPTIONS_OF_A_PARENT))
+
+
+def _own_rules(process: int, *, forks: bool = False) -> list[_Rule]:
+    """Calls that are refused for others than this process; who forks ends its children."""
+    own, none_or_own = (process,), (0, process)
+    signals = [_Rule((62, 129), 0, own), _Rule((234, 131), 0, own)]  # kill, tgkill
+    return [
+        *([] if forks else signals),
+        _Rule((302, 261), 0, none_or_own),  # prlimit64
+        _Rule((203, 122), 0, none_or_own),  # sched_setaffinity
+        _Rule((144, 119), 0, none_or_own),  # sched_setscheduler
+        _Rule((142, 118), 0, none_or_own),  # sched_setparam
+        _Rule((314, 274), 0, none_or_own),  # sched_setattr
+    ]
+
+
+def missing() -> str:
+    """Why there is no seccomp, or ``""``."""
+    errno_answer = ctypes.c_uint32(_ERRNO)
+    try:
+        syscall("seccomp", _IS_KNOWN, 0, ctypes.addressof(errno_answer))
+    except NoSandbox as error:
+        return str(error)
+    except OSError as error:
+        return f"This kernel has no seccomp filters, or they may not be used here ({error.strerror})."
+    return ""
+
+
+def restrict(*, forks: bool = False) -> None:
+    """Refuse everything of the list to this process; who ``forks`` may do that, speak through the sockets that it has,
+    and be sealed further. Raises ``NoSandbox`` where that is not possible."""
+    own = chain.from_iterable(map(_by_argument, _own_rules(os.getpid(), forks=forks)))
+    _take(_listed(forks) + _code([*own, _GRANTED]))
+
+
+def refuse_processes() -> None:
+    """Refuse only to start processes; threads are allowed. Raises ``NoSandbox``."""
+    column = _column()
+    unknown = [number for number in _numbers(UNKNOWN, column) if number == 435]
+    _install(_program(_numbers(_PROCESSES, column), unknown, [_THREADS_ONLY], None))
+
+
+def get_ready() -> None:
+    """Build what all sealed processes have in common, so that those forked from this one need not."""
+    if not missing():
+        _listed(False)
+        _listed(True)
+
+
+@cache
+def _listed(forks: bool) -> bytes:
+    """The filter without what depends on the process, and without its end."""
+    column = _column()
+    refused = {name: numbers for name, numbers in REFUSED.items() if not (forks and name in _OF_A_PARENT)}
+    rules = _RULES_OF_A_PARENT if forks else _RULES
+    return _code(_program(_numbers(refused, column), _numbers(UNKNOWN, column), rules, NEWEST)[:-1])
+
+
+def _column() -> int:
+    return 0 if machine() == X86_64 else 1
+
+
+def _numbers(calls: dict[str, tuple[int | None, int | None]], column: int) -> list[int]:
+    return [number for numbers in calls.values() if (number := numbers[column]) is not None]
+
+
+# --- the filter's program ---------------------------------------------------------------------------------------
+
+_LOAD, _AND, _EQUAL, _AT_LEAST, _ABOVE, _END = 0x20, 0x54, 0x15, 0x35, 0x25, 0x06
+_ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_X32: Final = 0x40000000
+_SET_FILTER, _IS_KNOWN, _ALL_THREADS = 1, 2, 1
+
+_Step = tuple[int, int, int, int]
+"""An instruction: its code, how many steps to jump if true, if false, and its constant."""
+_STEP: Final = struct.Struct("=HBBI")
+_GRANTED: Final = (_END, 0, 0, _ALLOW)
+
+
+def _refuse(number: int) -> _Step:
+    return (_END, 0, 0, _ERRNO | number)
+
+
+def _program(refused: Iterable[int], unknown: Iterable[int], rules: Iterable[_Rule], newest: int | None) -> list[_Step]:
+    is_x86 = machine() == X86_64
+    steps: list[_Step] = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, AUDIT[machine()]), (_END, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
+    if is_x86:
+        steps += [(_AT_LEAST, 0, 1, _X32), _refuse(errno.ENOSYS)]
+    if newest is not None:
+        steps += [(_ABOVE, 0, 1, newest), _refuse(errno.ENOSYS)]
+    answers = chain(((n, errno.EPERM) for n in refused), ((n, errno.ENOSYS) for n in unknown))
+    steps += chain.from_iterable(((_EQUAL, 0, 1, number), _refuse(answer)) for number, answer in answers)
+    steps += chain.from_iterable(map(_by_argument, rules))
+    return [*steps, _GRANTED]
+
+
+def _by_argument(rule: _Rule) -> list[_Step]:
+    """The steps of one rule. The lower half of an argument decides, as it does in the kernel for these calls."""
+    number = rule.numbers[_column()]
+    if number is None:
+        return []
+    low = 16 + 8 * rule.argument  # both machines are little-endian
+    found, otherwise = _GRANTED, _refuse(errno.EPERM)
+    if not rule.is_allowed:
+        found, otherwise = otherwise, found
+    tests: list[_Step] = [(_LOAD, 0, 0, low), (_AND, 0, 0, rule.mask)]
+    # From each value the jump leads behind the remaining ones and `otherwise`.
+    tests += [(_EQUAL, len(rule.values) - place, 0, value) for place, value in enumerate(rule.values)]
+    tests += [otherwise, found]
+    return [(_EQUAL, 0, len(tests), number), *tests]
+
+
+def _code(steps: Iterable[_Step]) -> bytes:
+    return b"".join(starmap(_STEP.pack, steps))
+
+
+def _install(steps: list[_Step]) -> None:
+    _take(_code(steps))
+
+
+def _take(code: bytes) -> None:
+    instructions = ctypes.create_string_buffer(code, len(code))
+    # struct sock_fprog: a number of 16 bits and, at the next place of a pointer, where the instructions are.
+    program = ctypes.create_string_buffer(struct.pack("@HP", len(code) // _STEP.size, ctypes.addressof(instructions)))
+    try:
+        no_new_privileges()
+        stranger = syscall("seccomp", _SET_FILTER, _ALL_THREADS, ctypes.addressof(program))
+    except OSError as error:
+        raise NoSandbox(f"The filter of calls was not taken ({error.strerror}).") from error
+    if stranger:
+        raise NoSandbox("A thread of this process has a filter of its own.")
