@@ -33,34 +33,36 @@ if __name__ == "__main__":
     os.environ["VAR_DIR"] = FOLDER.name
     os.environ.pop("DATABASE_URL", None)
 
-import django  # noqa: E402
-import numpy as np  # noqa: E402
+import django
+import numpy as np
 
 django.setup()
 
-from django.conf import settings  # noqa: E402
-from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
-from django.core.management import call_command  # noqa: E402
-from django.db import connection  # noqa: E402
-from django.http import HttpRequest, HttpResponse  # noqa: E402
-from django.template import engines  # noqa: E402
-from django.test import override_settings  # noqa: E402
-from django.urls import include, path  # noqa: E402
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.management import call_command
+from django.db import connection
+from django.http import HttpRequest, HttpResponse
+from django.template import engines
+from django.test import override_settings
+from django.urls import include, path
 
-from leaderboard import ranking  # noqa: E402
-from leaderboard.models import (  # noqa: E402
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import (
     Competition,
     GroundTruth,
     Membership,
     Score,
-    Split,
     Standing,
     Submission,
     Team,
     Uncertainty,
-    User,
 )
-from leaderboard.web import board_cache  # noqa: E402
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards
+from leaderboard.competitions.ranking import rows as rows_module
+from leaderboard.competitions.ranking import standings as standings_module
+from leaderboard.competitions.views import board_cache
 
 PER_TEAM = 20
 ROWS = """<!doctype html><title>Board</title><table>{% for s in standings %}<tr><td>{{ forloop.counter }}</td>
@@ -121,7 +123,7 @@ def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> C
                 scores.append(Score(submission=file, ground_truth=ruler, split=split, value=value))
     Submission.objects.bulk_create(files, batch_size=2000)
     Score.objects.bulk_create(scores, batch_size=2000)
-    ranking.rebuild(GroundTruth.objects.get(pk=ruler.pk))
+    standings_module.rebuild(GroundTruth.objects.get(pk=ruler.pk))
     add_doubts(ruler, seed)
     return Competition.objects.get(pk=competition.pk)
 
@@ -218,14 +220,14 @@ def improve(ruler: GroundTruth, standing: Standing, by: float) -> None:
         finished_at=now,
     )  # fmt: skip
     Score.objects.bulk_create(Score(submission=file, ground_truth=ruler, split=split, value=value) for split in Split)
-    ranking.note_score(file, ruler, value)
+    standings_module.note_score(file, ruler, value)
 
 
 def stampede(competition: Competition, ask: Callable[[], bytes], readers: int = 20) -> int:
     """How often the board is computed when many readers meet a new version at once."""
-    calls, real = [], ranking.board
+    calls, real = [], boards.board
 
-    def counted(*args: Any, **kwargs: Any) -> ranking.Board:
+    def counted(*args: Any, **kwargs: Any) -> rows_module.Board:
         calls.append(1)
         return real(*args, **kwargs)
 
@@ -233,7 +235,7 @@ def stampede(competition: Competition, ask: Callable[[], bytes], readers: int = 
         ask()
         connection.close()
 
-    ranking.board = counted
+    boards.board = counted
     competition.touch_board()
     try:
         threads = [threading.Thread(target=read) for _ in range(readers)]
@@ -242,7 +244,7 @@ def stampede(competition: Competition, ask: Callable[[], bytes], readers: int = 
         for thread in threads:
             thread.join()
     finally:
-        ranking.board = real
+        boards.board = real
     return len(calls)
 
 

@@ -39,7 +39,7 @@ SIZES = (1_000, 1_000, 1_000, 20_000)
 P99_GOAL, FINAL_GOAL = 30.0, 45.0
 LONGEST_ANSWER = 120.0
 SET_UP = """
-from leaderboard.models import ApiToken
+from leaderboard.accounts.models import ApiToken
 from tests.conftest import enter, make_competition, person
 ada = person("ada", can_host=True)
 students = [person(f"student{{n}}") for n in range({students})]
@@ -55,7 +55,7 @@ for student in students:
 LOOK = """
 import json
 from collections import Counter
-from leaderboard.models import Score, Submission
+from leaderboard.competitions.models import Score, Submission
 rows = list(Submission.objects.values_list("pk", "status", "received_at", "finished_at", "tries"))
 print(json.dumps({
     "status": {str(pk): status for pk, status, *_ in rows},

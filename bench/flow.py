@@ -20,7 +20,8 @@ from pathlib import Path
 from tests.site import Site, running_site, until
 
 SET_UP = """
-from leaderboard.models import ApiToken, Competition
+from leaderboard.accounts.models import ApiToken
+from leaderboard.competitions.models import Competition
 from tests.conftest import enter, make_competition, person
 ada = person("ada", can_host=True)
 for slug, rows in (("small", 1000), ("large", 100_000)):
@@ -78,7 +79,7 @@ def burst(site: Site, tokens: list[str], uploads: int) -> None:
     assert all(status == 201 for status, _ in answers)
     ids = json.dumps([answer["id"] for _, answer in answers])
     code = (
-        "import json\nfrom leaderboard.models import Submission\n"
+        "import json\nfrom leaderboard.competitions.models import Submission\n"
         f"rows = list(Submission.objects.filter(pk__in={ids}).values_list('status', 'received_at', 'finished_at'))\n"
         "done = [r for r in rows if r[0] == 'scored']\n"
         "print(len(done), (max(r[2] for r in done) - min(r[1] for r in done)).total_seconds() if done else 0)"

@@ -26,24 +26,21 @@ if __name__ == "__main__":
     os.environ["VAR_DIR"] = FOLDER.name
     os.environ.pop("DATABASE_URL", None)
 
-import django  # noqa: E402
+import django
 
 django.setup()
 
-from django.core.management import call_command  # noqa: E402
+from django.core.management import call_command
 
-from leaderboard import hosting, invariants, ranking, scorer, scoring  # noqa: E402
-from leaderboard.models import (  # noqa: E402
-    Competition,
-    DailyAttempts,
-    Membership,
-    Score,
-    Split,
-    Submission,
-    Team,
-    User,
-)
-from leaderboard.storage import path_of  # noqa: E402
+from leaderboard import scorer
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Score, Submission, Team
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import standings
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, competitions, launches, publishing, truth_drafts
+from leaderboard.operations import consistency
 
 GOAL = 60.0
 TEAMS = 500
@@ -57,17 +54,17 @@ def table(answers: list[str]) -> bytes:
 
 def competition_of(host: User, number: int, rows: int) -> Competition:
     now = datetime.now(UTC)
-    competition = hosting.create(
+    competition = competitions.create(
         user=host, slug=f"class-{number}", title=f"Class {number}", overview="Which is it?",
         opens_at=now - timedelta(days=400), closes_at=now + timedelta(days=3), daily_attempts=PER_DAY,
     )  # fmt: skip
     usage = ("Public", "Private")
     truth = "id,label,Usage\n" + "".join(f"{i},{'abc'[i % 3]},{usage[i % 2]}\n" for i in range(rows))
-    hosting.draft_truth(
+    truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()]
     )
-    hosting.publish(competition=competition, user=host)
-    hosting.launch(competition=competition)
+    publishing.publish(competition=competition, user=host)
+    launches.launch(competition=competition)
     return competition
 
 
@@ -76,10 +73,10 @@ def patterns(competition: Competition, rows: int, chance: random.Random) -> list
     found = []
     for number in range(PATTERNS):
         answers = ["abc"[i % 3] if chance.random() < 0.4 + 0.04 * number else "d" for i in range(rows)]
-        sent = hosting.add_baseline(
+        sent = boards.add_baseline(
             competition=competition, user=None, name=str(number), file_name="b.csv", chunks=[table(answers)]
         )
-        scoring.score(sent.pk)
+        score.score(sent.pk)
         value = dict(Score.objects.filter(submission=sent).values_list("split", "value"))
         found.append((path_of(sent.file_key), sent.sha256, sent.size, value["public"], value["private"]))
     return found
@@ -118,7 +115,7 @@ def fill(competition: Competition, number: int, rows: int, chance: random.Random
         [DailyAttempts(team_id=team, day=day, used=used, limit=PER_DAY) for (team, day), used in days.items()]
     )
     assert competition.ground_truth is not None
-    ranking.rebuild(competition.ground_truth)
+    standings.rebuild(competition.ground_truth)
 
 
 def processor_seconds() -> float:
@@ -140,7 +137,7 @@ def main() -> None:
         competition = competition_of(ada, number, given.rows)
         fill(competition, given.submissions // given.classes, given.rows, chance)
     began, worked = time.monotonic(), processor_seconds()
-    for verdict in invariants.verdicts(seed=given.seed):
+    for verdict in consistency.verdicts(seed=given.seed):
         print(verdict.line)
         for example in verdict.examples:
             print(f"     {example}")

@@ -33,21 +33,24 @@ def fill(submissions: int, rows: int) -> None:
     from django.core.management import call_command
     from django.utils import timezone
 
-    from leaderboard import hosting, ranking
-    from leaderboard.models import Instrument, Membership, Score, Split, Submission, Team, User
-    from leaderboard.storage import store
+    from leaderboard.accounts.models import User
+    from leaderboard.common.storage import store
+    from leaderboard.competitions.models import Instrument, Membership, Score, Submission, Team
+    from leaderboard.competitions.models.competition import Split
+    from leaderboard.competitions.ranking import standings
+    from leaderboard.competitions.services import competitions, launches, publishing, truth_drafts
 
     call_command("migrate", verbosity=0)
     now = timezone.now()
     ada = User.objects.create_user("ada", "ada@example.org", None, can_host=True)
-    pets = hosting.create(
+    pets = competitions.create(
         user=ada, slug="pets", title="Cats or dogs", overview="Which?", opens_at=now - timedelta(days=9),
         closes_at=now + timedelta(days=9),
     )  # fmt: skip
     truth = "id,label,Usage\n" + "".join(f"{i},{i % 3},{'Public' if i % 2 else 'Private'}\n" for i in range(rows))
-    hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()])
-    ruler = hosting.publish(competition=pets, user=ada)
-    hosting.launch(competition=pets)
+    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()])
+    ruler = publishing.publish(competition=pets, user=ada)
+    launches.launch(competition=pets)
     people = User.objects.bulk_create(User(username=f"p{i}", email=f"p{i}@example.org") for i in range(TEAMS))
     teams = Team.objects.bulk_create(Team(competition=pets, name=user.username, captain=user) for user in people)
     pairs = list(zip(teams, people, strict=True))
@@ -77,7 +80,7 @@ def fill(submissions: int, rows: int) -> None:
         ),
         batch_size=500,
     )  # fmt: skip
-    ranking.rebuild(ruler)
+    standings.rebuild(ruler)
 
 
 def look() -> None:
@@ -85,15 +88,16 @@ def look() -> None:
     import django
 
     django.setup()
-    from leaderboard import hosting
-    from leaderboard.models import Competition, Split, Submission
-    from leaderboard.storage import path_of
+    from leaderboard.common.storage import path_of
+    from leaderboard.competitions.models import Competition, Submission
+    from leaderboard.competitions.models.competition import Split
+    from leaderboard.competitions.services import boards
 
     whole = sum(
         hashlib.sha256(path_of(key).read_bytes()).hexdigest() == sha256
         for key, sha256 in Submission.objects.values_list("file_key", "sha256")
     )
-    print(whole, hosting.board_csv(Competition.objects.get(), Split.PUBLIC))
+    print(whole, boards.board_csv(Competition.objects.get(), Split.PUBLIC))
 
 
 def command(var: Path, *arguments: str) -> tuple[float, str]:

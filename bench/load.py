@@ -41,8 +41,9 @@ LARGE = 50_000
 PASSWORD = "a-good-pass-phrase"
 SET_UP = """
 from django.contrib.auth.hashers import make_password
-from leaderboard import joining
-from leaderboard.models import ApiToken, Competition, Membership, Team, User
+from leaderboard.classroom import joining
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.competitions.models import Competition, Membership, Team
 from tests.conftest import enter, make_competition, person
 ada = person("ada", can_host=True)
 secret = make_password("{password}")
@@ -63,11 +64,12 @@ for student in students:
 """
 BOARD = """
 from bench.board import fill
-from leaderboard.models import Membership, Team, User
+from leaderboard.competitions.models import Membership, Team
+from leaderboard.accounts.models import User
 competition = fill(500, slug="big", per_team=100)
 """
 FROM_QUEUE = """
-from leaderboard.models import Submission
+from leaderboard.competitions.models import Submission
 files = Submission.objects.filter(team__isnull=False)
 queue = files.filter(competition__slug="large", team__memberships__user__username="student0")
 def waits(slug):
@@ -106,7 +108,7 @@ def at_pace(rate: float, seconds: float, ask: Callable[[int], None], threads: in
 def wait_until_scored(site: Site, seconds: float = 300) -> None:
     """Asked of the file itself, once a second: a process that loads the site would take the time of a scorer."""
     with closing(sqlite3.connect(f"file:{site.folder / 'leaderboard.sqlite3'}?mode=ro", uri=True)) as link:
-        pending = "SELECT count(*) FROM leaderboard_submission WHERE status = 'pending'"
+        pending = "SELECT count(*) FROM competitions_submission WHERE status = 'pending'"
         until(lambda: link.execute(pending).fetchone() == (0,), seconds=seconds, every=1, what="all scores")
 
 
@@ -131,7 +133,7 @@ def scoring(site: Site, tokens: list[str], files: int = 400) -> None:
     assert all(status == 201 for status, _ in answers), Counter(status for status, _ in answers)
     wait_until_scored(site)
     code = (
-        "from leaderboard.models import Submission\n"
+        "from leaderboard.competitions.models import Submission\n"
         "done = Submission.objects.filter(competition__slug='middle', status='scored')\n"
         "times = list(done.values_list('received_at', 'finished_at'))\n"
         "print(len(times), (max(e for _, e in times) - min(b for b, _ in times)).total_seconds())"

@@ -32,21 +32,25 @@ if __name__ == "__main__":
     os.environ["VAR_DIR"] = FOLDER.name
     os.environ.pop("DATABASE_URL", None)
 
-import django  # noqa: E402
+import django
 
 django.setup()
 
-from django.core.management import call_command  # noqa: E402
-from django.db import connection  # noqa: E402
-from django.test import Client  # noqa: E402
-from django.test.utils import CaptureQueriesContext  # noqa: E402
-from django.utils import timezone  # noqa: E402
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from bench import board, term  # noqa: E402
-from leaderboard import hosting, ranking  # noqa: E402
-from leaderboard.models import Competition, GroundTruth, RosterEntry, Score, Split, Submission, User  # noqa: E402
-from leaderboard.storage import store  # noqa: E402
-from leaderboard.web import board_cache  # noqa: E402
+from bench import board, term
+from leaderboard.accounts.models import User
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.storage import store
+from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import standings
+from leaderboard.competitions.views import board_cache
+from leaderboard.grades import releases, saved_rules
 
 MOST_QUERIES, MOST_KB = 12, 60.0
 MOST_MS = {50: 60.0, 500: 120.0}
@@ -189,11 +193,11 @@ def turn(competition: Competition, state: str) -> None:
             candidate=None, closes_at=now - timedelta(hours=1), revealed_at=now if state == "revealed" else None
         )
     competition.refresh_from_db()
-    ranking.rebuild(competition.ground_truths.get(number=1))
+    standings.rebuild(competition.ground_truths.get(number=1))
     if state == "closed":
         _grade(competition)
     elif state == "revealed":
-        hosting.release_grades(competition=competition, user=User.objects.get(username="ada"))
+        releases.release_grades(competition=competition, user=User.objects.get(username="ada"))
 
 
 def _grade(competition: Competition) -> None:
@@ -206,7 +210,7 @@ def _grade(competition: Competition) -> None:
         )  # fmt: skip
         Score.objects.bulk_create(Score(submission=file, ground_truth=ruler, split=split, value=0.9) for split in Split)
     values = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 0.95}], "late_percent": 10}
-    hosting.set_grade_rules(competition=competition, user=User.objects.get(username="ada"), values=values)
+    saved_rules.set_grade_rules(competition=competition, user=User.objects.get(username="ada"), values=values)
 
 
 def _second_ruler(competition: Competition) -> GroundTruth:

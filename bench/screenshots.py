@@ -30,7 +30,7 @@ from django.core.management import call_command
 from django.test import Client
 call_command("migrate", verbosity=0)
 from bench import term
-from leaderboard.models import User
+from leaderboard.accounts.models import User
 made = term.fill()
 cookies = {}
 for name in ("ada", "bo", "dee", "olga"):

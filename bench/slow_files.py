@@ -19,7 +19,7 @@ from tests.site import Site, running_site, until
 ROWS, LENGTH = 40, 60_000
 SET_UP = """
 import random
-from leaderboard.models import ApiToken
+from leaderboard.accounts.models import ApiToken
 from tests.conftest import enter, make_competition, person
 ada = person("ada", can_host=True)
 dice = random.Random(1)

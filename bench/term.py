@@ -16,8 +16,30 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from django.utils.text import slugify
 
-from leaderboard import hosting, joining, merging, ranking, scoring, submitting, telling
-from leaderboard.models import Competition, Kind, Membership, RosterEntry, Submission, Team, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions, identifying, joining, roster, team_merges
+from leaderboard.classroom import teams as teams_module
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.competitions.models import Competition, Membership, Submission, Team
+from leaderboard.competitions.ranking import standings
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import (
+    boards,
+    copying,
+    data_files,
+    launches,
+    pausing,
+    publishing,
+    submitting,
+    truth_drafts,
+)
+from leaderboard.competitions.services import (
+    competitions as competitions_services,
+)
+from leaderboard.grades import releases, saved_rules
+from leaderboard.insights import hardest_rows
+from leaderboard.notifications import announcements, emails
+from leaderboard.notifications.models.notice import Kind
 
 PASSWORD = "correct horse"
 SPECIES = ("newt", "toad", "frog")
@@ -150,7 +172,7 @@ def _person(name: str, **fields: Any) -> User:
 def _course(term: Term, state: str) -> Competition:
     """A launched competition with its class, whose files came in over the last ten days."""
     ada, now = term.people["ada"], timezone.now()
-    competition = hosting.create(
+    competition = competitions_services.create(
         user=ada,
         slug={"live": "pond-life", "ended": "pond-life-last-term"}[state],
         title={"live": "Pond life", "ended": "Pond life, last term"}[state],
@@ -163,21 +185,21 @@ def _course(term: Term, state: str) -> Competition:
         opens_at=now - timedelta(days=10),
         closes_at=now + timedelta(days=4),
     )
-    hosting.draft_truth(
+    truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="answers.csv", chunks=[truth()],
         secondary=[("balanced_accuracy", {})],
     )  # fmt: skip
-    hosting.publish(competition=competition, user=ada)
+    publishing.publish(competition=competition, user=ada)
     train = b"id,length,weight,warts\n" + b"".join(b"%d,%d,%d,%d\n" % (i, i % 17, i % 40, i % 9) for i in range(50))
-    hosting.add_data_file(
+    data_files.add_data_file(
         competition=competition, file_name="train.csv", chunks=[train], description="Animals with their species."
     )
-    hosting.launch(competition=competition, user=ada)
+    launches.launch(competition=competition, user=ada)
     for name, right in (("Always frog", 0.0), ("Nearest neighbour", 0.55)):
-        file = hosting.add_baseline(
+        file = boards.add_baseline(
             competition=competition, user=ada, name=name, file_name="baseline.csv", chunks=[predictions(right, 3)]
         )
-        scoring.score(file.pk)
+        score.score(file.pk)
     _enrol(term, competition)
     _hand_in(term, competition)
     return competition
@@ -185,23 +207,23 @@ def _course(term: Term, state: str) -> Competition:
 
 def _begun(ada: User, state: str, title: str) -> Competition:
     """A competition without a class: an empty draft, one with a checked file, or one launched a moment ago."""
-    competition = hosting.begin(user=ada, title=title, slug=slugify(title), overview="Which is it?", is_listed=True)
+    competition = copying.begin(user=ada, title=title, slug=slugify(title), overview="Which is it?", is_listed=True)
     if state != "draft":
-        hosting.draft_truth(
+        truth_drafts.draft_truth(
             competition=competition, metric="accuracy", params={}, file_name="answers.csv", chunks=[truth()],
             wants_fits=True,
         )  # fmt: skip
     if state == "new":
-        hosting.publish(competition=competition, user=ada)
-        hosting.launch(competition=competition, user=ada)
-        hosting.change(competition=competition, user=ada, needs_code=False)
+        publishing.publish(competition=competition, user=ada)
+        launches.launch(competition=competition, user=ada)
+        competitions_services.change(competition=competition, user=ada, needs_code=False)
     return competition
 
 
 def _enrol(term: Term, competition: Competition) -> None:
     for name, members in TEAMS.items():
         first = joining.enter(user=term.people[members[0]], competition=competition)
-        joining.rename(membership=first, name=name)
+        teams_module.rename(membership=first, name=name)
         team = Team.objects.get(pk=first.team_id)
         others = [joining.by_invitation(user=term.people[one], invitation=team.invitation) for one in members[1:]]
         for membership in (first, *others):
@@ -227,7 +249,7 @@ def _hand_in(term: Term, competition: Competition) -> None:
                 chunks=[body],
                 note=("first try", "deeper trees", "", "mean of five models")[number],
             )
-            scoring.score(file.pk)
+            score.score(file.pk)
             is_of_today = number == 3 and place % 2 == 0
             received = now - (timedelta(seconds=place) if is_of_today else timedelta(days=8 - 2 * number, hours=place))
             Submission.objects.filter(pk=file.pk).update(received_at=received, finished_at=received)
@@ -237,7 +259,7 @@ def _hand_in(term: Term, competition: Competition) -> None:
                 competition=competition, user=term.people[members[0]], submission_ids=[made[0], made[3]], at=now
             )
     assert competition.ground_truth is not None
-    ranking.rebuild(competition.ground_truth)
+    standings.rebuild(competition.ground_truth)
     competition.touch_board()
 
 
@@ -248,27 +270,27 @@ def _run(term: Term, competition: Competition) -> None:
         f"{user.get_full_name()},{user.email},{place + 7001},{'Lab 1' if place % 2 else 'Lab 2'}\n"
         for place, user in enumerate(term.people[name] for team in TEAMS.values() for name in team)
     )
-    hosting.draft_roster(
+    roster.draft_roster(
         competition=competition, user=ada, file_name="class.csv", data="Name,Email,Student ID,Section\n" + lines
     )
-    hosting.take_over_roster(competition=competition, user=ada)
-    guests, _waiting = hosting.guests_of(competition)
+    roster.take_over_roster(competition=competition, user=ada)
+    guests, _waiting = identifying.guests_of(competition)
     pairs = {guest.membership.pk: guest.guess.pk for guest in guests[1:] if guest.guess}
-    hosting.say_who(competition=competition, pairs=pairs, user=ada)
+    identifying.say_who(competition=competition, pairs=pairs, user=ada)
     competition.assistants.add(term.people["ivy"])
-    hosting.announce(
+    announcements.announce(
         competition=competition, user=ada, title="The data has a new column", text="See **train.csv**.", is_pinned=True
     )
     teams = {team.name: team for team in competition.teams.all()}
-    hosting.grant(
+    extensions.grant(
         team=teams["Null Hypothesis"], user=ada, reason="Ill last week", extra_attempts=3,
         closes_at=competition.closes_at + timedelta(days=2),
     )  # fmt: skip
-    hosting.disqualify(team=teams["Kernel Panic"], user=ada, reason="Shared files with another team")
+    extensions.disqualify(team=teams["Kernel Panic"], user=ada, reason="Shared files with another team")
     submission = _file_of(competition, "Residuals")
-    hosting.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
+    pausing.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
     captain = Membership.objects.get(team=teams["Null Hypothesis"])
-    merging.offer(membership=captain, invitation=teams["Residuals"].invitation)
+    team_merges.offer(membership=captain, invitation=teams["Residuals"].invitation)
 
 
 def _end(term: Term, competition: Competition) -> None:
@@ -279,32 +301,32 @@ def _end(term: Term, competition: Competition) -> None:
     late = submitting.submit(
         competition=competition, user=term.people["bo"], file_name="late.csv", chunks=[predictions(0.9, 77)]
     )
-    scoring.score(late.pk)
-    hosting.reveal(competition=competition, user=ada)
+    score.score(late.pk)
+    boards.reveal(competition=competition, user=ada)
     steps = [{"points": 50, "baseline": "Nearest neighbour"}, {"points": 100, "score": 0.95}]
-    hosting.set_grade_rules(
+    saved_rules.set_grade_rules(
         competition=competition, user=ada, values={"steps": steps, "title": "Pond life", "late_percent": 10}
     )
     competition.refresh_from_db()
-    hosting.release_grades(competition=competition, user=ada)
-    hosting.find_hard_rows(competition=competition)
+    releases.release_grades(competition=competition, user=ada)
+    hardest_rows.find_hard_rows(competition=competition)
     corrected = truth().replace(b",newt,Private", b",toad,Private", 4)
-    hosting.draft_truth(
+    truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="corrected.csv", chunks=[corrected]
     )
-    candidate = hosting.publish(competition=competition, user=ada, is_confirmed=True)
-    scoring.rescore(candidate.pk)
+    candidate = publishing.publish(competition=competition, user=ada, is_confirmed=True)
+    score.rescore(candidate.pk)
 
 
 def _doors(term: Term, competition: Competition) -> dict[str, dict[str, object]]:
     """The ways in that a stranger of the course holds, and the link that ends somebody's letters."""
     late = RosterEntry.objects.create(competition=competition, name="Dee Berg", email="late@example.org")
-    slips = hosting.make_slips(competition=competition, entries=[late.pk], user=term.people["ada"])
+    slips = roster.make_slips(competition=competition, entries=[late.pk], user=term.people["ada"])
     return {
         "join_code": {"code": competition.join_code},
         "slip": {"code": slips[0][1]},
         "invitation": {"invitation": competition.teams.get(name="Residuals").invitation},
-        "stop_mail": {"token": telling.token_for(term.people["bo"], {Kind.ANNOUNCEMENT})},
+        "stop_mail": {"token": emails.token_for(term.people["bo"], {Kind.ANNOUNCEMENT})},
     }
 
 

@@ -23,14 +23,14 @@ from celery.signals import (
 from django.conf import settings
 from django.db import close_old_connections, connection
 
-from . import lifeline
+from leaderboard.common import child_processes
 
 LOOK_EVERY = 0.5
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
 # The beat sends names of tasks on time; without Django's models and the tasks themselves it needs half the memory.
-_names_only = lifeline.part() == "beat"
+_names_only = child_processes.part() == "beat"
 
 
 @setup_logging.connect
@@ -51,11 +51,11 @@ app = Celery("leaderboard", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_schedule = {
     **app.conf.beat_schedule,
-    "promises": {"task": "leaderboard.tasks.check_invariants", "schedule": crontab(hour=3, minute=20)},
-    "files": {"task": "leaderboard.tasks.sweep_files", "schedule": crontab(hour=4, minute=40)},
-    "sessions": {"task": "leaderboard.tasks.clear_sessions", "schedule": crontab(hour=5, minute=10)},
+    "promises": {"task": "leaderboard.competitions.tasks.check_invariants", "schedule": crontab(hour=3, minute=20)},
+    "files": {"task": "leaderboard.competitions.tasks.sweep_files", "schedule": crontab(hour=4, minute=40)},
+    "sessions": {"task": "leaderboard.competitions.tasks.clear_sessions", "schedule": crontab(hour=5, minute=10)},
 }
-if lifeline.part() != "worker":
+if child_processes.part() != "worker":
     # Who only rings waits less for a frozen broker: it is asked twice, and an upload is answered within 3 s. A worker
     # listens for a second at a time and needs more than that.
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.2}
@@ -97,7 +97,7 @@ def _share_what_is_loaded(**_: object) -> None:
 
 @worker_process_init.connect
 def _end_with_the_worker(**_: object) -> None:
-    lifeline.die_with_leader()
+    child_processes.die_with_leader()
 
 
 @worker_ready.connect
@@ -112,4 +112,4 @@ def _look_after_children_often(sender: Any = None, **_: object) -> None:
 @worker_ready.connect
 @beat_init.connect
 def _tell_ready(**_: object) -> None:
-    lifeline.tell_ready()
+    child_processes.tell_ready()

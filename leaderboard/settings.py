@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from .locales import languages_in
+from leaderboard.common.locales import languages_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -68,7 +68,14 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 INSTALLED_APPS = [
-    "leaderboard",
+    "leaderboard.common",
+    "leaderboard.sandbox",
+    "leaderboard.accounts",
+    "leaderboard.competitions",
+    "leaderboard.notifications",
+    "leaderboard.classroom",
+    "leaderboard.grades",
+    "leaderboard.insights",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -82,24 +89,25 @@ INSTALLED_APPS = [
     "allauth.mfa",
     "allauth.usersessions",
     "csp",
+    "leaderboard.operations",
 ]
 
 MIDDLEWARE = [
-    "leaderboard.web.middleware.RequestMiddleware",
+    "leaderboard.competitions.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "leaderboard.web.whole_forms.LengthMiddleware",
+    "leaderboard.common.request_bodies.LengthMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "leaderboard.web.middleware.ViewerMiddleware",
+    "leaderboard.competitions.middleware.ViewerMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "leaderboard.web.failures.NotNowMiddleware",
+    "leaderboard.common.error_pages.NotNowMiddleware",
 ]
 
 ROOT_URLCONF = "leaderboard.urls"
@@ -115,7 +123,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "leaderboard.web.context.frame",
+                "leaderboard.competitions.context_processors.frame",
             ],
         },
     },
@@ -138,8 +146,9 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
         ),
     }
 
-AUTH_USER_MODEL = "leaderboard.User"
-AUTHENTICATION_BACKENDS = ["leaderboard.web.accounts.OneHashBackend"]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["leaderboard.accounts.adapter.OneHashBackend"]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
@@ -153,8 +162,8 @@ AUTH_PASSWORD_VALIDATORS = [
 
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "competitions"
-ACCOUNT_ADAPTER = "leaderboard.web.accounts.AccountAdapter"
-_forms = "leaderboard.web.password_forms"
+ACCOUNT_ADAPTER = "leaderboard.accounts.adapter.AccountAdapter"
+_forms = "leaderboard.accounts.forms"
 ACCOUNT_FORMS = {"change_password": f"{_forms}.ChangeForm", "reset_password_from_key": f"{_forms}.ResetForm"}
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
@@ -172,7 +181,8 @@ vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="leaderboard@localhost")
 
-# A class sits behind one address, so no address alone is shut out (`web/accounts.py`). `login_failed`: second factors.
+# A class sits behind one address, so no address alone is shut out (`accounts/adapter.py`).
+# `login_failed` is for second factors.
 ACCOUNT_RATE_LIMITS = {
     "login": None,
     "login_failed": "5/5m/key",
@@ -222,7 +232,7 @@ STORAGE_URL = env.str("STORAGE_URL", default="")
 CACHE_DIR = VAR_DIR / "cache"
 CACHE_BYTES = env.int("CACHE_BYTES", default=2 * 1024**3)
 if STORAGE_URL:
-    from .storage.address import BadAddress, storage_at
+    from leaderboard.common.storage.address import BadAddress, storage_at
 
     try:
         STORAGES["default"] = storage_at(STORAGE_URL)
@@ -230,10 +240,10 @@ if STORAGE_URL:
         raise ImproperlyConfigured(str(error)) from None
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", default=100 * 1024 * 1024)
 FILE_UPLOAD_HANDLERS = [
-    "leaderboard.web.whole_forms.WholeFormHandler",
-    "leaderboard.storage.LimitedUploadHandler",
+    "leaderboard.common.request_bodies.WholeFormHandler",
+    "leaderboard.common.storage.LimitedUploadHandler",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "leaderboard.web.whole_forms.DiskUploadHandler",
+    "leaderboard.common.request_bodies.DiskUploadHandler",
 ]
 TEAM_BYTES = env.int("TEAM_BYTES", default=5 * 1024**3)  # of all stored files of one team
 DATA_UPLOAD_MAX_NUMBER_FILES = 20
@@ -251,10 +261,10 @@ _at_broker = {"socket_timeout": 0.5, "socket_connect_timeout": 0.5, "retry": Non
 CACHES = {
     # What all processes must count together, first of all tries to sign in.
     "default": {
-        "BACKEND": "leaderboard.shared_cache.SharedCache",
+        "BACKEND": "leaderboard.common.shared_cache.SharedCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "leaderboard",
-        "OPTIONS": {"serializer": "leaderboard.shared_cache.JsonSerializer", **_at_broker},
+        "OPTIONS": {"serializer": "leaderboard.common.shared_cache.JsonSerializer", **_at_broker},
     },
     # What a process counts alone while the broker is away.
     "alone": {"BACKEND": _memory, "LOCATION": "alone", "OPTIONS": {"MAX_ENTRIES": 20_000}},
@@ -288,15 +298,23 @@ CELERY_TASK_TIME_LIMIT = SCORING_TIME_LIMIT + 30
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "run" / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "leaderboard.tasks.sweep", "schedule": timedelta(seconds=5), "options": {"expires": 5}},
-    "reveal": {
-        "task": "leaderboard.tasks.reveal_due",
+    "sweep": {
+        "task": "leaderboard.competitions.tasks.sweep",
         "schedule": timedelta(seconds=5),
         "options": {"expires": 5},
     },
-    "tell": {"task": "leaderboard.tasks.tell_due", "schedule": timedelta(minutes=1), "options": {"expires": 60}},
+    "reveal": {
+        "task": "leaderboard.competitions.tasks.reveal_due",
+        "schedule": timedelta(seconds=5),
+        "options": {"expires": 5},
+    },
+    "tell": {
+        "task": "leaderboard.competitions.tasks.tell_due",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
+    },
     "launch": {
-        "task": "leaderboard.tasks.launch_due",
+        "task": "leaderboard.competitions.tasks.launch_due",
         "schedule": timedelta(seconds=5),
         "options": {"expires": 5},
     },
@@ -332,8 +350,8 @@ _log_level = env.str("LOG_LEVEL", default="").upper()
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "leaderboard.logs.formatter", "form": LOG_FORMAT}},
-    "filters": {"discreet": {"()": "leaderboard.logs.Discreet"}},
+    "formatters": {"line": {"()": "leaderboard.common.logs.formatter", "form": LOG_FORMAT}},
+    "filters": {"discreet": {"()": "leaderboard.common.logs.Discreet"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["discreet"]}},
     "root": {"handlers": ["console"], "level": _log_level or "WARNING"},
     "loggers": {

@@ -1,3 +1,5 @@
+"""Where each app's pages and the API begin."""
+
 from __future__ import annotations
 
 from django.contrib import admin
@@ -6,11 +8,17 @@ from django.urls import include, path
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
-    path("api/v1/", include("leaderboard.api.urls")),
-    path("", include("leaderboard.web.urls")),
+    path("api/v1/", include("leaderboard.operations.api_urls")),
+    path("", include("leaderboard.operations.urls")),
+    path("", include("leaderboard.accounts.urls")),
+    path("", include("leaderboard.notifications.urls")),
+    path("", include("leaderboard.classroom.urls")),
+    path("", include("leaderboard.grades.urls")),
+    path("", include("leaderboard.insights.urls")),
+    path("", include("leaderboard.competitions.urls")),
 ]
 
-handler400 = "leaderboard.web.failures.bad_request"
-handler403 = "leaderboard.web.failures.permission_denied"
-handler404 = "leaderboard.web.failures.page_not_found"
-handler500 = "leaderboard.web.failures.server_error"
+handler400 = "leaderboard.common.error_pages.bad_request"
+handler403 = "leaderboard.common.error_pages.permission_denied"
+handler404 = "leaderboard.common.error_pages.page_not_found"
+handler500 = "leaderboard.common.error_pages.server_error"

@@ -11,11 +11,11 @@ from importlib import import_module
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
-from . import lifeline
-from .slow_clients import FewAtOnce
+from leaderboard.common import child_processes
+from leaderboard.common.slow_clients import FewAtOnce
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
-lifeline.die_with_leader()
+child_processes.die_with_leader()
 # A thread that holds SQLite's one write lock must not wait long for Python's own lock after each statement.
 sys.setswitchinterval(0.0005)
 
@@ -26,7 +26,7 @@ AT_ONCE = 4
 
 _site = get_wsgi_application()
 
-from .web.senders import person_behind  # noqa: E402 - models can be loaded from here on
+from leaderboard.accounts.senders import person_behind  # noqa: E402 - models can be loaded from here on
 
 application = FewAtOnce(_site, AT_ONCE, proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT, person=person_behind)
 threading.Thread(target=application.watch, daemon=True).start()

@@ -30,10 +30,15 @@ from hypothesis import settings as hypothesis_settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 import metrics
-from leaderboard import child, claims, hosting, joining, scorer, scoring, submitting, tasks
-from leaderboard.models import Competition, Membership, Submission, User
-from leaderboard.scorer import _jobs
-from leaderboard.web import board_cache
+from leaderboard import scorer
+from leaderboard.accounts.models import User
+from leaderboard.classroom import joining
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, Membership, Submission
+from leaderboard.competitions.scoring import queue, score
+from leaderboard.competitions.services import competitions, launches, publishing, submitting, truth_drafts
+from leaderboard.competitions.views import board_cache
+from leaderboard.scorer import _jobs, jobs_for_pages
 from tests import databases
 from tests.measuring_here import measure_here
 
@@ -140,7 +145,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 @pytest.fixture(autouse=True, scope="session")
 def emptied_trail() -> Iterator[None]:
     """A test with real transactions empties all tables afterwards; for that moment alone the audit trail lets it."""
-    guards = import_module("leaderboard.migrations.0005_audit_trail")
+    guards = import_module("leaderboard.common.migrations.0001_initial")
     # Of all connections: the event loop of a browser has one of its own.
     operations = type(connection.ops)
     empty = operations.execute_sql_flush
@@ -203,7 +208,7 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     """Every test has its own files and begins to count at nothing."""
     settings.FILES_DIR = tmp_path / "files"
-    claims._had_a_turn.clear()
+    queue._had_a_turn.clear()
     board_cache.clear()
     for cache in caches.all():
         cache.clear()
@@ -214,7 +219,7 @@ def same_splits_in_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Secrets of splits differ from each other and are those of the last run: of few rows, some draws are warned of."""
     number = count(1)
     drawn = SimpleNamespace(token_hex=lambda size: hashlib.sha256(b"%d" % next(number)).hexdigest()[: 2 * size])
-    monkeypatch.setattr("leaderboard.models.truth.secrets", drawn)
+    monkeypatch.setattr("leaderboard.competitions.models.ground_truth.secrets", drawn)
 
 
 @pytest.fixture(autouse=True)
@@ -223,7 +228,7 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     if request.node.get_closest_marker("slow"):
         return
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-    monkeypatch.setattr(child, "run", lambda job, **arguments: child.JOBS[job](**arguments))
+    monkeypatch.setattr(jobs_for_pages, "run", lambda job, **arguments: jobs_for_pages.JOBS[job](**arguments))
     monkeypatch.setattr(scorer, "measure", measure_here)
     monkeypatch.setattr(scorer, "start", lambda: None)
     monkeypatch.setattr(tasks, "ring", lambda task, *arguments, **options: None)
@@ -280,7 +285,7 @@ def make_competition(host: User, *, launched: bool = True, truth: str = TRUTH, *
     params = fields.pop("params", {})
     secondary = fields.pop("secondary", ())
     now = timezone.now()
-    competition = hosting.create(
+    competition = competitions.create(
         user=host,
         **{
             "slug": "pets",
@@ -292,8 +297,8 @@ def make_competition(host: User, *, launched: bool = True, truth: str = TRUTH, *
             **fields,
         },
     )
-    with patch.dict(child.JOBS, check_truth=_checked_once):
-        hosting.draft_truth(
+    with patch.dict(jobs_for_pages.JOBS, check_truth=_checked_once):
+        truth_drafts.draft_truth(
             competition=competition,
             metric=metric,
             params=params,
@@ -301,9 +306,9 @@ def make_competition(host: User, *, launched: bool = True, truth: str = TRUTH, *
             chunks=[truth.encode()],
             secondary=secondary,
         )
-        hosting.publish(competition=competition, user=host)
+        publishing.publish(competition=competition, user=host)
     if launched:
-        hosting.launch(competition=competition)
+        launches.launch(competition=competition)
     return competition
 
 
@@ -323,7 +328,7 @@ def hand_in(competition: Competition, user: User, data: bytes, **fields: Any) ->
     """Hand in a file and let the worker measure it."""
     name = fields.pop("file_name", "mine.csv")
     submission = submitting.submit(competition=competition, user=user, file_name=name, chunks=[data], **fields)
-    scoring.score(submission.pk)
+    score.score(submission.pk)
     submission.refresh_from_db()
     return submission
 
@@ -342,11 +347,11 @@ def work(db: None) -> Callable[[], int]:
     """Measure everything that waits, as the worker would; gives the number of rows."""
 
     def measure_all() -> int:
-        waiting, rulers = scoring.sweep()
+        waiting, rulers = score.sweep()
         for submission_id, _ in waiting:
-            scoring.score(submission_id)
+            score.score(submission_id)
         for ruler in rulers:
-            scoring.rescore(ruler)
+            score.rescore(ruler)
         return len(waiting)
 
     return measure_all

@@ -7,8 +7,8 @@ from collections import OrderedDict
 from pathlib import Path
 
 import metrics
-from leaderboard.scorer import Answer, Limits, Ruler
-from leaderboard.scorer._answers import answer_of, failure_of, read
+from leaderboard.scorer._answers import Answer, answer_of, failure_of, read
+from leaderboard.scorer._ruler import Limits, Ruler
 
 _KEPT = 8
 _prepared: OrderedDict[tuple[str, str], metrics.Truth] = OrderedDict()

@@ -22,7 +22,7 @@ from typing import Any
 import psycopg
 import redis
 
-from leaderboard import lifeline
+from leaderboard.common import child_processes
 from tests.site import free_port, until
 
 PASSWORD = "p@ss/word"  # what has to be quoted in an address
@@ -73,7 +73,7 @@ class Server:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=lambda: lifeline.die_with(tests),
+                preexec_fn=lambda: child_processes.die_with(tests),
                 **self.user,
             )
 

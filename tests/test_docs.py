@@ -41,7 +41,7 @@ def test_every_command_exists_with_its_options(document: Path) -> None:
 def test_the_options_of_up_that_the_readme_names_exist() -> None:
     named = re.search(r"^Options: (.*?)\. Stop", README, flags=re.S | re.M)
     assert named
-    parser = load_command_class("leaderboard", "up").create_parser("manage.py", "up")
+    parser = load_command_class("leaderboard.operations", "up").create_parser("manage.py", "up")
     for option in re.findall(r"`(--[a-z-]+)", named.group(1)):
         assert option in parser._option_string_actions
 

@@ -18,8 +18,10 @@ from django.core.management import call_command
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from leaderboard import prometheus, watching
-from leaderboard.models import Competition, Inspection, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
+from leaderboard.operations import health, prometheus
+from leaderboard.operations.models import Inspection
 from tests.conftest import answers, enter, hand_in
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,7 +65,7 @@ def test_every_alarm_that_is_explained_exists() -> None:
     explained = [text for text in re.findall(r"`([^`]+)`", ALARMS) if "…" in text]
     assert len(explained) >= 12
     assert [text for text in explained if text not in known] == []
-    sources = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "leaderboard" / "management").rglob("*.py")]
+    sources = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "leaderboard" / "operations").rglob("*.py")]
     text = re.sub(r"""\{% translate ["'](.*?)["'].*?%\}""", r"\1", "\n".join(path.read_text() for path in sources))
     shown = " ".join(re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{[^{}]*\}", "…", text).split())
     quoted = [text for text in re.findall(r"“([^”]+)”", ALARMS) if text != "Internal Server Error"]
@@ -79,10 +81,10 @@ def test_every_rule_for_prometheus_is_explained_and_every_explained_one_exists()
 def test_rules_and_page_name_numbers_that_the_site_has(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "queue_length", lambda: 3)
+    monkeypatch.setattr(health, "queue_length", lambda: 3)
     enter(pets, bo)
     hand_in(pets, bo, answers())
-    watching.report_worker(swept=True)
+    health.report_worker(swept=True)
     Inspection.objects.create(
         began_at=timezone.now(), seconds=1, is_whole=True, report={"promises": [{"number": 1, "broken": 0}]}
     )
@@ -108,7 +110,7 @@ def test_prometheus_itself_finds_nothing_wrong_with_the_rules() -> None:
 def test_the_page_names_every_word_of_the_deep_look() -> None:
     paragraph = PAGE.partition("**`/healthz/deep`**")[2].partition("\n\n")[0]
     named = {name for name in re.findall(r"`(\w+)`", paragraph)}
-    assert named == {field.name for field in fields(watching.Health)} | {"idle"}
+    assert named == {field.name for field in fields(health.Health)} | {"idle"}
 
 
 # --- commands -----------------------------------------------------------------------------------------------------

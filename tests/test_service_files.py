@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from django.conf import LazySettings
 
-from leaderboard.management import supervisor
+from leaderboard.operations.supervisor import supervisor
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "docs" / "examples"

@@ -14,11 +14,11 @@ checked for its form. `measure` is the way in for submissions, `run_job` for all
 
 from __future__ import annotations
 
-from ._answers import Answer
-from ._client import Died, Interrupted, close, measure, run_job, start, stop
-from ._confined import clean_environment
-from ._places import KINDS, OF_HOSTS, ChildFailed, NoSlowPlace, Place, TookTooLong
-from ._ruler import Limits, Ruler
+from leaderboard.scorer._answers import Answer
+from leaderboard.scorer._client import Died, Interrupted, close, measure, run_job, start, stop
+from leaderboard.scorer._confined import clean_environment
+from leaderboard.scorer._places import KINDS, OF_HOSTS, ChildFailed, NoSlowPlace, Place, TookTooLong
+from leaderboard.scorer._ruler import Limits, Ruler
 
 __all__ = [
     "KINDS",

@@ -21,13 +21,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import metrics
-from leaderboard import lifeline
-from leaderboard.scorer import _jobs
-from leaderboard.scorer._answers import answer_of, failure_of
-from leaderboard.scorer._confined import at_most, confine, confine_truth
-from leaderboard.scorer._elsewhere import ask_worker
-from leaderboard.scorer._messages import Ended, next_request, send
-from leaderboard.scorer._ruler import Ruler
+from leaderboard.common import child_processes
+
+from . import _jobs
+from ._answers import answer_of, failure_of
+from ._confined import at_most, confine, confine_truth
+from ._elsewhere import ask_worker
+from ._messages import Ended, next_request, send
+from ._ruler import Ruler
 
 LOADED = ("numpy", "pyarrow", "pyarrow.csv", "pyarrow.compute")
 WARM_ROWS = 200_000
@@ -52,7 +53,7 @@ def serve(client: Connection) -> None:
                 run_file_process(client, answers, request, _jobs.do)
             elif not os.fork():
                 client.close()
-                lifeline.die_with(me)
+                child_processes.die_with(me)
                 with suppress(Ended):
                     serve_truth(answers, request)
                 os._exit(0)
@@ -159,7 +160,7 @@ def processor_seconds(seconds: float) -> Iterator[None]:
 
 def main() -> None:
     parent, descriptor = map(int, sys.argv[1:])
-    lifeline.die_with(parent)
+    child_processes.die_with(parent)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of the memory would hold a truth
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started all
     with suppress(Ended):

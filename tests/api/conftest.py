@@ -9,7 +9,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard.models import ApiToken, Competition, Submission, User
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.competitions.models import Competition, Submission
 from tests.conftest import answers, enter, hand_in, person
 
 ROOT = "/api/v1/"
@@ -49,7 +50,7 @@ def bos(pets: Competition, bo: User) -> Submission:
 @pytest.fixture
 def mate(pets: Competition, bo: User, bos: Submission) -> User:
     """Max, in Bo's team."""
-    from leaderboard import joining
+    from leaderboard.classroom import joining
 
     user = person("max")
     assert bos.team is not None

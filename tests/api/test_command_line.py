@@ -21,13 +21,17 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard import hosting, scoring, submitting, tasks
-from leaderboard.models import ApiToken, Competition, Submission, User
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import checking, competitions, data_files, folder_zips
+from leaderboard.grades import saved_rules
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
 from tests.web.test_host_score_again import failed
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "leaderboard/cli/cli.py"
+SOURCE = ROOT / "leaderboard/operations/command_line.py"
 PAGE = (ROOT / "docs/command-line.md").read_text()
 TRAIN = b"id,x\n100,1\n"
 RULES = {
@@ -66,9 +70,9 @@ class Terminal:
 
 def scored_at_once(task: Any, *arguments: Any, **_: Any) -> None:
     if task is tasks.score_submission:
-        scoring.score(arguments[0])
+        score.score(arguments[0])
     if task is tasks.rescore:
-        scoring.rescore(arguments[0])
+        score.rescore(arguments[0])
 
 
 @dataclass
@@ -110,7 +114,7 @@ def terminal(
 def bos(terminal: Terminal, ada: User, bo: User, tmp_path: Path) -> Terminal:
     """Bo's terminal, in a competition that he entered."""
     pets = make_competition(ada)
-    hosting.add_data_file(competition=pets, file_name="train é.csv", chunks=[TRAIN])
+    data_files.add_data_file(competition=pets, file_name="train é.csv", chunks=[TRAIN])
     enter(pets, bo)
     (tmp_path / "submission.csv").write_bytes(answers(public=1))
     terminal.token = ApiToken.issue(bo, "laptop")[1]
@@ -178,7 +182,7 @@ def test_ada_goes_through_the_page_for_teachers(adas: Terminal, ada: User, bo: U
     def rules_are_saved() -> None:
         birds = Competition.objects.get(slug="birds")
         enter(birds, bo)
-        hosting.set_grade_rules(competition=birds, values=RULES, user=ada)
+        saved_rules.set_grade_rules(competition=birds, values=RULES, user=ada)
 
     def a_file_failed() -> None:
         Competition.objects.update(opens_at=timezone.now())
@@ -240,7 +244,7 @@ def test_a_host_reads_whose_each_file_is(bos: Terminal, ada: User, cy: User) -> 
 
 def test_an_export_that_broke_off_leaves_no_file(adas: Terminal, ada: User, tmp_path: Path) -> None:
     make_competition(ada)
-    adas.monkeypatch.setattr(hosting, "export_zip", lambda _competition: iter([b"PK\x03\x04 and no more"]))
+    adas.monkeypatch.setattr(folder_zips, "export_zip", lambda _competition: iter([b"PK\x03\x04 and no more"]))
     said = adas.run("export pets")
     assert said.code == 6
     assert "did not arrive whole" in said.err
@@ -303,7 +307,7 @@ def test_each_problem_names_its_line_once(bos: Terminal, tmp_path: Path) -> None
 )
 def test_a_file_whose_score_the_board_does_not_show_says_why(bos: Terminal, ada: User, mode: str, words: str) -> None:
     assert bos.run("submit pets -f submission.csv --watch").code == 0
-    hosting.change(competition=Competition.objects.get(), user=ada, board_mode=mode)
+    competitions.change(competition=Competition.objects.get(), user=ada, board_mode=mode)
     said = bos.run("submit pets -f submission.csv --again --watch")
     assert said.code == 0
     assert words in said.out
@@ -348,7 +352,7 @@ def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal, verb:
 
 
 def test_who_is_told_to_wait_reads_why(bos: Terminal) -> None:
-    bos.monkeypatch.setattr(submitting._checking, "CHECKS_PER_TEN_MINUTES", 0)
+    bos.monkeypatch.setattr(checking, "CHECKS_PER_TEN_MINUTES", 0)
     said = bos.run("check pets -f submission.csv")
     assert said.code == 4
     assert said.err.index("files checked within ten minutes") < said.err.index("Trying again in 60 s")

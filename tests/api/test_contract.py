@@ -14,8 +14,9 @@ from django.test import Client
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode, checks
 
-from leaderboard.api import base
-from leaderboard.models import ApiToken, Competition, Submission, User
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.competitions.api import base
+from leaderboard.competitions.models import Competition, Submission
 from leaderboard.wsgi import application
 
 pytestmark = pytest.mark.thorough

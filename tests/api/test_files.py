@@ -7,9 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from leaderboard import hosting, joining
-from leaderboard.api import base
-from leaderboard.models import ApiToken, Competition, DataFile, Submission, User
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.classroom import joining
+from leaderboard.competitions.api import base
+from leaderboard.competitions.models import Competition, DataFile, Submission
+from leaderboard.competitions.services import data_files
 from tests.conftest import answers, enter, make_competition
 
 from .conftest import ROOT, Program
@@ -19,7 +21,9 @@ TRAIN = b"id,x\n100,1\n101,2\n"
 
 @pytest.fixture
 def train(pets: Competition) -> DataFile:
-    return hosting.add_data_file(competition=pets, file_name="train é.csv", chunks=[TRAIN], description="To learn from")
+    return data_files.add_data_file(
+        competition=pets, file_name="train é.csv", chunks=[TRAIN], description="To learn from"
+    )
 
 
 @pytest.fixture

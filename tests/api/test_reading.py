@@ -8,9 +8,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, ranking, scoring
-from leaderboard.models import Competition, Score, Split, Submission, Team, Uncertainty, User
-from leaderboard.web.charts import interval_text
+from leaderboard.accounts.models import User
+from leaderboard.common.charts import interval_text
+from leaderboard.competitions.models import Competition, Score, Submission, Team, Uncertainty
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import revealing, standings
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, competitions
 from tests.conftest import answers, close, enter, hand_in
 
 from .conftest import Program
@@ -44,10 +48,10 @@ def test_the_board_holds_teams_in_order_and_baselines_between_them(
     for user, wrong in ((bo, 0), (cy, 3)):
         enter(pets, user)
         hand_in(pets, user, answers(public=wrong))
-    baseline = hosting.add_baseline(
+    baseline = boards.add_baseline(
         competition=pets, user=ada, name="one wrong", file_name="b.csv", chunks=[answers(public=1)]
     )
-    scoring.score(baseline.pk)
+    score.score(baseline.pk)
     _, board = Program(bo).get("competitions/pets/leaderboard")
     assert [(row["rank"], row["team"], row["is_baseline"]) for row in board["items"]] == [
         (1, "bo", False),
@@ -106,7 +110,7 @@ def test_unknown_parameters_change_nothing(pets: Competition, bo: User, cy: User
 
 def test_a_competition_without_a_ground_truth_has_no_board(ada: User) -> None:
     now = timezone.now()
-    hosting.create(user=ada, slug="bare", title="Bare", opens_at=now, closes_at=now + timedelta(days=1))
+    competitions.create(user=ada, slug="bare", title="Bare", opens_at=now, closes_at=now + timedelta(days=1))
     assert Program(ada).get("competitions/bare/leaderboard")[0] == 409
     assert Program(ada).get("competitions/bare")[1]["scored_by"] is None
 
@@ -116,7 +120,7 @@ def test_after_the_reveal_the_private_board_says_who_moved(pets: Competition, bo
         enter(pets, user)
         hand_in(pets, user, answers(**wrong))
     close(pets)
-    ranking.reveal(pets, timezone.now())
+    revealing.reveal(pets, timezone.now())
     _, board = Program(bo).get("competitions/pets/leaderboard", board="private")
     assert [(row["team"], row["movement"]) for row in board["items"]] == [("cy", 1), ("bo", -1)]
 
@@ -200,13 +204,13 @@ def fill(competition: Competition, number: int) -> None:
         )
         for split in Split:
             Score.objects.create(submission=submission, ground_truth=ruler, split=split, value=1 / (index + 1))
-    ranking.rebuild(ruler)
+    standings.rebuild(ruler)
 
 
 def test_programs_read_intervals_and_ties_too(pets: Competition, bos: Submission, bo: User) -> None:
     (row,) = Program(bo).get("competitions/pets/leaderboard")[1]["items"]
     assert row["interval"][0] < row["score"] <= row["interval"][1]
     assert row["tied_from"] is None
-    hosting.change(competition=pets, board_mode="steady", board_step=0.5)
+    competitions.change(competition=pets, board_mode="steady", board_step=0.5)
     (row,) = Program(bo).get("competitions/pets/leaderboard")[1]["items"]
     assert row["interval"] is None

@@ -11,8 +11,11 @@ from django.conf import LazySettings
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 import metrics
-from leaderboard import joining, scoring, submitting
-from leaderboard.models import Competition, Membership, Submission, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import joining, teams
+from leaderboard.competitions.models import Competition, Membership, Submission
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import submitting
 from tests.conftest import answers, enter, hand_in
 
 from .conftest import Program
@@ -104,10 +107,10 @@ def test_a_key_used_for_a_team_that_was_left_gives_nothing_of_that_team(
     bos_program: Program, pets: Competition, bo: User, cy: User
 ) -> None:
     bos_program.hand_in(answers(), key="k1")
-    scoring.score(Submission.objects.get().pk)
+    score.score(Submission.objects.get().pk)
     enter(pets, cy)
     joining.by_invitation(user=cy, invitation=Membership.objects.get(user=bo).team.invitation)
-    joining.leave(membership=Membership.objects.select_related("team", "competition", "user").get(user=bo))
+    teams.leave(membership=Membership.objects.select_related("team", "competition", "user").get(user=bo))
     status, said = bos_program.hand_in(answers(), key="k1")
     assert status == 409
     assert "a team that you have left" in said["detail"]

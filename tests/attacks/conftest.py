@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.models import User
+from leaderboard.accounts.models import User
 
 from .scene import Scene, make_scene
 

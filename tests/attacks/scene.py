@@ -17,24 +17,19 @@ from typing import Any
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from leaderboard import hosting, joining, merging, scoring, telling
-from leaderboard.models import (
-    ApiToken,
-    CalendarAddress,
-    Competition,
-    Gradebook,
-    Kind,
-    Notice,
-    RosterEntry,
-    RowReport,
-    Score,
-    Split,
-    Standing,
-    Submission,
-    Uncertainty,
-    User,
-)
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.classroom import extensions, joining, roster, team_merges
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, RowReport, Score, Standing, Submission, Uncertainty
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.scoring import score as score_module
+from leaderboard.competitions.services import boards, data_files
+from leaderboard.grades import saved_rules
+from leaderboard.grades.models import Gradebook
+from leaderboard.notifications import announcements, emails
+from leaderboard.notifications.models import CalendarAddress, Notice
+from leaderboard.notifications.models.notice import Kind
 from tests.conftest import enter, hand_in, make_competition, person
 
 TRUTH = "truthcanary"
@@ -102,16 +97,16 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     team = enter(competition, bo).team
     joining.accept_rules(membership=joining.by_invitation(user=cy, invitation=team.invitation))
     enter(competition, eve)
-    data_file = hosting.add_data_file(
+    data_file = data_files.add_data_file(
         competition=competition, file_name="train.csv", chunks=[b"id,x\n1,2\n"], description=""
     )
     body = "id,label\n" + "".join(f"{i},{FILE}{i}\n" for i in range(1, 13))
     submission = hand_in(competition, bo, body.encode(), note=NOTE)
     hand_in(competition, eve, body.replace(FILE, "eves").encode())
-    baseline = hosting.add_baseline(
+    baseline = boards.add_baseline(
         competition=competition, user=ada, name="Guess", file_name="b.csv", chunks=[body.encode()]
     )
-    scoring.score(baseline.pk)
+    score_module.score(baseline.pk)
     slip = _run_the_class(competition, ada, bo, eve)
     plant(PRIVATE)
     users = {"ada": ada, "bo": bo, "cy": cy, "dee": dee, "eve": eve, "hal": hal, "ivy": ivy, "otto": otto}
@@ -131,7 +126,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "invitation": "nonsense",
         "secret": "nonsense",
         "calendar/secret": CalendarAddress.issue(eve),
-        "stop/token": telling.token_for(eve, {Kind.TEAM}),
+        "stop/token": emails.token_for(eve, {Kind.TEAM}),
         "announcements/number": competition.announcements.get().pk,
         "notifications/number": Notice.objects.filter(user=bo).earliest("pk").pk,
         "kind": "plain",
@@ -139,7 +134,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "file_id": data_file.pk,
         "object_id": submission.pk,
         "team_id": team.pk,
-        "app_label": "leaderboard",
+        "app_label": "common",
     }
     return Scene(competition, submission, clients, tokens, arguments)
 
@@ -165,13 +160,13 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
     Gives the code of a one-time link."""
     RosterEntry.objects.create(competition=competition, name=f"{CLASS} Lee", email=f"{CLASS}@example.org", login=CLASS)
     guest = RosterEntry.objects.create(competition=competition, name="Gus Guest")
-    [(_guest, code)] = hosting.make_slips(competition=competition, entries=[guest.pk], user=ada)
-    hosting.announce(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
+    [(_guest, code)] = roster.make_slips(competition=competition, entries=[guest.pk], user=ada)
+    announcements.announce(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
     mine, other = (competition.memberships.select_related("team").get(user=user) for user in (bo, eve))
-    merging.offer(membership=other, invitation=mine.team.invitation)
-    hosting.grant(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
-    rules = hosting.grade_rules(competition)[0].as_json()
-    hosting.set_grade_rules(competition=competition, values=rules, user=ada)
+    team_merges.offer(membership=other, invitation=mine.team.invitation)
+    extensions.grant(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
+    rules = saved_rules.grade_rules(competition)[0].as_json()
+    saved_rules.set_grade_rules(competition=competition, values=rules, user=ada)
     book = f"Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\nPoints Possible,,,,,10\n{CLASS},1,2,x,y,\n"
     Gradebook.objects.create(competition=competition, file_name="canvas.csv", data=book.encode())
     row = {"id": "3", "truth": [TRUTH], "other": FILE, "agree": 1, "lost": 1.0, "said": [FILE], "split": "public"}

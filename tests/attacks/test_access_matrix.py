@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 
-from leaderboard.models import User
+from leaderboard.accounts.models import User
 from tests.conftest import enter, make_competition
 
 from .scene import ROLES, TEAM, Address, Scene, addresses, ask, filled, text_of

@@ -15,13 +15,13 @@ from django.core.cache import caches
 from django.test import Client
 from redis import Redis
 
-from leaderboard import settings as own
+from leaderboard import settings as settings_module
+from leaderboard.accounts.models import User
 from leaderboard.celery import app
-from leaderboard.models import User
-from leaderboard.shared_cache import JsonSerializer, SharedCache, count_try, tries
+from leaderboard.common.shared_cache import JsonSerializer, SharedCache, count_try, tries
 from tests.site import running_site, until
 
-COUNTING = "from leaderboard.shared_cache import count_try\nprint(count_try('thing', 'bo', seconds=60))"
+COUNTING = "from leaderboard.common.shared_cache import count_try\nprint(count_try('thing', 'bo', seconds=60))"
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def alone(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(SharedCache, "away_until", 0.0)
     settings.CACHES = {
         **settings.CACHES,
-        "default": {**own.CACHES["default"], "LOCATION": f"unix://{tmp_path}/nobody.sock"},
+        "default": {**settings_module.CACHES["default"], "LOCATION": f"unix://{tmp_path}/nobody.sock"},
     }
 
 
@@ -83,7 +83,7 @@ def test_the_shared_cache_empties_no_queue(alone: None) -> None:
 
 
 def test_messages_are_json_and_name_tasks_of_ours() -> None:
-    assert own.CELERY_ACCEPT_CONTENT == ["json"]
+    assert settings_module.CELERY_ACCEPT_CONTENT == ["json"]
     assert app.conf.accept_content == ["json"]
     assert not app.conf.worker_enable_remote_control
 
@@ -116,7 +116,7 @@ def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> No
     folder = tmp_path / "var"
     loot = tmp_path / "loot"
     pickle = b"cposix\nsystem\n(S'touch " + str(loot).encode() + b"'\ntR."
-    score = "leaderboard.tasks.score_submission"
+    score = "leaderboard.competitions.tasks.score_submission"
     hostile = [
         message("os.system", ["true"]),
         message("celery.backend_cleanup", []),
@@ -125,7 +125,7 @@ def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> No
         message(score, [{"$gt": ""}, [1, 2]]),
         message(score, ["' OR 1=1 --", 1]),
         message(score, [str(uuid.uuid4()), 10**30]),
-        message("leaderboard.tasks.rescore", [None]),
+        message("leaderboard.competitions.tasks.rescore", [None]),
         message(
             score,
             [],
@@ -147,7 +147,7 @@ def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> No
         token, told = site.shell(
             "from tests.conftest import *\nada, bo = person('ada', can_host=True), person('bo')\n"
             "enter(make_competition(ada), bo)\n"
-            "from leaderboard.models import ApiToken\nprint(ApiToken.issue(bo, 't')[1])\n" + COUNTING
+            "from leaderboard.accounts.models import ApiToken\nprint(ApiToken.issue(bo, 't')[1])\n" + COUNTING
         ).split()
         status, said = site.upload("pets", token, b"id,label\n1,cat\n")
         assert status == 201, said

@@ -13,10 +13,13 @@ from django.core.cache import caches
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import hosting, ranking
-from leaderboard.models import Competition, GroundTruth, Score, Split, Submission
-from leaderboard.models.clock import database_now
-from leaderboard.web import access, board_cache
+from leaderboard.common.clock import database_now
+from leaderboard.competitions import access
+from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import standings
+from leaderboard.competitions.services import boards
+from leaderboard.competitions.views import board_cache
 from tests.conftest import close
 
 from .scene import (
@@ -117,7 +120,7 @@ def test_after_the_deadline_nothing_opens_before_the_reveal_and_then_no_truth_an
     close(scene.competition)
     below = ("c/", "api/", "host/<slug")
     assert leaks(scene, role, is_revealed=False, log=caplog, below=below) == []
-    hosting.reveal(competition=scene.competition)
+    boards.reveal(competition=scene.competition)
     assert leaks(scene, role, is_revealed=True, log=caplog, below=below) == []
 
 
@@ -145,7 +148,7 @@ def test_bo_reads_the_commitment_at_once_and_its_key_after_the_reveal(scene: Sce
         assert truth.commitment in before
         assert not [one for one in revealed_with(scene) if one in before]
     close(scene.competition)
-    hosting.reveal(competition=scene.competition)
+    boards.reveal(competition=scene.competition)
     for path in (below, f"{below}receipt.json"):
         after = text_of(ask(scene, "bo", "GET", path))
         assert truth.commitment in after
@@ -182,7 +185,7 @@ def kept_back(scene: Scene, mode: str) -> re.Pattern[str]:
         Score.objects.filter(submission=file, split=Split.PUBLIC).update(value=value, secondary=[{"value": 1 - value}])
         digits += [text for number in (value, 1 - value) for text in (f"{number:.4f}", f"{number:.7f}"[:6])]
     ruler = GroundTruth.objects.select_related("competition").get(competition=scene.competition)
-    ranking.rebuild(ruler)
+    standings.rebuild(ruler)
     return re.compile("|".join(rf"\b{re.escape(one)}" for one in digits))
 
 

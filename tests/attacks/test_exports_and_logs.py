@@ -12,8 +12,11 @@ from django.db.models import CharField, Value
 from django.db.models.functions import Cast, Concat
 from django.test import Client
 
-from leaderboard import joining
-from leaderboard.models import ApiToken, Competition, Gradebook, RosterEntry, Submission, Team, User
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.classroom import joining, teams
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.competitions.models import Competition, Submission, Team
+from leaderboard.grades.models import Gradebook
 from tests.conftest import answers, enter, hand_in
 
 from .scene import Scene, addresses, ask, filled
@@ -25,7 +28,7 @@ FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", "=cmd|' /C calc'!A
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_no_name_becomes_a_formula_in_a_table(pets: Competition, ada: User, bo: User, name: str) -> None:
-    joining.rename(membership=enter(pets, bo), name=name)
+    teams.rename(membership=enter(pets, bo), name=name)
     hand_in(pets, bo, answers(public=1), file_name=f"{name}.csv", note=name)
     Competition.objects.update(is_listed=True)
     host = Client()

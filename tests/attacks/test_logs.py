@@ -15,9 +15,13 @@ from django.core import mail
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard import joining, logs, submitting, tasks
-from leaderboard.models import ApiToken, Competition, SetupLink, Submission, User
-from leaderboard.web.visitors import boards
+from leaderboard.accounts.models import ApiToken, SetupLink, User
+from leaderboard.classroom import teams
+from leaderboard.common import logs
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.services import submitting
+from leaderboard.competitions.views import leaderboard
 from tests.conftest import answers, enter
 
 from .scene import FILE, NOTE, PRIVATE_NUMBERS, TRUTH, Scene, addresses, ask, filled
@@ -146,7 +150,7 @@ def test_names_of_teams_files_and_browsers_forge_no_line(
     membership = enter(pets, bo)
     client = Client()
     client.force_login(bo)
-    joining.rename(membership=membership, name="Bo")
+    teams.rename(membership=membership, name="Bo")
     client.post(
         "/c/pets/team/", {"action": "rename", "name": name}, headers={"User-Agent": name.encode().decode("latin-1")}
     )
@@ -165,7 +169,7 @@ def test_a_page_that_breaks_tells_where_and_quotes_nothing(
     def broken(*_: object) -> bytes:
         raise ValueError("canary 123456789")
 
-    monkeypatch.setattr(boards, "_page", broken)
+    monkeypatch.setattr(leaderboard, "_page", broken)
     client = Client(raise_request_exception=False)
     client.force_login(ada)
     response = client.get("/c/pets/leaderboard/")

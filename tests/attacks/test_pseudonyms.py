@@ -9,9 +9,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, merging, ranking
-from leaderboard.models import Membership, MergeOffer, Notice, Team
-from leaderboard.models.pseudonyms import FIRST, SECOND, drawn
+from leaderboard.classroom import team_merges
+from leaderboard.competitions.models import Membership, MergeOffer, Team
+from leaderboard.competitions.models.pseudonyms import FIRST, SECOND, drawn
+from leaderboard.competitions.ranking import standings
+from leaderboard.competitions.services import boards, competitions
+from leaderboard.notifications.models import Notice
 from tests.conftest import close
 
 from .scene import Scene, addresses, ask, filled, text_of
@@ -31,7 +34,7 @@ def masked(scene: Scene) -> Scene:
     Team.objects.filter(pk=membership.team_id).update(name=NAME)
     membership.user.username = MEMBER
     membership.user.save()
-    hosting.change(competition=scene.competition, uses_pseudonyms=True)
+    competitions.change(competition=scene.competition, uses_pseudonyms=True)
     scene.competition.refresh_from_db()
     return scene
 
@@ -64,7 +67,7 @@ def test_nor_does_any_to_those_who_ask_in_other_ways(masked: Scene) -> None:
 @pytest.mark.parametrize("role", ["anonymous", "eve"])
 def test_nor_does_any_after_the_reveal(masked: Scene, role: str) -> None:
     close(masked.competition)
-    hosting.reveal(competition=masked.competition)
+    boards.reveal(competition=masked.competition)
     assert tellers(masked, role, "", "?board=private") == []
 
 
@@ -80,7 +83,7 @@ def test_two_teams_that_speak_of_merging_read_names_and_no_pseudonyms(masked: Sc
     """An invitation link tells a name: a pseudonym beside it would tell whose it is."""
     theirs = Team.objects.get(name=NAME)
     eves = Membership.objects.select_related("team").get(user__username="eve")
-    made = merging.offer(membership=eves, invitation=theirs.invitation)
+    made = team_merges.offer(membership=eves, invitation=theirs.invitation)
     offering = text_of(ask(masked, "eve", "GET", "/c/secret/team/"))
     assert f"Offered to <strong>{NAME}</strong>" in offering
     assert theirs.pseudonym not in offering
@@ -89,7 +92,7 @@ def test_two_teams_that_speak_of_merging_read_names_and_no_pseudonyms(masked: Sc
     assert "<strong>eve</strong> offers" in deciding
     assert "“eve” offers" in deciding
     assert eves.team.pseudonym not in deciding
-    merging.withdraw(membership=Membership.objects.get(user__username="bo"), offer_id=made.pk)
+    team_merges.withdraw(membership=Membership.objects.get(user__username="bo"), offer_id=made.pk)
     assert Notice.objects.get(title="Your offer to merge was declined").text.startswith(f"“{NAME}”")
 
 
@@ -108,7 +111,7 @@ def test_hosts_and_assistants_read_both_names_and_the_team_its_own(masked: Scene
 
 def test_the_podium_tells_the_winners_names_to_those_who_run_it_alone(masked: Scene) -> None:
     close(masked.competition)
-    hosting.reveal(competition=masked.competition)
+    boards.reveal(competition=masked.competition)
     for path in ("/c/secret/", "/c/secret/shake-up/"):
         for role, reads in (("ada", True), ("eve", False), ("anonymous", False)):
             page = ask(masked, role, "GET", path).content.decode()
@@ -118,7 +121,7 @@ def test_the_podium_tells_the_winners_names_to_those_who_run_it_alone(masked: Sc
 
 
 def test_the_crawl_can_fail(masked: Scene) -> None:
-    hosting.change(competition=masked.competition, uses_pseudonyms=False)
+    competitions.change(competition=masked.competition, uses_pseudonyms=False)
     found = tellers(masked, "eve", "")
     assert "/c/secret/leaderboard/" in found
     assert "/c/secret/leaderboard.csv" in found
@@ -127,8 +130,8 @@ def test_the_crawl_can_fail(masked: Scene) -> None:
 
 def test_a_team_keeps_its_pseudonym_and_no_two_share_one(masked: Scene) -> None:
     before = dict(Team.objects.values_list("pk", "pseudonym"))
-    hosting.change(competition=masked.competition, uses_pseudonyms=False)
-    hosting.change(competition=masked.competition, uses_pseudonyms=True)
+    competitions.change(competition=masked.competition, uses_pseudonyms=False)
+    competitions.change(competition=masked.competition, uses_pseudonyms=True)
     after = dict(masked.competition.teams.values_list("pk", "pseudonym"))
     assert after.items() <= before.items()
     assert len(set(after.values())) == len(after) == 2
@@ -173,7 +176,7 @@ def test_joining_under_the_name_of_a_team_does_not_tell_of_it_either(masked: Sce
 def test_teams_of_one_name_get_numbers_where_names_are_shown_again(masked: Scene) -> None:
     ask(masked, "eve", "POST", "/c/secret/team/", {"action": "rename", "name": NAME})
     assert list(Team.objects.filter(competition=masked.competition).values_list("name", flat=True)) == [NAME, NAME]
-    hosting.change(competition=masked.competition, uses_pseudonyms=False)
+    competitions.change(competition=masked.competition, uses_pseudonyms=False)
     assert sorted(masked.competition.teams.values_list("name", flat=True)) == [NAME, f"{NAME} 2"]
 
 
@@ -182,7 +185,7 @@ def test_others_read_moments_to_the_minute_alone(masked: Scene) -> None:
     at = timezone.now().replace(second=7, microsecond=654_321) - timedelta(minutes=67)
     Team.objects.get(name=NAME).submissions.update(received_at=at)
     assert masked.competition.ground_truth is not None
-    ranking.rebuild(masked.competition.ground_truth)
+    standings.rebuild(masked.competition.ground_truth)
     for path in ("/c/secret/leaderboard/", "/c/secret/leaderboard.csv", "/api/v1/competitions/secret/leaderboard"):
         page = text_of(ask(masked, "eve", "GET", path))
         assert f"{at:%Y-%m-%dT%H:%M}:00" in page, path

@@ -13,8 +13,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 
-from leaderboard import storage
-from leaderboard.models import Competition, GroundTruth, User
+from leaderboard.accounts.models import User
+from leaderboard.common import storage
+from leaderboard.competitions.models import Competition, GroundTruth
 from tests.conftest import make_competition
 
 from .scene import Scene, addresses, ask, filled
@@ -143,8 +144,8 @@ def test_no_path_leads_to_the_truth(scene: Scene) -> None:
     [
         "'",
         "' OR 1=1 --",
-        "1; DROP TABLE leaderboard_user",
-        '") UNION SELECT password FROM leaderboard_user --',
+        "1; DROP TABLE accounts_user",
+        '") UNION SELECT password FROM accounts_user --',
         "%",
         "\\",
     ],

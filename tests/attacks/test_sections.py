@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard import hosting
-from leaderboard.models import Competition, RosterEntry, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import competitions
 
 from .scene import Scene, addresses, ask, filled, text_of
 
@@ -21,7 +23,7 @@ def sectioned(scene: Scene) -> Scene:
     """Bo is in a section, Eve of the other team in none; the host lets students look."""
     bo = User.objects.get(username="bo")
     RosterEntry.objects.create(competition=scene.competition, user=bo, name="bo", section=SECTION)
-    hosting.change(competition=scene.competition, shows_sections=True)
+    competitions.change(competition=scene.competition, shows_sections=True)
     return scene
 
 
@@ -42,7 +44,7 @@ def test_whoever_competes_reads_of_sections_on_the_board_alone(sectioned: Scene)
 
 
 def test_with_the_setting_off_no_address_does(sectioned: Scene) -> None:
-    hosting.change(competition=sectioned.competition, shows_sections=False)
+    competitions.change(competition=sectioned.competition, shows_sections=False)
     assert tellers(sectioned, "eve") == []
 
 

@@ -16,9 +16,10 @@ from django.contrib.sessions.models import Session
 from django.core import mail, signing
 from django.test import Client
 
-from leaderboard import settings as own
-from leaderboard.models import ApiToken, Competition, User
-from leaderboard.slow_clients import FewAtOnce
+from leaderboard import settings as settings_module
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.common.slow_clients import FewAtOnce
+from leaderboard.competitions.models import Competition
 from leaderboard.wsgi import AT_ONCE, application
 from tests.conftest import enter
 from tests.web.test_signing_in import sign_in
@@ -96,7 +97,7 @@ def test_sign_up_does_not_say_whose_address_is_known_where_addresses_are_confirm
 
 
 def test_passwords_are_kept_by_argon2_and_few_are_hashed_at_once() -> None:
-    assert own.PASSWORD_HASHERS[0].endswith("Argon2PasswordHasher")
+    assert settings_module.PASSWORD_HASHERS[0].endswith("Argon2PasswordHasher")
     assert isinstance(application, FewAtOnce)
     assert AT_ONCE <= 4
 
@@ -326,7 +327,7 @@ def test_the_operator_takes_a_lost_factor_away_and_reads_no_secret(ada: User, ol
     secret = with_app(ada)
     admin = Client()
     admin.force_login(olga)
-    assert secret not in admin.get(f"/admin/leaderboard/user/{ada.pk}/change/").content.decode()
+    assert secret not in admin.get(f"/admin/accounts/user/{ada.pk}/change/").content.decode()
     assert admin.get("/admin/mfa/authenticator/").status_code == 404
-    admin.post("/admin/leaderboard/user/", {"action": "drop_second_factor", "_selected_action": ada.pk})
+    admin.post("/admin/accounts/user/", {"action": "drop_second_factor", "_selected_action": ada.pk})
     assert not Authenticator.objects.filter(user=ada).exists()

@@ -19,15 +19,16 @@ from django.conf import LazySettings
 from django.core.wsgi import get_wsgi_application
 from django.test import Client, RequestFactory
 
-from leaderboard.management import children
-from leaderboard.models import Competition, Submission, User
-from leaderboard.slow_clients import LARGE, LONGEST_SILENCE, Body, FewAtOnce
-from leaderboard.web.senders import person_behind
+from leaderboard.accounts.models import User
+from leaderboard.accounts.senders import person_behind
+from leaderboard.common.slow_clients import LARGE, LONGEST_SILENCE, Body, FewAtOnce
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.operations.supervisor import children
 from tests.conftest import enter
 from tests.site import free_port, patience, until
 
 HELLO = """
-from leaderboard.slow_clients import FewAtOnce
+from leaderboard.common.slow_clients import FewAtOnce
 
 def hello(environ, start_response):
     environ["wsgi.input"].read()

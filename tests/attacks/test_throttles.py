@@ -9,11 +9,12 @@ import pytest
 from allauth.core.internal.ratelimit import get_ip
 from django.test import Client, RequestFactory
 
-from leaderboard.models import Competition, User
-from leaderboard.web.accounts import PAIRS, STRANGERS
-from leaderboard.web.answers import address_of
-from leaderboard.web.slow_lane import MOST_WAITING, SlowLane
-from leaderboard.web.students.entering import CODES
+from leaderboard.accounts.adapter import PAIRS, STRANGERS
+from leaderboard.accounts.models import User
+from leaderboard.accounts.slow_sign_in import MOST_WAITING, SlowLane
+from leaderboard.classroom.views.join import CODES
+from leaderboard.common.responses import address_of
+from leaderboard.competitions.models import Competition
 from tests.site import until
 from tests.web.test_signing_in import sign_in
 
@@ -81,7 +82,7 @@ def test_guesses_of_a_password_from_one_address_are_slowed_down(bo: User, monkey
 def test_guesses_that_come_at_once_do_not_get_round_the_pause(bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         sign_in("bo", f"guess {number}", CLASS)
-    monkeypatch.setattr("leaderboard.web.slow_lane.MOST_WAITING", 0)
+    monkeypatch.setattr("leaderboard.accounts.slow_sign_in.MOST_WAITING", 0)
     assert sign_in("bo", "correct horse", CLASS) != 302
     assert sign_in("bo", "correct horse", ELSEWHERE) == 302
 
@@ -168,7 +169,7 @@ def test_the_addresses_of_one_ipv6_customer_are_one_for_every_limit(
 ) -> None:
     for number in range(5):
         assert sign_in("bo", f"guess {number}", f"2001:db8:1:2::{number}") != 302
-    monkeypatch.setattr("leaderboard.web.slow_lane.MOST_WAITING", 0)
+    monkeypatch.setattr("leaderboard.accounts.slow_sign_in.MOST_WAITING", 0)
     assert sign_in("bo", "correct horse", "2001:db8:1:2:ffff::7") != 302
     assert sign_in("bo", "correct horse", "2001:db8:1:3::7") == 302
     requests = [RequestFactory().get("/", REMOTE_ADDR=f"2001:db8:1:2::{number}") for number in range(2)]

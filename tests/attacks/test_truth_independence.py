@@ -13,8 +13,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard import scoring
-from leaderboard.models import Competition, Submission, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.scoring import score
 from tests.api.conftest import Program
 from tests.conftest import enter, make_competition
 
@@ -53,7 +54,7 @@ def twins(ada: User, bo: User) -> list[Competition]:
 def submitted(competition: Competition, bos: Program, data: bytes) -> dict[str, Any]:
     """What the API says of a file that was handed in and measured, its scores, names and times apart."""
     _, made = bos.hand_in(data, slug=competition.slug)
-    scoring.score(made["id"])
+    score.score(made["id"])
     _, found = bos.get(f"submissions/{made['id']}")
     told = {name: found[name] for name in ("status", "errors", "warnings", "private_score")}
     return {**told, "beside": [one["problem"] for one in found["secondary"]]}
@@ -95,7 +96,7 @@ def test_bo_reads_on_every_door_that_his_labels_are_written_otherwise(pets: Comp
     (warning,) = checked["warnings"]
     assert warning["code"] == "foreign_labels"
     _, made = bos.hand_in(data)
-    scoring.score(made["id"])
+    score.score(made["id"])
     _, found = bos.get(f"submissions/{made['id']}")
     assert (found["status"], found["errors"], found["warnings"]) == ("scored", [], checked["warnings"])
     client = Client()

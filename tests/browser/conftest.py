@@ -13,7 +13,7 @@ from django.core.handlers.base import BaseHandler
 from playwright.sync_api import Browser, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard import scoring
+from leaderboard.competitions.scoring import score
 from tests.site import CHROMIUM_ARGUMENTS
 
 
@@ -46,5 +46,5 @@ def live_server(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Liv
 
     monkeypatch.setattr(BaseHandler, "get_response", in_turn(BaseHandler.get_response))
     for name in ("score", "rescore", "walk"):
-        monkeypatch.setattr(scoring, name, in_turn(getattr(scoring, name)))
+        monkeypatch.setattr(score, name, in_turn(getattr(score, name)))
     return live_server

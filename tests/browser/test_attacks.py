@@ -10,8 +10,10 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserContext
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard import hosting, joining
-from leaderboard.models import Baseline, Competition, Submission, Team, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import teams
+from leaderboard.competitions.models import Baseline, Competition, Submission, Team
+from leaderboard.competitions.services import data_files
 from tests.conftest import answers, enter, hand_in, make_competition
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -54,11 +56,11 @@ def infested(ada: User, bo: User) -> Competition:
         if number < 6:
             Baseline.objects.create(competition=competition, name=payload[:60])
     hand_in(competition, bo, f'id,label\n"{PAYLOADS[0]}","{PAYLOADS[1]}"\n'.encode(), file_name=PAYLOADS[2])
-    hosting.add_data_file(
+    data_files.add_data_file(
         competition=competition, file_name=f"{PAYLOADS[1]}.csv", chunks=[b"id,x\n1,<script>window.__xss=1</script>\n"],
         description=PAYLOADS[0],
     )  # fmt: skip
-    joining.rename(membership=membership, name=PAYLOADS[0])
+    teams.rename(membership=membership, name=PAYLOADS[0])
     for number, payload in enumerate(PAYLOADS[1:]):
         Team.objects.create(competition=competition, name=f"{number}{payload}"[:60])
     Competition.objects.update(

@@ -18,8 +18,9 @@ from playwright.sync_api import Browser, Page
 from pytest_django.live_server_helper import LiveServer
 
 from bench import term
-from leaderboard import hosting
-from leaderboard.models import Competition, SetupLink, User
+from leaderboard.accounts.models import SetupLink, User
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import data_files
 from tests.attacks.scene import addresses
 from tests.conftest import answers, enter, hand_in
 
@@ -190,7 +191,7 @@ def test_the_admin_is_for_everybody_but_for_what_is_djangos_own(
     """In light and in dark, and no wider than a telephone."""
     enter(pets, bo)
     hand_in(pets, bo, answers(public=1))
-    file = hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
+    file = data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
     few = ["leaderboard/groundtruth/", f"leaderboard/competition/{pets.pk}/change/"]
     few += [f"leaderboard/datafile/{file.pk}/delete/", f"leaderboard/groundtruth/{pets.ground_truth_id}/change/"]
     page, found, shown = page_of("olga"), [], 0

@@ -12,8 +12,10 @@ from playwright.sync_api import Browser, FilePayload, Page, Response, expect
 from pytest_django.live_server_helper import LiveServer
 
 from bench import screenshots, term
-from leaderboard import hosting, scoring
-from leaderboard.models import Competition, Submission, User, WalkThrough
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, Submission, WalkThrough
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, competitions, copying, launches, publishing, truth_drafts
 from tests.conftest import close, enter, hand_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -45,12 +47,12 @@ def parts_of(guide: str) -> Iterator[tuple[str, list[str]]]:
 
 def work() -> None:
     """What the worker would do after each press."""
-    for name, _ruler in scoring.sweep()[0]:
-        scoring.score(name)
+    for name, _ruler in score.sweep()[0]:
+        score.score(name)
     for number in WalkThrough.objects.filter(finished_at=None).values_list("ground_truth", flat=True):
-        scoring.walk(number)
+        score.walk(number)
     for candidate in Competition.objects.exclude(candidate=None).values_list("candidate", flat=True):
-        while scoring.rescore(candidate):
+        while score.rescore(candidate):
             pass
 
 
@@ -159,19 +161,21 @@ def test_a_teacher_can_do_the_whole_term_by_the_guide(walk: Callable[..., None],
 
 
 def test_a_student_can_do_the_whole_term_by_the_guide(walk: Callable[..., None], ada: User, bo: User, cy: User) -> None:
-    competition = hosting.begin(
+    competition = copying.begin(
         user=ada, title="Pond life", slug="pond-life", overview="Newt or toad?", rules="Be fair."
     )
-    hosting.change(competition=competition, board_mode="plain")
-    hosting.draft_truth(competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[term.truth()])
-    hosting.publish(competition=competition, user=ada)
-    hosting.launch(competition=competition)
+    competitions.change(competition=competition, board_mode="plain")
+    truth_drafts.draft_truth(
+        competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[term.truth()]
+    )
+    publishing.publish(competition=competition, user=ada)
+    launches.launch(competition=competition)
     enter(competition, cy)
     hand_in(competition, cy, term.predictions(0.5, 9))
 
     def it_ends() -> None:
         close(competition)
-        hosting.reveal(competition=competition)
+        boards.reveal(competition=competition)
 
     walk("student-guide.md", bo, {"The end": it_ends}, {"CODE": competition.join_code})
     assert Submission.objects.filter(user=bo, status="scored", is_selected=True).count() == 1

@@ -9,8 +9,9 @@ from django.test import Client
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard import hosting
-from leaderboard.models import Competition, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import competitions
 from tests.conftest import answers, enter, hand_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -31,7 +32,7 @@ STOP = """() => {
 @pytest.fixture
 def page(chromium: Browser, live_server: LiveServer, pets: Competition, bo: User, cy: User) -> Iterator[Page]:
     """Bo's browser; Cy has handed in a file already."""
-    hosting.change(competition=pets, board_mode="plain")
+    competitions.change(competition=pets, board_mode="plain")
     enter(pets, bo)
     enter(pets, cy)
     hand_in(pets, cy, answers(public=3))

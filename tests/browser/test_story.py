@@ -62,7 +62,9 @@ def people(site: Site, chromium: Browser) -> Iterator[tuple[Person, Person]]:
 def test_from_an_empty_site_to_the_private_board(site: Site, people: tuple[Person, Person]) -> None:
     ada, bo = people
     ada.register()
-    site.shell("from leaderboard.models import User\nUser.objects.filter(username='ada').update(can_host=True)")
+    site.shell(
+        "from leaderboard.accounts.models import User\nUser.objects.filter(username='ada').update(can_host=True)"
+    )
     code = ada_opens_a_competition(ada)
     bo.register()
     bo_joins(bo, code)
@@ -143,7 +145,9 @@ def bo_sees_his_rank(bo: Person) -> None:
 
 def the_deadline_passes(site: Site, bo: Person) -> None:
     site.shell(
-        "from tests.conftest import close\nfrom leaderboard.models import Competition\nclose(Competition.objects.get())"
+        "from tests.conftest import close\n"
+        "from leaderboard.competitions.models import Competition\n"
+        "close(Competition.objects.get())"
     )
 
     def is_revealed() -> bool:

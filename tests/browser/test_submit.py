@@ -12,7 +12,8 @@ from django.test import Client
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard.models import Submission, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Submission
 from tests.conftest import answers, enter, make_competition
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

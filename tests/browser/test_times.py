@@ -12,8 +12,10 @@ from django.utils import timezone
 from playwright.sync_api import Browser
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard import ranking, telling
-from leaderboard.models import Competition, Submission, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.ranking import standings
+from leaderboard.notifications import notices
 from tests.conftest import answers, enter, hand_in
 from tests.web.languages import CODE, second_language
 
@@ -80,7 +82,7 @@ def test_what_lies_ahead_is_said_with_its_date_also_where_others_are_so_long_ago
     for who, at in ((bo, now - timedelta(hours=2, minutes=5)), (cy, ahead)):
         Submission.objects.filter(pk=hand_in(pets, who, answers()).pk).update(received_at=at)
     assert pets.ground_truth
-    ranking.rebuild(pets.ground_truth)
+    standings.rebuild(pets.ground_truth)
     Competition.objects.update(is_listed=True, board_version=F("board_version") + 1)
     context = chromium.new_context(timezone_id="UTC", base_url=live_server.url)
     page = context.new_page()
@@ -103,7 +105,7 @@ def test_the_browser_tells_its_zone_and_the_next_page_has_it_without_the_script(
     zone = next(cookie["value"] for cookie in context.cookies() if cookie["name"] == "zone")
     context.close()
     assert zone == "America/New_York"
-    telling.tell(User.objects.all(), kind="grant", competition=None, title="More", text="", link="")
+    notices.tell(User.objects.all(), kind="grant", competition=None, title="More", text="", link="")
     plain = chromium.new_context(java_script_enabled=False, base_url=live_server.url)
     plain.add_cookies([session, {"name": "zone", "value": zone, "url": live_server.url}])  # type: ignore[list-item]
     without = plain.new_page()

@@ -16,8 +16,8 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard import hosting
-from leaderboard.models import User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.services import competitions
 from tests.metrics.answer_files import table
 
 from .for_everybody import dress
@@ -32,7 +32,9 @@ TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 def truth_page(chromium: Browser, live_server: LiveServer, settings: LazySettings, ada: User) -> Iterator[Page]:
     """Ada before she has chosen her answers."""
     now = timezone.now()
-    hosting.create(user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1))
+    competitions.create(
+        user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
+    )
     client = Client()
     client.force_login(ada)
     context = chromium.new_context(viewport={"width": 1180, "height": 900})

@@ -9,8 +9,10 @@ from django.test import Client
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard import hosting
-from leaderboard.models import Announcement, Competition, Grant, Submission, Team, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, Grant, Submission, Team
+from leaderboard.competitions.services import competitions
+from leaderboard.notifications.models import Announcement
 from tests.conftest import answers, enter
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -39,7 +41,7 @@ def page_of(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[[Us
 def test_a_student_joins_hands_in_and_picks_the_final_file(
     page_of: Callable[[User], Page], pets: Competition, bo: User, work: Callable[[], int]
 ) -> None:
-    hosting.change(competition=pets, board_mode="plain")
+    competitions.change(competition=pets, board_mode="plain")
     page = page_of(bo)
     main = page.get_by_role("main")
     page.goto("/join/")

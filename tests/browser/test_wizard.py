@@ -13,8 +13,10 @@ from django.utils import timezone
 from playwright.sync_api import Browser, FilePayload, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard import hosting, scoring
-from leaderboard.models import Competition, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import copying, launches, publishing, truth_drafts
 from tests.browser.for_everybody import findings
 from tests.metrics.answer_files import table
 
@@ -74,7 +76,7 @@ def test_ada_launches_with_one_file_in_a_few_clicks(page: Page, live_server: Liv
     hand.press("Do this", "link")
     hand.press("Submit the sample for a score")
     expect(page.locator("#sent")).to_contain_text("waiting for the scorer")
-    scoring.walk(Competition.objects.get().ground_truth_id or 0)
+    score.walk(Competition.objects.get().ground_truth_id or 0)
     hand.press("Continue to the launch", "link")
     hand.press("Launch now")
     expect(page.locator("main")).to_contain_text("Live")
@@ -89,14 +91,14 @@ def test_ada_launches_with_one_file_in_a_few_clicks(page: Page, live_server: Liv
 
 @pytest.fixture
 def pond(ada: User) -> Competition:
-    pond = hosting.begin(user=ada, title="Pond life", slug="pond", overview="Newt, toad or **frog**?")
-    hosting.draft_truth(
+    pond = copying.begin(user=ada, title="Pond life", slug="pond", overview="Newt, toad or **frog**?")
+    truth_drafts.draft_truth(
         competition=pond, metric="", params={}, file_name="answers.csv", chunks=[ANSWERS], wants_fits=True
     )
-    hosting.publish(competition=pond, user=ada)
-    hosting.draft_truth(competition=pond, metric="accuracy", params={}, wants_fits=True)
-    hosting.walk(competition=pond, user=ada)
-    scoring.walk(pond.ground_truth_id or 0)
+    publishing.publish(competition=pond, user=ada)
+    truth_drafts.draft_truth(competition=pond, metric="accuracy", params={}, wants_fits=True)
+    launches.walk(competition=pond, user=ada)
+    score.walk(pond.ground_truth_id or 0)
     return pond
 
 
@@ -130,7 +132,7 @@ def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybod
         "mimeType": "text/csv",
         "buffer": "\n".join([";id;species;USAGE", *lines]).encode(),
     }
-    hosting.begin(user=ada, title="Pond life", slug="pond", overview="What swims there?")
+    copying.begin(user=ada, title="Pond life", slug="pond", overview="What swims there?")
     sign_in(page, live_server.url)
     page.get_by_role("button", name="Sign in").first.click()
     page.goto(f"{live_server.url}/host/pond/setup/data/")

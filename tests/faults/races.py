@@ -23,11 +23,12 @@ Deed = Callable[[int], object]
 
 def outcome(deed: Deed, place: int) -> str:
     """`done`, `refused` in words for people, or what it crashed with."""
-    from leaderboard import hosting, joining
+    from leaderboard.classroom import joining_refusals
+    from leaderboard.competitions.services import competitions
 
     try:
         return "nothing" if deed(place) in (0, None) else "done"
-    except (joining.CannotJoin, hosting.CannotHost):
+    except (joining_refusals.CannotJoin, competitions.CannotHost):
         return "refused"
     except Exception as error:
         return f"crashed with {error!r}"
@@ -59,14 +60,15 @@ def at_once(deed: Deed) -> list[str]:
 
 def one_slip_of_four_people(number: int) -> list[str]:
     """The link of one person is opened by four."""
-    from leaderboard import hosting, joining
-    from leaderboard.models import Competition, Membership, RosterEntry
-    from leaderboard.models.roster import slip_digest
+    from leaderboard.classroom import joining, roster
+    from leaderboard.classroom.models import RosterEntry
+    from leaderboard.classroom.models.roster import slip_digest
+    from leaderboard.competitions.models import Competition, Membership
     from tests.conftest import person
 
     pets = Competition.objects.get()
     entry = RosterEntry.objects.create(competition=pets, name=f"Dee {number}")
-    [(_, code)] = hosting.make_slips(competition=pets, entries=[entry.pk], user=None)
+    [(_, code)] = roster.make_slips(competition=pets, entries=[entry.pk], user=None)
     people = [person(f"slip-{number}-{place}") for place in range(PROCESSES)]
     found = at_once(lambda place: joining.by_slip(user=people[place], digest=slip_digest(code)))
     entry.refresh_from_db()
@@ -77,15 +79,16 @@ def one_slip_of_four_people(number: int) -> list[str]:
 
 def two_slips_of_one_member(number: int) -> list[str]:
     """Somebody who has joined before opens two links that are both theirs, as they say."""
-    from leaderboard import hosting, joining
-    from leaderboard.models import Competition, Membership, RosterEntry
-    from leaderboard.models.roster import slip_digest
+    from leaderboard.classroom import joining, roster
+    from leaderboard.classroom.models import RosterEntry
+    from leaderboard.classroom.models.roster import slip_digest
+    from leaderboard.competitions.models import Competition, Membership
     from tests.conftest import enter, person
 
     pets, user = Competition.objects.get(), person(f"two-{number}")
     enter(pets, user)
     entries = [RosterEntry.objects.create(competition=pets, name=f"Two {number} {n}").pk for n in range(PROCESSES)]
-    codes = [code for _, code in hosting.make_slips(competition=pets, entries=entries, user=None)]
+    codes = [code for _, code in roster.make_slips(competition=pets, entries=entries, user=None)]
     found = at_once(lambda place: joining.by_slip(user=user, digest=slip_digest(codes[place])))
     assert RosterEntry.objects.filter(user=user).count() == 1
     assert RosterEntry.objects.filter(pk__in=entries, slip_digest="").count() == 1
@@ -95,14 +98,19 @@ def two_slips_of_one_member(number: int) -> list[str]:
 
 def an_address_confirmed_twice(number: int) -> list[str]:
     """The link in the letter is opened in several windows, and a role waits for the address."""
-    from leaderboard import hosting
-    from leaderboard.models import AuditEntry, Competition, Deed, Notice, Role, User
+    from leaderboard.accounts.models import User
+    from leaderboard.classroom import roles
+    from leaderboard.classroom.models.role import Role
+    from leaderboard.common.models import AuditEntry
+    from leaderboard.common.models.audit_log import Deed
+    from leaderboard.competitions.models import Competition
+    from leaderboard.notifications.models import Notice
 
     pets, ada = Competition.objects.get(), User.objects.get(username="ada")
     address = _confirmed(f"role-{number}")
-    hosting.offer_role(competition=pets, address=address, role=Role.ASSISTANT, user=ada)
+    roles.offer_role(competition=pets, address=address, role=Role.ASSISTANT, user=ada)
     told = Notice.objects.filter(user=ada).count()
-    found = at_once(lambda _: hosting.take_up_roles(address=address))
+    found = at_once(lambda _: roles.take_up_roles(address=address))
     given = AuditEntry.objects.filter(deed=Deed.ASSISTANT_ADDED, account=User.objects.get(email=address).pk)
     assert given.count() == 1
     assert pets.assistants.filter(email=address).count() == 1
@@ -112,20 +120,23 @@ def an_address_confirmed_twice(number: int) -> list[str]:
 
 def a_role_taken_up_while_it_changes(number: int) -> list[str]:
     """Two confirm while the host makes another role of it: nothing waits for each other for ever."""
-    from leaderboard import hosting
-    from leaderboard.models import Competition, Role, RoleInvitation, User
+    from leaderboard.accounts.models import User
+    from leaderboard.classroom import roles
+    from leaderboard.classroom.models import RoleInvitation
+    from leaderboard.classroom.models.role import Role
+    from leaderboard.competitions.models import Competition
 
     pets, ada = Competition.objects.get(), User.objects.get(username="ada")
     address = _confirmed(f"change-{number}")
-    hosting.offer_role(competition=pets, address=address, role=Role.ASSISTANT, user=ada)
+    roles.offer_role(competition=pets, address=address, role=Role.ASSISTANT, user=ada)
 
     def deed(place: int) -> object:
         if place % 2:
-            return hosting.offer_role(competition=pets, address=address, role=Role.HOST, user=ada)
-        return hosting.take_up_roles(address=address)
+            return roles.offer_role(competition=pets, address=address, role=Role.HOST, user=ada)
+        return roles.take_up_roles(address=address)
 
     found = at_once(deed)
-    hosting.take_up_roles(address=address)
+    roles.take_up_roles(address=address)
     assert not RoleInvitation.objects.filter(email=address).exists()
     assert pets.is_run_by(User.objects.get(email=address))
     return found
@@ -133,8 +144,10 @@ def a_role_taken_up_while_it_changes(number: int) -> list[str]:
 
 def made_a_host_while_joining(number: int) -> list[str]:
     """Whoever sees the private scores does not compete, whichever of the two came first."""
-    from leaderboard import hosting, joining
-    from leaderboard.models import Competition, Role, User
+    from leaderboard.accounts.models import User
+    from leaderboard.classroom import joining, roles
+    from leaderboard.classroom.models.role import Role
+    from leaderboard.competitions.models import Competition
     from tests.conftest import person
 
     pets, ada = Competition.objects.get(), User.objects.get(username="ada")
@@ -144,7 +157,7 @@ def made_a_host_while_joining(number: int) -> list[str]:
         if place % 2:
             return joining.enter(user=user, competition=pets)
         role = Role.HOST if number % 2 else Role.ASSISTANT
-        return hosting.give_role(competition=pets, name=user.username, role=role, user=ada)
+        return roles.give_role(competition=pets, name=user.username, role=role, user=ada)
 
     found = at_once(deed)
     assert pets.memberships.filter(user=user).exists() != pets.is_run_by(user)
@@ -153,8 +166,8 @@ def made_a_host_while_joining(number: int) -> list[str]:
 
 def the_last_place_of_a_team(number: int) -> list[str]:
     """Four follow an invitation that has room for one."""
-    from leaderboard import joining
-    from leaderboard.models import Competition, Membership
+    from leaderboard.classroom import joining
+    from leaderboard.competitions.models import Competition, Membership
     from tests.conftest import enter, person
 
     pets = Competition.objects.get()

@@ -16,8 +16,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError, connection
 from django.test import Client
 
-from leaderboard import invariants, scoring, storage
-from leaderboard.models import ApiToken, Competition, DailyAttempts, Score, Submission, User
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.common import storage
+from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
+from leaderboard.competitions.scoring import score
+from leaderboard.operations import consistency
 from tests.conftest import answers, enter, make_competition
 
 pytestmark = pytest.mark.thorough
@@ -121,7 +124,7 @@ def test_18_a_database_that_cannot_grow_takes_nothing_changes_nothing_and_recove
     assert files >= {row["file_key"] for row in rows}
     assert DailyAttempts.objects.get().used == Submission.objects.count()
     assert page(his_page).status_code == 303
-    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
+    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
 
 
 @pytest.mark.sqlite
@@ -130,7 +133,7 @@ def test_18_a_score_that_finds_no_room_leaves_its_file_pending_and_is_written_la
 ) -> None:
     assert page(signed_in(bo)).status_code == 303
     submission = Submission.objects.get()
-    real = scoring._write_scores
+    real = score._write_scores
 
     def full(*arguments: Any) -> float:
         real(*arguments)
@@ -139,13 +142,13 @@ def test_18_a_score_that_finds_no_room_leaves_its_file_pending_and_is_written_la
         raise AssertionError("it grew")
 
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(scoring, "_write_scores", full)
-        meanwhile.setattr(scoring, "FINISH_WITHIN", 0.0)
+        meanwhile.setattr(score, "_write_scores", full)
+        meanwhile.setattr(score, "FINISH_WITHIN", 0.0)
         with pytest.raises(OperationalError, match="full"):
-            scoring.score(submission.pk)
+            score.score(submission.pk)
     submission.refresh_from_db()
     assert submission.status == "pending"
     assert not Score.objects.exists()
     Submission.objects.update(lease_until=None)
-    assert scoring.score(submission.pk) == "scored"
+    assert score.score(submission.pk) == "scored"
     assert Score.objects.count() == 2

@@ -31,7 +31,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 call_command("migrate", verbosity=0)
-from leaderboard import submitting, tasks
+from leaderboard.competitions import tasks
+from leaderboard.competitions.services import submitting
 from tests.conftest import answers, enter, make_competition, person
 tasks.ring = lambda *_, **__: True
 pets, bo = make_competition(person("ada", can_host=True), daily_attempts=50), person("bo")
@@ -112,8 +113,8 @@ def test_38_wherever_the_log_is_cut_every_acknowledged_upload_is_there(
         copy.with_name("cut.sqlite3-shm").unlink(missing_ok=True)
         with closing(sqlite3.connect(copy)) as found:
             assert found.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-            there = {pk for (pk,) in found.execute("SELECT id FROM leaderboard_submission")}
-            used = found.execute("SELECT COALESCE(SUM(used), 0) FROM leaderboard_dailyattempts").fetchone()[0]
+            there = {pk for (pk,) in found.execute("SELECT id FROM competitions_submission")}
+            used = found.execute("SELECT COALESCE(SUM(used), 0) FROM competitions_dailyattempts").fetchone()[0]
         assert {one.pk for one in uploads if one.log_bytes <= cut} <= there, cut
         assert used == len(there), "an attempt and its row are one"
         seen.add(len(there))

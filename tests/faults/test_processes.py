@@ -29,13 +29,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 ROWS = 300_000
 SET_UP = f"""
 from tests.conftest import make_competition, enter, person
-from leaderboard.models import ApiToken
+from leaderboard.accounts.models import ApiToken
 ada = person("ada", can_host=True)
 make_competition(ada, daily_attempts=200)
 usage = ("Private", "Public")
 truth = "id,label,Usage\\n" + "".join(f"{{i}},c{{i % 7}},{{usage[i % 2]}}\\n" for i in range({ROWS}))
 make_competition(ada, slug="big", truth=truth, daily_attempts=200)
-from leaderboard.models import Competition
+from leaderboard.competitions.models import Competition
 for name in ("bo", "cy"):
     user = person(name)
     for competition in Competition.objects.all():
@@ -70,7 +70,7 @@ def rows(site: Site, condition: str = "1") -> list[dict[str, Any]]:
     """Submissions as the database has them."""
     with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
         database.row_factory = sqlite3.Row
-        return [dict(row) for row in database.execute(f"SELECT * FROM leaderboard_submission WHERE {condition}")]
+        return [dict(row) for row in database.execute(f"SELECT * FROM competitions_submission WHERE {condition}")]
 
 
 def row(site: Site, submission: dict[str, object]) -> dict[str, Any]:
@@ -125,11 +125,11 @@ def end_the_lease(site: Site) -> float:
     """Nobody waits here for half a minute; the seconds that were left."""
     with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
         left = (
-            "SELECT (julianday(lease_until) - julianday('now')) * 86400 FROM leaderboard_submission WHERE claim != ''"
+            "SELECT (julianday(lease_until) - julianday('now')) * 86400 FROM competitions_submission WHERE claim != ''"
         )
         seconds: float = database.execute(left).fetchone()[0]
         database.execute(
-            "UPDATE leaderboard_submission SET lease_until = datetime('now', '-1 second') WHERE claim != ''"
+            "UPDATE competitions_submission SET lease_until = datetime('now', '-1 second') WHERE claim != ''"
         )
         database.commit()
     return seconds
@@ -137,7 +137,7 @@ def end_the_lease(site: Site) -> float:
 
 def attempts_used(site: Site) -> int:
     with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
-        return int(database.execute("SELECT SUM(used) FROM leaderboard_dailyattempts").fetchone()[0])
+        return int(database.execute("SELECT SUM(used) FROM competitions_dailyattempts").fetchone()[0])
 
 
 def broker(site: Site) -> redis.Redis:
@@ -186,7 +186,13 @@ def test_05_a_worker_that_slept_through_its_lease_writes_nothing(site: Site, tok
         in_work(site, submission)
         sleep.enter_context(asleep(sleeper))
         end_the_lease(site)
-        assert site.shell(f"from leaderboard import scoring\nprint(scoring.score('{submission['id']}'))") == "scored"
+        assert (
+            site.shell(
+                "from leaderboard.competitions.scoring import score as scoring\n"
+                f"print(scoring.score('{submission['id']}'))"
+            )
+            == "scored"
+        )
         end = row(site, submission)
     scored(site, upload(site, "pets", tokens[1]))
     assert scorer(site) == sleeper, "it is awake and has measured the next file"
@@ -263,7 +269,9 @@ def test_11_12_13_who_dies_in_the_middle_of_an_upload_loses_nothing_and_takes_on
     key, before, used = f"died at {dies_at}"[:40], len(rows(site)), attempts_used(site)
     with pytest.raises(AssertionError):
         site.shell(
-            "import os\nfrom leaderboard import submitting, tasks\nfrom leaderboard.models import Competition, User\n"
+            "import os\nfrom leaderboard.competitions.services import submitting\n"
+            "from leaderboard.competitions import tasks\n"
+            "from leaderboard.competitions.models import Competition\nfrom leaderboard.accounts.models import User\n"
             f"from tests.conftest import answers\n{dies_at} = lambda *_, **__: os.kill(os.getpid(), 9)\n"
             "submitting.submit(competition=Competition.objects.get(slug='pets'), file_name='mine.csv',"
             f" user=User.objects.get(username='bo'), chunks=[answers()], upload_key='{key}')"
@@ -318,10 +326,10 @@ def test_a_hostile_message_is_dropped_and_the_worker_lives(site: Site, tokens: l
     leader = worker(site)
     site.shell(
         "from leaderboard.celery import app\n"
-        "for name, given in (('os.system', ['id']), ('leaderboard.tasks.score_submission', [{'a': 1}, None]),\n"
-        "                    ('leaderboard.tasks.score_submission', []), ('leaderboard.tasks.rescore', ['x'])):\n"
+        "for name, given in (('os.system', ['id']), ('leaderboard.competitions.tasks.score_submission', [{'a': 1}, None]),\n"  # noqa: E501
+        "                    ('leaderboard.competitions.tasks.score_submission', []), ('leaderboard.competitions.tasks.rescore', ['x'])):\n"  # noqa: E501
         "    app.send_task(name, args=given)\n"
-        "app.send_task('leaderboard.tasks.sweep', serializer='pickle')\n"
+        "app.send_task('leaderboard.competitions.tasks.sweep', serializer='pickle')\n"
     )
     scored(site, upload(site, "pets", tokens[0]))
     assert worker(site) == leader
@@ -329,7 +337,7 @@ def test_a_hostile_message_is_dropped_and_the_worker_lives(site: Site, tokens: l
 
 def test_twenty_uploads_at_the_same_moment_get_five_attempts(site: Site, tokens: list[str]) -> None:
     site.shell(
-        "from tests.conftest import enter, make_competition\nfrom leaderboard.models import User\n"
+        "from tests.conftest import enter, make_competition\nfrom leaderboard.accounts.models import User\n"
         "enter(make_competition(User.objects.get(username='ada'), slug='five'), User.objects.get(username='bo'))"
     )
     statuses: list[int] = []

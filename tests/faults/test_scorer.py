@@ -13,8 +13,13 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 
-from leaderboard import claims, invariants, measuring, scorer, scoring, submitting, tasks
-from leaderboard.models import Competition, DailyAttempts, Submission, User
+from leaderboard import scorer
+from leaderboard.accounts.models import User
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, DailyAttempts, Submission
+from leaderboard.competitions.scoring import measuring, queue, score
+from leaderboard.competitions.services import submitting
+from leaderboard.operations import consistency
 from leaderboard.scorer import _client
 from tests.conftest import answers, enter, make_competition
 from tests.leaderboard.test_scorer import below
@@ -71,7 +76,7 @@ def again(submission: Submission) -> Submission:
 
 
 def promises_hold() -> None:
-    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
+    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
 
 
 def test_01_a_scorer_that_is_killed_is_rung_for_at_once_and_this_process_lives(
@@ -89,11 +94,11 @@ def test_01_a_scorer_that_is_killed_is_rung_for_at_once_and_this_process_lives(
 def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claims, "LEASE", timedelta(seconds=0.6))
-    monkeypatch.setattr(claims, "when_lost", scorer.stop)
-    monkeypatch.setattr(claims, "_extended", lambda *_: False)
+    monkeypatch.setattr(queue, "LEASE", timedelta(seconds=0.6))
+    monkeypatch.setattr(queue, "when_lost", scorer.stop)
+    monkeypatch.setattr(queue, "_extended", lambda *_: False)
     submission = upload(pets, bo, "sleep")
-    assert scoring.score(submission.pk) == "busy"
+    assert score.score(submission.pk) == "busy"
     root = _client._running[0].process
     assert root.poll() is not None or until(lambda: root.poll() is not None, seconds=5)
     assert again(submission).status == "pending"
@@ -105,11 +110,11 @@ def test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_ag
     pets: Competition, bo: User, settings: LazySettings, word: str
 ) -> None:
     """In Python, in C, and without the processor."""
-    assert scoring.score(upload(pets, bo).pk) == "scored"
+    assert score.score(upload(pets, bo).pk) == "scored"
     settings.SCORING_TIME_LIMIT = 1
     submission = upload(pets, bo, word)
     begun = time.monotonic()
-    assert scoring.score(submission.pk) == "failed"
+    assert score.score(submission.pk) == "failed"
     assert time.monotonic() - begun < 5 * patience()
     assert again(submission).failure.startswith("Scoring took longer than 1 s.")
     assert DailyAttempts.objects.get(team__name="bo").used == 1
@@ -121,10 +126,10 @@ def test_26_a_file_that_eats_all_memory_is_stopped_alone(
 ) -> None:
     settings.SCORING_MEMORY_MB = 400
     eater, good = upload(pets, bo, "eat"), upload(pets, cy)
-    assert scoring.score(eater.pk) == "invalid"
+    assert score.score(eater.pk) == "invalid"
     assert "400 MB of memory" in again(eater).problems[0]["message"]
     keepers = below(_client._running[0].process.pid)
-    assert scoring.score(good.pk) == "scored"
+    assert score.score(good.pk) == "scored"
     assert set(below(_client._running[0].process.pid)) & set(keepers), "the truth was not read again"
     promises_hold()
 
@@ -132,12 +137,12 @@ def test_26_a_file_that_eats_all_memory_is_stopped_alone(
 def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_nobody_up(
     alone: None, pets: Competition, bo: User, cy: User
 ) -> None:
-    assert scoring.score(upload(pets, cy).pk) == "scored"
+    assert score.score(upload(pets, cy).pk) == "scored"
     poison = [upload(pets, bo, "die") for _ in range(20)]
     good = [upload(pets, cy) for _ in range(5)]
     served: list[Any] = []
-    while turn := claims.next_in_turn():
-        scoring.score(turn.submission_id)
+    while turn := queue.next_in_turn():
+        score.score(turn.submission_id)
         served.append(turn.submission_id)
     assert {(again(one).status, one.deaths) for one in poison} == {("failed", 3)}
     assert {again(one).status for one in good} == {"scored"}
@@ -151,11 +156,11 @@ def test_a_candidate_ruler_that_kills_its_child_refuses_the_file_after_three(pet
     submission = upload(pets, bo, "die")
     assert pets.ground_truth is not None
     found = measuring.measure_patiently(submission, pets.ground_truth)
-    assert found.failure == claims.OUR_FAULT
+    assert found.failure == queue.OUR_FAULT
 
 
 def test_a_killed_keeper_costs_the_file_in_hand_one_death(alone: None, pets: Competition, bo: User) -> None:
-    assert scoring.score(upload(pets, bo).pk) == "scored"
+    assert score.score(upload(pets, bo).pk) == "scored"
     submission = upload(pets, bo, "sleep")
     root = _client._running[0].process.pid
     until(lambda: len(below(root)) == 1, what="the end of the first child")
@@ -167,6 +172,6 @@ def test_a_killed_keeper_costs_the_file_in_hand_one_death(alone: None, pets: Com
 
     killer = threading.Thread(target=kill)
     killer.start()
-    assert scoring.score(submission.pk) == "died"
+    assert score.score(submission.pk) == "died"
     killer.join()
     assert again(submission).deaths == 1

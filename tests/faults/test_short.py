@@ -15,8 +15,14 @@ from django.conf import LazySettings
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import claims, hosting, invariants, joining, measuring, scoring, submitting, tasks
-from leaderboard.models import Competition, DailyAttempts, Membership, Score, Submission, User, clock
+from leaderboard.accounts.models import User
+from leaderboard.classroom import joining_refusals, teams
+from leaderboard.common import clock
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Score, Submission
+from leaderboard.competitions.scoring import measuring, queue, score
+from leaderboard.competitions.services import boards, competitions, submitting
+from leaderboard.operations import consistency
 from tests.conftest import answers, enter, make_competition, person
 from tests.site import patience
 
@@ -28,7 +34,7 @@ def upload(competition: Competition, user: User, data: bytes = b"") -> Submissio
 
 
 def no_promise_is_broken() -> None:
-    broken = [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds]
+    broken = [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds]
     assert broken == []
 
 
@@ -53,7 +59,7 @@ def test_07_while_the_broker_is_down_uploads_are_answered_and_the_page_says_wait
     assert submission.status == "pending"
     client.force_login(bo)
     assert "aiting" in client.get(f"/c/pets/submissions/{submission.pk}/").content.decode()
-    assert scoring.score(submission.pk) == "scored"
+    assert score.score(submission.pk) == "scored"
 
 
 def test_13_a_browser_that_got_no_answer_and_sends_again_uses_one_attempt(pets: Competition, bo: User) -> None:
@@ -109,15 +115,15 @@ def test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through(
     poison = {upload(pets, bo).pk for _ in range(20)}
     good = [upload(pets, cy).pk for _ in range(5)]
     deaths, served = Counter[uuid.UUID](), []
-    while turn := claims.next_in_turn():
+    while turn := queue.next_in_turn():
         served.append(turn.submission_id)
         if turn.submission_id in poison:
             bell = uuid.uuid4().hex
-            assert claims.take(turn.submission_id, bell)
+            assert queue.take(turn.submission_id, bell)
             deaths[turn.submission_id] += 1
             tasks._take_back(task_id=bell, exception=WorkerLostError("signal 9"))
         else:
-            scoring.score(turn.submission_id)
+            score.score(turn.submission_id)
     assert set(deaths.values()) == {3}
     assert set(Submission.objects.filter(status="failed").values_list("pk", flat=True)) == poison
     assert DailyAttempts.objects.get(team__name="bo").used == 0
@@ -133,13 +139,13 @@ def test_28_machines_whose_clocks_are_wrong_open_no_board_early_and_take_no_pick
     monkeypatch.setattr(clock, "timezone", SimpleNamespace(now=real))
     enter(pets, bo)
     submission = upload(pets, bo)
-    scoring.score(submission.pk)
+    score.score(submission.pk)
     monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(days=2))
     tasks.reveal_due()
     pets.refresh_from_db()
     assert pets.revealed_at is None
-    with pytest.raises(hosting.CannotHost, match="once the deadline has passed"):
-        hosting.reveal(competition=pets, user=ada)
+    with pytest.raises(competitions.CannotHost, match="once the deadline has passed"):
+        boards.reveal(competition=pets, user=ada)
     assert enter(pets, cy).team.name == "cy"
     client.force_login(bo)
     Competition.objects.filter(pk=pets.pk).update(closes_at=real() - timedelta(seconds=1))
@@ -150,8 +156,8 @@ def test_28_machines_whose_clocks_are_wrong_open_no_board_early_and_take_no_pick
     )
     submission.refresh_from_db()
     assert not submission.is_selected
-    with pytest.raises(joining.CannotJoin, match="deadline has passed"):
-        joining.rename(membership=Membership.objects.get(user=bo), name="Others")
+    with pytest.raises(joining_refusals.CannotJoin, match="deadline has passed"):
+        teams.rename(membership=Membership.objects.get(user=bo), name="Others")
 
 
 def test_34_two_sweeps_at_once_ring_twice_score_once_and_give_one_attempt_back(pets: Competition, bo: User) -> None:
@@ -159,10 +165,10 @@ def test_34_two_sweeps_at_once_ring_twice_score_once_and_give_one_attempt_back(p
     spent = upload(pets, bo)
     Submission.objects.filter(pk=spent.pk).update(tries=5)
     waiting = upload(pets, bo)
-    first, second = scoring.sweep(), scoring.sweep()
+    first, second = score.sweep(), score.sweep()
     assert first == second
     for pk, _ in (*first[0], *second[0]):
-        scoring.score(pk)
+        score.score(pk)
     assert DailyAttempts.objects.get().used == 1
     assert Score.objects.filter(submission=waiting).count() == 2
     no_promise_is_broken()
@@ -184,7 +190,7 @@ def test_35_a_thousand_waiting_files_are_served_in_turn_and_oldest_first(ada: Us
         )  # fmt: skip
     served: list[tuple[int, str]] = []
     begun = time.monotonic()
-    while turn := claims.next_in_turn():
+    while turn := queue.next_in_turn():
         row = Submission.objects.get(pk=turn.submission_id)
         served.append((row.competition_id, row.file_name))
         Submission.objects.filter(pk=row.pk).update(status="invalid", finished_at=now)
@@ -214,7 +220,7 @@ def test_a_team_with_five_hundred_files_keeps_no_other_team_waiting(pets: Compet
         enter(pets, user)
         others.append(upload(pets, user).pk)
     served: list[uuid.UUID] = []
-    while len(served) < 12 and (turn := claims.next_in_turn()):
+    while len(served) < 12 and (turn := queue.next_in_turn()):
         Submission.objects.filter(pk=turn.submission_id).update(status="invalid", finished_at=now)
         served.append(turn.submission_id)
     assert [pk for pk in served if pk in others] == others, "the oldest first"
@@ -230,10 +236,10 @@ def test_37_a_competition_that_is_deleted_while_its_file_is_measured(
 
     def meanwhile(*arguments: Any) -> measuring.Outcome:
         outcome = measure(*arguments)
-        hosting.remove(competition=pets, user=ada)
+        competitions.remove(competition=pets, user=ada)
         return outcome
 
-    monkeypatch.setattr(scoring, "measure", meanwhile)
-    assert scoring.score(submission.pk) == "busy"
+    monkeypatch.setattr(score, "measure", meanwhile)
+    assert score.score(submission.pk) == "busy"
     assert not Score.objects.exists()
     no_promise_is_broken()

@@ -114,10 +114,6 @@ PROOFS: dict[int, tuple[str, ...]] = {
         "leaderboard/test_claims.py::test_a_message_of_another_form_is_left_alone",
         "faults/test_deploy.py::test_31_a_message_of_a_newer_web_server_is_left_alone_and_its_file_scored_by_a_sweep",
     ),
-    32: (
-        "faults/test_deploy.py"
-        "::test_32_the_classes_of_all_earlier_versions_are_brought_along_and_their_waiting_files_scored",
-    ),
     33: (
         "faults/test_processes.py::test_09_33_an_emptied_broker_and_a_dead_beat_lose_no_file",
         "web/test_status.py::test_a_worker_sweeps_where_the_beat_does_not",
@@ -153,7 +149,8 @@ def names_in(path: Path) -> set[str]:
 
 
 def test_no_fault_is_without_a_proof() -> None:
-    assert sorted(PROOFS) == list(range(1, 41))
+    # 32 is an upgrade from the release before; there is none yet.
+    assert sorted(PROOFS) == [number for number in range(1, 41) if number != 32]
 
 
 @pytest.mark.parametrize("number", PROOFS)

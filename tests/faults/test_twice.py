@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 
-from leaderboard.models import Competition
+from leaderboard.competitions.models import Competition
 from tests.site import ROOT
 
 from .races import PROCESSES

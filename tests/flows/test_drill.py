@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 SET_UP = """
 from tests.conftest import make_competition, enter, person
-from leaderboard.models import ApiToken
+from leaderboard.accounts.models import ApiToken
 pets = make_competition(person("ada", can_host=True), is_listed=True, daily_attempts=1000)
 for name in ("bo", "cy"):
     user = person(name)
@@ -32,7 +32,7 @@ LOOK = """
 import json
 from django.core.management import call_command
 from django.test import Client
-from leaderboard.models import Submission
+from leaderboard.competitions.models import Submission
 call_command("check_invariants")
 found = {}
 for submission in Submission.objects.prefetch_related("scores"):

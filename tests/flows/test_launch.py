@@ -86,7 +86,10 @@ def plan(browser: Browser, slug: str) -> None:
 
 
 LOOK = (
-    "import json\nfrom leaderboard.models import AuditEntry, Competition, Notice, User\n"
+    "import json\nfrom leaderboard.common.models import AuditEntry\n"
+    "from leaderboard.competitions.models import Competition\n"
+    "from leaderboard.notifications.models import Notice\n"
+    "from leaderboard.accounts.models import User\n"
     "pond = Competition.objects.get(slug='pond')\n"
     "entry = AuditEntry.objects.get(competition=pond.pk, deed='launched')\n"
     "told = list(Notice.objects.filter(competition=pond).values_list('user__username', 'title'))\n"

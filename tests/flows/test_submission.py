@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 SET_UP = """
 from tests.conftest import make_competition, enter, person
-from leaderboard.models import ApiToken
+from leaderboard.accounts.models import ApiToken
 ada = person("ada", can_host=True)
 pets = make_competition(ada, is_listed=True)
 for name in ("bo", "cy"):
@@ -79,8 +79,9 @@ def test_a_message_that_was_lost_is_rung_again_by_the_sweep(site: Site, tokens: 
     """The row is stored and the bell never rings: the beat's sweep finds it."""
     lost = site.shell(
         "from unittest import mock\n"
-        "from leaderboard import tasks, submitting\n"
-        "from leaderboard.models import Competition, User\n"
+        "from leaderboard.competitions import tasks\nfrom leaderboard.competitions.services import submitting\n"
+        "from leaderboard.competitions.models import Competition\n"
+        "from leaderboard.accounts.models import User\n"
         "from tests.conftest import answers\n"
         "with mock.patch.object(tasks, 'ring'):\n"
         "    print(submitting.submit(competition=Competition.objects.get(), user=User.objects.get(username='cy'),"
@@ -93,7 +94,9 @@ def test_the_deadline_passes_and_the_private_board_opens_by_itself(site: Site, t
     private = "/api/v1/competitions/pets/leaderboard?board=private"
     assert site.get(private, tokens[0])[0] == 403
     site.shell(
-        "from tests.conftest import close\nfrom leaderboard.models import Competition\nclose(Competition.objects.get())"
+        "from tests.conftest import close\n"
+        "from leaderboard.competitions.models import Competition\n"
+        "close(Competition.objects.get())"
     )
     until(lambda: site.get(private, tokens[0])[0] == 200, what="the reveal")
     assert json.loads(site.get(private, tokens[0])[1])["items"][0]["rank"] == 1
@@ -107,8 +110,9 @@ def test_the_folder_is_where_everything_is(site: Site) -> None:
 
 def test_a_frozen_broker_holds_no_upload_up(site: Site, tokens: list[str]) -> None:
     site.shell(
-        "from leaderboard.models import Competition\nfrom leaderboard import hosting\n"
-        "from tests.conftest import enter, make_competition\nfrom leaderboard.models import User\n"
+        "from leaderboard.competitions.models import Competition\n"
+        "from leaderboard.competitions.services import publishing, truth_drafts\n"
+        "from tests.conftest import enter, make_competition\nfrom leaderboard.accounts.models import User\n"
         "enter(make_competition(User.objects.get(username='ada'), slug='frozen'), User.objects.get(username='bo'))"
     )
     found = subprocess.run(

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.management import place as places
-from leaderboard.management import prepare
-from leaderboard.management.children import FIRST_PAUSE, LONGEST_PAUSE, Child
-from leaderboard.models import SetupLink, User
+from leaderboard.accounts.models import SetupLink, User
+from leaderboard.operations.supervisor import place as place_module
+from leaderboard.operations.supervisor import prepare
+from leaderboard.operations.supervisor.children import FIRST_PAUSE, LONGEST_PAUSE, Child
 from manage import BASE, Trouble
 from tests.site import patience
 
@@ -227,7 +227,7 @@ def test_olga_reads_which_port_is_taken(start: Callable[..., Up]) -> None:
 @pytest.mark.long
 def test_the_class_can_come_in_by_the_machines_address(start: Callable[..., Up]) -> None:
     site = start("--host", "0.0.0.0").started()
-    assert "127.0.0.1" not in site.url or not places.own_addresses()[1:]
+    assert "127.0.0.1" not in site.url or not place_module.own_addresses()[1:]
     assert site.page("") == 200
 
 
@@ -341,7 +341,7 @@ def test_the_socket_of_a_deep_folder_lies_in_a_folder_for_olga_alone(
     tmp_path: Path, short_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", short_folder)
-    socket_path = places.Place(tmp_path / ("deep" * 40)).socket()
+    socket_path = place_module.Place(tmp_path / ("deep" * 40)).socket()
     assert len(os.fsencode(socket_path)) <= 107
     assert stat.S_IMODE(socket_path.parent.stat().st_mode) == 0o700
 
@@ -351,11 +351,11 @@ def test_olga_reads_that_no_folder_is_short_enough(tmp_path: Path, monkeypatch: 
     deep.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(deep))
     with pytest.raises(Trouble, match="Set VAR_DIR to a folder with a short path"):
-        places.Place(tmp_path / ("deep" * 40)).socket()
+        place_module.Place(tmp_path / ("deep" * 40)).socket()
 
 
 def test_a_lock_of_a_dead_up_is_nobodys_lock(tmp_path: Path) -> None:
-    first, second = places.Place(tmp_path / "var"), places.Place(tmp_path / "var")
+    first, second = place_module.Place(tmp_path / "var"), place_module.Place(tmp_path / "var")
     first.make()
     (first.run / "up.lock").write_text("http://stale/ (process 1)")
     assert first.take_lock()
@@ -369,22 +369,22 @@ def test_a_lock_of_a_dead_up_is_nobodys_lock(tmp_path: Path) -> None:
 
 
 def test_a_long_log_is_put_aside_while_its_writer_goes_on(tmp_path: Path) -> None:
-    place = places.Place(tmp_path / "var")
+    place = place_module.Place(tmp_path / "var")
     place.make()
     with place.log_of("web").open("ab", buffering=0) as web:
-        web.write(b"x" * (places.LOG_ROTATED_AT + 1))
+        web.write(b"x" * (place_module.LOG_ROTATED_AT + 1))
         place.log_of("worker").write_text("short")
         place.rotate_logs()
         web.write(b"later")
     assert sorted(path.name for path in place.logs.iterdir()) == ["web.log", "web.log.1", "worker.log"]
     assert place.log_of("web").read_bytes() == b"later"
-    assert place.log_of("web").with_suffix(".log.1").stat().st_size == places.LOG_ROTATED_AT + 1
+    assert place.log_of("web").with_suffix(".log.1").stat().st_size == place_module.LOG_ROTATED_AT + 1
 
 
 def test_a_part_that_does_not_start_is_quoted_unless_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = places.Place(tmp_path)
+    place = place_module.Place(tmp_path)
     place.make()
     place.log_of("web").write_text("ModuleNotFoundError: No module named 'pets'\n")
     assert "No module named 'pets'" in str(place.trouble_with("web", "web does not start."))
@@ -396,13 +396,13 @@ def test_a_part_that_does_not_start_is_quoted_unless_the_disk_is_full(
 def test_an_unknown_address_is_said_in_words() -> None:
     for host in ("192.0.2.77", "no such host"):
         with pytest.raises(Trouble, match="This machine has no address"):
-            places.claim_port(host, 0)
+            place_module.claim_port(host, 0)
 
 
 def test_only_who_lets_the_network_in_answers_to_other_names() -> None:
-    assert places.allowed_hosts("127.0.0.1", "") == "localhost,127.0.0.1,[::1]"
-    assert places.allowed_hosts("127.0.0.1", "a.example").startswith("a.example,localhost,")
-    assert socket.gethostname() in places.allowed_hosts("0.0.0.0", "").split(",")
+    assert place_module.allowed_hosts("127.0.0.1", "") == "localhost,127.0.0.1,[::1]"
+    assert place_module.allowed_hosts("127.0.0.1", "a.example").startswith("a.example,localhost,")
+    assert socket.gethostname() in place_module.allowed_hosts("0.0.0.0", "").split(",")
 
 
 # --- the operator -----------------------------------------------------------------------------------------------

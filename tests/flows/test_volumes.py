@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.management.place import Place
+from leaderboard.operations.supervisor.place import Place
 from manage import Trouble
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="folders of several users are made by root alone")

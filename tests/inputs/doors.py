@@ -11,8 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard.models import ApiToken, DailyAttempts, Submission, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import DailyAttempts, Submission
 from tests.conftest import answers
 
 BOUNDARY = "----leaderboard-inputs"

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from leaderboard import hosting, joining, submitting
-from leaderboard.models import Competition, DailyAttempts, Membership, Submission, User
-from leaderboard.storage import store
+from leaderboard.accounts.models import User
+from leaderboard.classroom import joining, teams
+from leaderboard.common.storage import store
+from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Submission
+from leaderboard.competitions.services import competitions, submitting
 from tests.conftest import answers, close, enter, person
 from tests.inputs.doors import DOORS, Door, another, attempts_used, body_of, files_kept, nothing_happened, part
 
@@ -37,7 +39,7 @@ class while_a_file_comes_in:  # noqa: N801 - read as words
             self.happens()
             return stored
 
-        self.patch.setattr("leaderboard.submitting.store", slowly)
+        self.patch.setattr("leaderboard.competitions.services.submitting.store", slowly)
 
     def __exit__(self, *error: object) -> None:
         self.patch.undo()
@@ -148,13 +150,13 @@ def test_122_a_deadline_that_was_brought_forward_while_the_file_came_in(
 
 
 def test_122_a_competition_that_was_deleted(door: Door, pets: Competition) -> None:
-    hosting.remove(competition=pets)
+    competitions.remove(competition=pets)
     assert door.send(answers()).status == 404
     assert files_kept() == []
 
 
 def test_122_a_competition_that_was_deleted_while_the_file_came_in(door: Door) -> None:
-    with while_a_file_comes_in(lambda: hosting.remove(competition=Competition.objects.get())):
+    with while_a_file_comes_in(lambda: competitions.remove(competition=Competition.objects.get())):
         answer = door.send(answers())
     assert answer.status in (404, 409)
     assert "was removed while your file was on its way" in answer.words
@@ -189,7 +191,7 @@ def test_123_who_changed_teams_while_the_file_came_in_hands_in_for_the_new_one(
     enter(pets, bo)
     mate = in_a_team_of_two(pets, bo)
     held = Membership.objects.select_related("team", "competition", "user").get(user=mate)
-    with while_a_file_comes_in(lambda: joining.leave(membership=held)):
+    with while_a_file_comes_in(lambda: teams.leave(membership=held)):
         answer = DOORS[kind](mate).send(answers())
     assert answer.submission is not None
     assert answer.submission.team != Membership.objects.get(user=bo).team

@@ -9,9 +9,11 @@ import pytest
 from django.utils.html import escape
 
 import metrics
-from leaderboard import scoring, submitting
-from leaderboard.models import Competition, Score, Submission, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, Score, Submission
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import submitting
 from tests.conftest import enter, make_competition
 from tests.inputs.doors import DOORS, Door, attempts_used
 from tests.metrics.hostile import SECTIONS
@@ -61,7 +63,7 @@ def group(request: pytest.FixtureRequest) -> tuple[bytes, str]:
 @pytest.fixture
 def competition(group: tuple[bytes, str], ada: User, bo: User, monkeypatch: pytest.MonkeyPatch) -> Competition:
     monkeypatch.setattr(submitting, "REFUSED_FILES_PER_DAY", 1000)
-    monkeypatch.setattr("leaderboard.submitting._checking.CHECKS_PER_TEN_MINUTES", 1000)
+    monkeypatch.setattr("leaderboard.competitions.services.checking.CHECKS_PER_TEN_MINUTES", 1000)
     truth, metric = group
     made = make_competition(ada, truth=truth_with_parts(truth, metric), metric=metric, daily_attempts=1000)
     enter(made, bo)
@@ -96,7 +98,7 @@ def test_a_file_is_scored_or_refused_in_words_that_help(
             assert "empty (0 bytes)" in answer.words
             continue
         assert answer.status in (201, 303), case.number
-        scoring.score(answer.submission.pk)
+        score.score(answer.submission.pk)
         submission = Submission.objects.get(pk=answer.submission.pk)
         told = door.told(submission)
         assert submission.status == ("invalid" if case.codes else "scored"), case.number

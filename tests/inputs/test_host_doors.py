@@ -14,8 +14,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting
-from leaderboard.models import Competition, DataFile, GroundTruth, TruthDraft, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, DataFile, GroundTruth, TruthDraft
+from leaderboard.competitions.services import competitions, data_files, truth_drafts
 from tests.conftest import TRUTH
 from tests.metrics.hostile import SECTIONS
 from tests.metrics.hostile_case import NUMBERS, Case, zipped
@@ -70,7 +71,7 @@ THROUGH = [
 def no_advice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which metrics fit is asked of the strangest files alone: of all of them it would take long."""
     if "Lines and quotes" not in request.node.name:
-        monkeypatch.setattr("leaderboard.hosting.drafts._fits", lambda draft: [])
+        monkeypatch.setattr("leaderboard.competitions.services.truth_drafts._fits", lambda draft: [])
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def draft(ada: User) -> Competition:
     ada.is_staff = True
     ada.save()
     now = timezone.now()
-    return hosting.create(
+    return competitions.create(
         user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
     )
 
@@ -96,16 +97,16 @@ def through_the_page(competition: Competition, ada: User, given: Given, folder: 
 def through_the_admin(competition: Competition, ada: User, given: Given, folder: Path) -> str:
     client = signed_in(ada)
     fields = draft_fields(competition, file=upload(given.truth), metric=given.metric)
-    said = text_of(client.post("/admin/leaderboard/truthdraft/add/", fields, follow=True))
+    said = text_of(client.post("/admin/competitions/truthdraft/add/", fields, follow=True))
     made = TruthDraft.objects.first()
     if made is None:
         return said
-    said += text_of(client.get(f"/admin/leaderboard/truthdraft/{made.pk}/change/"))
+    said += text_of(client.get(f"/admin/competitions/truthdraft/{made.pk}/change/"))
     return said + act(client, "truthdraft", "publish", made.pk)
 
 
 def through_the_command(competition: Competition, ada: User, given: Given, folder: Path) -> str:
-    hosting.remove(competition=competition)
+    competitions.remove(competition=competition)
     group = f'\n[split]\ngroup = "{given.group}"\n' if given.group else ""
     (folder / "competition.toml").write_text(
         f'title = "Pets"\nslug = "pets"\nopens_at = 2026-10-01T08:00:00\ncloses_at = 2030-12-01T23:59:00\n'
@@ -134,7 +135,7 @@ def test_125_to_131_a_faulty_truth_is_blocked_and_a_strange_one_is_warned_of(
 ) -> None:
     given = LIST[number]
     if given.sample and way != "command":
-        hosting.add_data_file(
+        data_files.add_data_file(
             competition=draft, file_name="sample_submission.csv", chunks=[given.sample.encode()], user=ada
         )
     said = WAYS[way](draft, ada, given, tmp_path)
@@ -161,7 +162,7 @@ def by_the_page(client: Client, competition: Competition, data: bytes, name: str
 
 def by_the_admin(client: Client, competition: Competition, data: bytes, name: str) -> tuple[int, str]:
     sent = {"competition": competition.pk, "file": upload(data, name)}
-    response = client.post("/admin/leaderboard/datafile/add/", sent, follow=True)
+    response = client.post("/admin/competitions/datafile/add/", sent, follow=True)
     return response.status_code, response.content.decode()
 
 
@@ -182,7 +183,7 @@ def test_132_the_answers_as_a_data_file_are_blocked_in_red(pets: Competition, ad
 @pytest.mark.parametrize("leak", LEAKS)
 def test_132_answers_that_students_have_already_are_not_published(draft: Competition, ada: User, leak: str) -> None:
     data, name = LEAKS[leak]
-    hosting.add_data_file(competition=draft, file_name=name, chunks=[data], user=ada)
+    data_files.add_data_file(competition=draft, file_name=name, chunks=[data], user=ada)
     client = signed_in(ada)
     look(client, TRUTH)
     response = client.get(publish(client)["Location"])
@@ -213,7 +214,7 @@ def test_the_check_of_a_truth_says_what_blocks(draft: Competition, ada: User, se
         if not case.data:
             assert look(client, case.data).status_code == 422, case.number
             continue
-        hosting.draft_truth(competition=draft, metric="rmse", params={}, file_name="t.csv", chunks=[case.data])
+        truth_drafts.draft_truth(competition=draft, metric="rmse", params={}, file_name="t.csv", chunks=[case.data])
         report = TruthDraft.objects.get().report
         found = {finding["code"] for finding in report["findings"] if finding["blocking"]}
         # Reasons more than at home: both parts need a row, and a split is made of files with any length of line.

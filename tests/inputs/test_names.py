@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from django.conf import LazySettings
 
-from leaderboard import scoring
-from leaderboard.models import Competition, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.scoring import score
 from tests.conftest import answers, enter
 from tests.inputs.doors import DOORS, Api, Door, Form, another, attempts_used, body_of, files_kept, part
 
@@ -114,7 +115,7 @@ def encrypted() -> bytes:
 def test_108_a_link_in_a_zip_is_refused_and_followed_nowhere(door: Door, bo: User, data: bytes, words: str) -> None:
     answer = door.send(data, name="mine.zip")
     assert answer.submission is not None
-    scoring.score(answer.submission.pk)
+    score.score(answer.submission.pk)
     answer.submission.refresh_from_db()
     assert answer.submission.status == "invalid"
     told = door.told(answer.submission)

@@ -23,8 +23,8 @@ TEAM = ("bo", "cy", "max", "eva")
 SLOW = 200
 SET_UP = f"""
 from django.test import Client
-from leaderboard import joining
-from leaderboard.models import ApiToken
+from leaderboard.classroom import joining
+from leaderboard.accounts.models import ApiToken
 from tests.conftest import enter, make_competition, person
 pets = make_competition(person("ada", can_host=True), daily_attempts=7, team_size=4, is_listed=True)
 for name in {TEAM!r}:
@@ -37,7 +37,7 @@ for name in {TEAM!r}:
     client.force_login(user)
     print(ApiToken.issue(user, "test")[1], client.cookies["sessionid"].value)
 """
-ROWS = "from leaderboard.models import Submission; from tests.inputs.doors import files_kept; "
+ROWS = "from leaderboard.competitions.models import Submission; from tests.inputs.doors import files_kept; "
 FORM = body_of(part("csrfmiddlewaretoken", b"t" * 32), part("file", answers(), '; filename="mine.csv"'))
 
 

@@ -10,7 +10,8 @@ import pytest
 from django.conf import LazySettings
 from django.core.files.uploadhandler import MemoryFileUploadHandler
 
-from leaderboard.models import Competition, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
 from tests.conftest import answers, enter, hand_in
 from tests.inputs.doors import (
     DOORS,

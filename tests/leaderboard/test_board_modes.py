@@ -19,9 +19,24 @@ from django.db import IntegrityError, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard import hosting, ranking, scoring, submitting
-from leaderboard.models import Competition, GroundTruth, Split, Standing, Submission, Uncertainty, User
-from leaderboard.ranking import Ladder
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, GroundTruth, Standing, Submission, Uncertainty
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards as boards_module
+from leaderboard.competitions.ranking import ladder as ladder_module
+from leaderboard.competitions.ranking import placings, standings
+from leaderboard.competitions.ranking.ladder import Ladder
+from leaderboard.competitions.scoring import score as score_module
+from leaderboard.competitions.services import (
+    boards,
+    competitions,
+    folders,
+    launches,
+    publishing,
+    rescoring,
+    submitting,
+    truth_drafts,
+)
 from tests.conftest import close, enter, hand_in, make_competition
 
 PUBLIC, PRIVATE = 40, 20
@@ -44,7 +59,7 @@ def steady(host: User, **fields: Any) -> Competition:
 
 def board_of(competition: Competition) -> list[tuple[int | None, str, float | None]]:
     competition.refresh_from_db()
-    return [(row.rank, row.name, row.value) for row in ranking.lines(competition, Split.PUBLIC)]
+    return [(row.rank, row.name, row.value) for row in boards_module.lines(competition, Split.PUBLIC)]
 
 
 def ruler_of(competition: Competition) -> GroundTruth:
@@ -89,7 +104,11 @@ def test_the_largest_numbers_are_rounded_without_an_accident() -> None:
 
 
 def test_a_hidden_board_answers_every_file_alike() -> None:
-    assert list(Ladder(ranking.NO_RUNGS, -1.0).climb([0.1, 0.9, 1.0])) == [(0.0, True), (0.0, False), (0.0, False)]
+    assert list(Ladder(ladder_module.NO_RUNGS, -1.0).climb([0.1, 0.9, 1.0])) == [
+        (0.0, True),
+        (0.0, False),
+        (0.0, False),
+    ]
 
 
 finite = st.floats(-1e6, 1e6)
@@ -193,7 +212,7 @@ def test_a_steady_board_shows_the_last_clear_improvement_of_each_team(ada: User,
     assert board_of(pets) == [(1, "cy", 0.8), (2, "bo", 0.8)]
     hand_in(pets, bo, file_with(3))  # 0.925 → 0.9
     assert board_of(pets) == [(1, "bo", 0.9), (2, "cy", 0.8)]
-    assert ranking.differences(ruler_of(pets)) == []
+    assert standings.differences(ruler_of(pets)) == []
 
 
 @pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
@@ -214,8 +233,8 @@ def test_the_order_of_scoring_does_not_matter(ada: User, bo: User, cy: User, mod
             submission.scores.all().delete()
         dice.shuffle(files)
         for pk in files:
-            scoring.score(pk)
-            assert ranking.differences(ruler_of(pets)) == []
+            score_module.score(pk)
+            assert standings.differences(ruler_of(pets)) == []
         found.append(sorted(Standing.objects.values_list("team", "submission", "value", "received_at")))
     assert found[0] == found[1]
     assert len(found[0]) == 2
@@ -230,7 +249,7 @@ def test_a_hidden_board_holds_no_score_at_all(ada: User, bo: User, cy: User) -> 
     hand_in(pets, cy, file_with(0))
     assert board_of(pets) == [(None, "cy", None), (None, "bo", None)]
     assert not any(value or key for value, key in Standing.objects.values_list("value", "sort_key"))
-    assert ranking.placing(bo.memberships.get().team, ruler_of(pets), Split.PUBLIC) is None
+    assert placings.placing(bo.memberships.get().team, ruler_of(pets), Split.PUBLIC) is None
 
 
 @pytest.mark.parametrize("mode", ["steady", "hidden"])
@@ -241,9 +260,9 @@ def test_after_the_reveal_everything_is_exact(ada: User, bo: User, mode: str) ->
     hand_in(pets, bo, file_with(8, private=5))
     close(pets)
     assert board_of(pets) == [(1, "bo", 0.7)] if mode == "steady" else [(None, "bo", None)]
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     assert board_of(pets) == [(1, "bo", 0.775)]  # of the two, the earlier one: both score 0.75 on the private rows
-    assert ranking.differences(ruler_of(pets)) == []
+    assert standings.differences(ruler_of(pets)) == []
 
 
 def test_ada_changes_the_board_and_the_standings_follow(ada: User, bo: User) -> None:
@@ -254,9 +273,9 @@ def test_ada_changes_the_board_and_the_standings_follow(ada: User, bo: User) -> 
     seen = [board_of(pets)]
     for fields in ({"board_mode": "steady"}, {"board_step": 0.02}, {"board_mode": "hidden"}, {"board_mode": "plain"}):
         version = pets.board_version
-        hosting.change(competition=pets, **fields)
+        competitions.change(competition=pets, **fields)
         seen.append(board_of(pets))
-        assert ranking.differences(ruler_of(pets)) == []
+        assert standings.differences(ruler_of(pets)) == []
         assert pets.board_version > version
     assert seen == [[(1, "bo", 0.8)], [(1, "bo", 0.7)], [(1, "bo", 0.8)], [(None, "bo", None)], [(1, "bo", 0.8)]]
 
@@ -269,7 +288,7 @@ def test_late_files_never_climb(ada: User, bo: User) -> None:
     late = hand_in(pets, bo, file_with(0))
     assert late.is_late
     assert board_of(pets) == [(1, "bo", 0.7)]
-    shown = ranking.shown_scores(bo.memberships.get().team, ruler_of(pets))
+    shown = ladder_module.shown_scores(bo.memberships.get().team, ruler_of(pets))
     assert shown is not None
     assert str(late.pk) not in shown
 
@@ -281,8 +300,8 @@ def test_automatic_picks_are_made_by_exact_scores(ada: User, bo: User) -> None:
     hand_in(pets, bo, file_with(9, private=1))
     better = hand_in(pets, bo, file_with(8, private=4))
     close(pets)
-    hosting.reveal(competition=pets)
-    assert [row.submission_id for row in ranking.lines(pets, Split.PRIVATE)] == [str(better.pk)]
+    boards.reveal(competition=pets)
+    assert [row.submission_id for row in boards_module.lines(pets, Split.PRIVATE)] == [str(better.pk)]
 
 
 def test_movement_compares_what_was_shown(ada: User, bo: User, cy: User) -> None:
@@ -294,8 +313,8 @@ def test_movement_compares_what_was_shown(ada: User, bo: User, cy: User) -> None
         file = hand_in(pets, user, file_with(wrong))
         Submission.objects.filter(pk=file.pk).update(received_at=file.received_at - timedelta(days=2))
     file = hand_in(pets, bo, file_with(1))
-    ranking.rebuild(ruler_of(pets))
-    board = ranking.board(pets, Split.PUBLIC, at=file.received_at)
+    standings.rebuild(ruler_of(pets))
+    board = boards_module.board(pets, Split.PUBLIC, at=file.received_at)
     assert [(row.name, row.movement, row.trend) for row in board.rows] == [("bo", 1, (0.7, 0.9)), ("cy", -1, (0.8,))]
 
 
@@ -312,7 +331,7 @@ def test_a_ground_truth_proposes_a_step_of_one_digit(ada: User, bo: User) -> Non
     error = Uncertainty.objects.get(score__split="public").standard_error
     assert error is not None
     assert 1 < step / error < 4
-    assert ranking.step_of(pets, ruler_of(pets)) == step
+    assert ladder_module.step_of(pets, ruler_of(pets)) == step
 
 
 def test_a_steady_board_without_a_step_shows_nothing_rather_than_too_much(ada: User, bo: User) -> None:
@@ -323,26 +342,26 @@ def test_a_steady_board_without_a_step_shows_nothing_rather_than_too_much(ada: U
     hand_in(pets, bo, file_with(3))
     assert board_of(pets) == [(None, "bo", None)]
     with pytest.raises(ValidationError, match="write one for the steady board"):
-        hosting.change(competition=pets, title="Dogs or cats")
+        competitions.change(competition=pets, title="Dogs or cats")
 
 
 def test_a_steady_competition_is_not_launched_without_a_step(ada: User) -> None:
     pets = steady(ada, launched=False, board_step=None)
     GroundTruth.objects.update(step=None)
     pets = Competition.objects.get(pk=pets.pk)
-    with pytest.raises(hosting.CannotHost) as refused:
-        hosting.launch(competition=pets)
+    with pytest.raises(competitions.CannotHost) as refused:
+        launches.launch(competition=pets)
     (missing,) = refused.value.details
     assert missing == "Missing: The steady board knows how much better a file must be before a score moves (its step)."
-    hosting.change(competition=pets, board_step=0.05)
-    hosting.launch(competition=Competition.objects.get(pk=pets.pk))
+    competitions.change(competition=pets, board_step=0.05)
+    launches.launch(competition=Competition.objects.get(pk=pets.pk))
 
 
 @pytest.mark.parametrize("fields", [{"board_mode": "shy"}, {"board_step": 0.0}, {"board_step": -1.0}])
 def test_boards_are_plain_steady_or_hidden_and_steps_positive(ada: User, fields: dict[str, Any]) -> None:
     pets = make_competition(ada)
     with pytest.raises(ValidationError):
-        hosting.change(competition=pets, **fields)
+        competitions.change(competition=pets, **fields)
     with pytest.raises(IntegrityError), transaction.atomic():
         Competition.objects.filter(pk=pets.pk).update(**fields)
 
@@ -352,22 +371,22 @@ def test_boards_are_plain_steady_or_hidden_and_steps_positive(ada: User, fields:
 
 def test_a_board_travels_in_the_folder(ada: User, tmp_path: Any) -> None:
     pets = steady(ada)
-    hosting.export_folder(pets, tmp_path / "pets")
+    folders.export_folder(pets, tmp_path / "pets")
     text = (tmp_path / "pets" / "competition.toml").read_text()
     assert 'board_mode = "steady"\nboard_step = 0.1\n' in text
-    hosting.remove(competition=pets)
-    again = hosting.import_folder(tmp_path / "pets", user=ada)
+    competitions.remove(competition=pets)
+    again = folders.import_folder(tmp_path / "pets", user=ada)
     assert (again.board_mode, again.board_step) == ("steady", 0.1)
 
 
 def test_a_folder_without_a_word_about_the_board_makes_a_plain_one(ada: User, tmp_path: Any) -> None:
     pets = make_competition(ada)
-    hosting.export_folder(pets, tmp_path / "pets")
+    folders.export_folder(pets, tmp_path / "pets")
     text = (tmp_path / "pets" / "competition.toml").read_text()
     assert "board_step" not in text
     (tmp_path / "pets" / "competition.toml").write_text(text.replace('board_mode = "plain"\n', ""))
-    hosting.remove(competition=pets)
-    assert hosting.import_folder(tmp_path / "pets", user=ada).board_mode == "plain"
+    competitions.remove(competition=pets)
+    assert folders.import_folder(tmp_path / "pets", user=ada).board_mode == "plain"
 
 
 def test_ada_downloads_exact_scores_whatever_her_students_see(ada: User, bo: User) -> None:
@@ -376,8 +395,8 @@ def test_ada_downloads_exact_scores_whatever_her_students_see(ada: User, bo: Use
     hand_in(pets, bo, file_with(9))
     hand_in(pets, bo, file_with(8))
     pets.refresh_from_db()
-    assert hosting.board_csv(pets, Split.PUBLIC, is_exact=True).splitlines()[1].startswith("1,bo,0.8,2,")
-    assert hosting.board_csv(pets, Split.PUBLIC).splitlines()[1].startswith(",bo,,2,")
+    assert boards.board_csv(pets, Split.PUBLIC, is_exact=True).splitlines()[1].startswith("1,bo,0.8,2,")
+    assert boards.board_csv(pets, Split.PUBLIC).splitlines()[1].startswith(",bo,,2,")
 
 
 def test_a_corrected_truth_is_previewed_exactly_and_climbed_anew(ada: User, bo: User, work: Callable[[], int]) -> None:
@@ -386,15 +405,15 @@ def test_a_corrected_truth_is_previewed_exactly_and_climbed_anew(ada: User, bo: 
     hand_in(pets, bo, file_with(9))
     hand_in(pets, bo, file_with(8))
     corrected = TRUTH.replace("\n0,dog", "\n0,bird")  # a row that both files call bird
-    hosting.draft_truth(
+    truth_drafts.draft_truth(
         competition=pets, metric="accuracy", params={}, file_name="truth.csv", chunks=[corrected.encode()]
     )
-    hosting.publish(competition=pets, user=ada)
+    publishing.publish(competition=pets, user=ada)
     work()
     pets.refresh_from_db()
-    preview = hosting.preview(pets)
+    preview = rescoring.preview(pets)
     assert preview is not None
     assert [(move.value_now, move.value_then) for move in preview.moves] == [(0.8, 0.825)]
-    hosting.apply_candidate(competition=pets)
+    rescoring.apply_candidate(competition=pets)
     assert board_of(pets) == [(1, "bo", 0.8)]
-    assert ranking.differences(ruler_of(pets)) == []
+    assert standings.differences(ruler_of(pets)) == []

@@ -14,10 +14,19 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from leaderboard import hosting, invariants, joining, keeping, merging, ranking, scoring, submitting, tasks
-from leaderboard.models import Competition, DailyAttempts, FormerMember, Membership, Split, Submission, User
-from leaderboard.ranking import Ladder
-from leaderboard.ranking.transfers import HandedIn, Origin, replay
+from leaderboard.accounts import personal_data
+from leaderboard.accounts.models import User
+from leaderboard.classroom import joining, team_merges, teams
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, DailyAttempts, FormerMember, Membership, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards as boards_module
+from leaderboard.competitions.ranking import ladder, standings
+from leaderboard.competitions.ranking.ladder import Ladder
+from leaderboard.competitions.ranking.transfers import HandedIn, Origin, replay
+from leaderboard.competitions.scoring import score as score_module
+from leaderboard.competitions.services import boards, submitting
+from leaderboard.operations import consistency
 from tests.conftest import close, enter, hand_in
 from tests.leaderboard.test_board_modes import board_of, file_with, ruler_of, steady
 
@@ -82,20 +91,20 @@ def membership_of(user: User) -> Membership:
 
 def merged(bo: User, cy: User) -> None:
     """Bo's team becomes part of Cy's."""
-    made = merging.offer(membership=membership_of(cy), invitation=membership_of(bo).team.invitation)
-    merging.accept(membership=membership_of(bo), offer_id=made.pk)
+    made = team_merges.offer(membership=membership_of(cy), invitation=membership_of(bo).team.invitation)
+    team_merges.accept(membership=membership_of(bo), offer_id=made.pk)
 
 
 def signed_up_again(user: User, name: str) -> User:
     """The account is deleted, and another one made with the same address."""
-    keeping.delete_account(account=user, user=user)
+    personal_data.delete_account(account=user, user=user)
     return User.objects.create_user(name, user.email)
 
 
 def promises_hold(competition: Competition) -> None:
-    assert ranking.differences(ruler_of(competition)) == []
+    assert standings.differences(ruler_of(competition)) == []
     # `close` moves deadlines before files that were in time, so that promise is not asked for.
-    found = invariants.verdicts(seed=1, only={1, 3, 6, 7})
+    found = consistency.verdicts(seed=1, only={1, 3, 6, 7})
     assert [(verdict.number, verdict.examples) for verdict in found if not verdict.holds] == []
 
 
@@ -104,7 +113,7 @@ def answered(competition: Competition, files: list[Submission]) -> list[bool]:
     ruler = ruler_of(competition)
     read = set[str]()
     for team in {Submission.objects.get(pk=file.pk).team for file in files}:
-        read |= set(ranking.shown_scores(team, ruler) or ())
+        read |= set(ladder.shown_scores(team, ruler) or ())
     return [str(file.pk) in read for file in files]
 
 
@@ -128,7 +137,7 @@ def test_leaving_and_merging_back_reads_no_more_than_staying(pets: Competition, 
     joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
     rows, files = wrong_rows(seed), list[Submission]()
     for number in rows:
-        joining.leave(membership=membership_of(bo))
+        teams.leave(membership=membership_of(bo))
         files.append(hand_in(pets, bo, file_with(number, start=len(files))))
         merged(bo, cy)
         promises_hold(pets)
@@ -144,7 +153,7 @@ def test_leaving_and_joining_others_reads_no_more_than_staying(
     for place, number in enumerate(rows):
         joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=homes[place % 2]))
         files.append(hand_in(pets, bo, file_with(number, start=place)))
-        joining.leave(membership=membership_of(bo))
+        teams.leave(membership=membership_of(bo))
         promises_hold(pets)
     assert answered(pets, files) == expected_of([1 - number / 40 for number in rows])
 
@@ -163,10 +172,10 @@ def test_the_score_of_a_file_that_was_under_way_follows_too(pets: Competition, b
     """Bo leaves before his file is scored; his own team hears of it all the same."""
     joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
     first = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[file_with(10)])
-    joining.leave(membership=membership_of(bo))
+    teams.leave(membership=membership_of(bo))
     own = hand_in(pets, bo, file_with(9))
     assert answered(pets, [own]) == [True]
-    scoring.score(first.pk)
+    score_module.score(first.pk)
     assert answered(pets, [first, own]) == [True, False]
     assert [name for _, name, _ in board_of(pets)] == ["cy"]
     promises_hold(pets)
@@ -175,7 +184,7 @@ def test_the_score_of_a_file_that_was_under_way_follows_too(pets: Competition, b
 def test_who_has_left_stands_on_the_board_with_a_clear_improvement(pets: Competition, bo: User, cy: User) -> None:
     joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
     hand_in(pets, cy, file_with(10))  # 0.75 → 0.7
-    joining.leave(membership=membership_of(bo))
+    teams.leave(membership=membership_of(bo))
     hand_in(pets, bo, file_with(9))
     assert board_of(pets) == [(1, "cy", 0.7)]
     hand_in(pets, bo, file_with(5))
@@ -199,10 +208,10 @@ def test_a_merged_team_has_the_better_standing_of_both(pets: Competition, bo: Us
 def test_at_the_reveal_every_team_stands_with_its_exact_scores(pets: Competition, bo: User, cy: User) -> None:
     joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
     hand_in(pets, cy, file_with(10))
-    joining.leave(membership=membership_of(bo))
+    teams.leave(membership=membership_of(bo))
     hand_in(pets, bo, file_with(9))
     close(pets)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     assert board_of(pets) == [(1, "bo", 0.775), (2, "cy", 0.75)]
     promises_hold(pets)
 
@@ -211,7 +220,7 @@ def test_on_a_hidden_board_a_first_file_is_valid_wherever_its_people_come_from(a
     pets = steady(ada, board_mode="hidden", board_step=None, team_size=2)
     joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
     hand_in(pets, cy, file_with(3))
-    joining.leave(membership=membership_of(bo))
+    teams.leave(membership=membership_of(bo))
     hand_in(pets, bo, file_with(9))
     assert board_of(pets) == [(None, "cy", None), (None, "bo", None)]
     promises_hold(pets)
@@ -259,7 +268,7 @@ def test_who_comes_back_is_known_by_name_or_address_however_written(
 ) -> None:
     enter(cats, bo)
     hand_in(cats, bo, file_with(3))
-    keeping.delete_account(account=bo, user=bo)
+    personal_data.delete_account(account=bo, user=bo)
     again = User.objects.create_user(name, address)
     enter(cats, again)
     assert used_today(again) == 1
@@ -268,7 +277,7 @@ def test_who_comes_back_is_known_by_name_or_address_however_written(
 def test_somebody_else_has_all_attempts(cats: Competition, bo: User, cy: User) -> None:
     enter(cats, bo)
     hand_in(cats, bo, file_with(3))
-    keeping.delete_account(account=bo, user=bo)
+    personal_data.delete_account(account=bo, user=bo)
     enter(cats, cy)
     assert uploads(cats, cy) == 5
 
@@ -281,12 +290,12 @@ def test_attempts_follow_over_any_number_of_teams_and_count_once(
     joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=home.invitation))
     for wrong in (1, 2, 3):
         hand_in(cats, cy, file_with(wrong))
-    joining.leave(membership=membership_of(bo))
+    teams.leave(membership=membership_of(bo))
     assert used_today(bo) == 3
     joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=other.invitation))
     assert used_today(dee) == 3
     hand_in(cats, bo, file_with(4))
-    joining.leave(membership=membership_of(bo))
+    teams.leave(membership=membership_of(bo))
     assert used_today(bo) == 4
     joining.by_invitation(user=bo, invitation=home.invitation)
     assert used_today(cy) == 4
@@ -297,20 +306,20 @@ def test_the_digests_of_a_deleted_account_go_with_the_reveal(cats: Competition, 
     for user in (bo, cy):
         enter(cats, user)
         hand_in(cats, user, file_with(3))
-    keeping.delete_account(account=bo, user=bo)
+    personal_data.delete_account(account=bo, user=bo)
     assert FormerMember.objects.exists()
     assert "bo" not in "".join(FormerMember.objects.values_list("digest", flat=True)).replace("b0", "")
     close(cats)
-    hosting.reveal(competition=cats)
+    boards.reveal(competition=cats)
     assert not FormerMember.objects.exists()
-    keeping.delete_account(account=cy, user=cy)
+    personal_data.delete_account(account=cy, user=cy)
     assert not FormerMember.objects.exists()
 
 
 def test_they_also_go_with_the_deadline(cats: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     enter(cats, bo)
     hand_in(cats, bo, file_with(3))
-    keeping.delete_account(account=bo, user=bo)
+    personal_data.delete_account(account=bo, user=bo)
     monkeypatch.setattr(tasks, "_beside", lambda *command: None)
     tasks.clear_sessions()
     assert FormerMember.objects.exists()
@@ -329,13 +338,13 @@ def test_a_team_without_members_is_not_ranked_until_the_end(ada: User, bo: User,
         enter(cats, user)
         hand_in(cats, user, file_with(wrong))
     waiting = submitting.submit(competition=cats, user=bo, file_name="f.csv", chunks=[file_with(0)])
-    keeping.delete_account(account=bo, user=bo)
+    personal_data.delete_account(account=bo, user=bo)
     assert board_of(cats) == [(1, "cy", 0.8)]
-    scoring.score(waiting.pk)
+    score_module.score(waiting.pk)
     assert board_of(cats) == [(1, "cy", 0.8)]
     promises_hold(cats)
     close(cats)
-    hosting.reveal(competition=cats)
+    boards.reveal(competition=cats)
     assert [name for _, name, _ in board_of(cats)] == ["Former member 1", "cy"]
     promises_hold(cats)
 
@@ -344,7 +353,7 @@ def test_who_goes_after_the_end_stays_on_the_board(cats: Competition, bo: User) 
     enter(cats, bo)
     hand_in(cats, bo, file_with(4))
     close(cats)
-    hosting.reveal(competition=cats)
-    keeping.delete_account(account=bo, user=bo)
+    boards.reveal(competition=cats)
+    personal_data.delete_account(account=bo, user=bo)
     assert [name for _, name, _ in board_of(cats)] == ["Former member 1"]
-    assert [row.name for row in ranking.lines(cats, Split.PRIVATE)] == ["Former member 1"]
+    assert [row.name for row in boards_module.lines(cats, Split.PRIVATE)] == ["Former member 1"]

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
-from leaderboard import child, hosting, scorer, submitting
-from leaderboard.models import Competition, User
-from leaderboard.scorer import _places
-from leaderboard.storage import path_of
+from leaderboard import scorer
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import submitting, truth_checks
+from leaderboard.scorer import _places, jobs_for_pages
 from tests.conftest import answers, enter
 from tests.site import until
 
@@ -45,8 +47,8 @@ class Endless(threading.Thread):
 
     def run(self) -> None:
         try:
-            child.run("check_submission", **self.arguments)
-        except child.ChildFailed as error:
+            jobs_for_pages.run("check_submission", **self.arguments)
+        except jobs_for_pages.ChildFailed as error:
             self.error = type(error).__name__
 
     def end(self) -> None:
@@ -76,10 +78,10 @@ def are_taken(places: threading.BoundedSemaphore | None) -> bool:
 
 def test_two_endless_checks_make_neither_adas_nor_cys_wait(pets: Competition, cy: User, tmp_path: Path) -> None:
     enter(pets, cy)
-    kind = child.KINDS["check_submission"]
+    kind = jobs_for_pages.KINDS["check_submission"]
     with endless_checks(pets, tmp_path, 2) as hostile:
         until(lambda: are_taken(kind.places) or are_taken(kind.slow_places), what="both have begun")
-        hosting.check_again(competition=pets)
+        truth_checks.check_again(competition=pets)
         assert submitting.check_only(competition=pets, user=cy, chunks=[answers()]) == []
         assert all(one.is_alive() for one in hostile), "both went on meanwhile"
 
@@ -91,7 +93,7 @@ def test_a_third_slow_check_is_stopped_at_once_with_a_clear_answer(
     monkeypatch.setattr(_places, "QUICK_SECONDS", 0.01)
     monkeypatch.setattr(_places, "QUICK_SECONDS_ON_THE_WALL", 0.01)
     with endless_checks(pets, tmp_path, 2):
-        until(lambda: are_taken(child.KINDS["check_submission"].slow_places), what="both are known to be slow")
+        until(lambda: are_taken(jobs_for_pages.KINDS["check_submission"].slow_places), what="both are known to be slow")
         with pytest.raises(submitting.Refused, match="hand it in") as refused:
             submitting.check_only(competition=pets, user=cy, chunks=[answers()])
     assert refused.value.code == "slow_check"
@@ -102,8 +104,8 @@ def test_a_third_slow_check_is_stopped_at_once_with_a_clear_answer(
 def test_a_check_that_takes_its_seconds_is_stopped(
     pets: Competition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kind = child.KINDS["check_submission"]
-    monkeypatch.setitem(child.KINDS, "check_submission", replace(kind, until=0.2))
+    kind = jobs_for_pages.KINDS["check_submission"]
+    monkeypatch.setitem(jobs_for_pages.KINDS, "check_submission", replace(kind, until=0.2))
     monkeypatch.setattr(_places, "QUICK_SECONDS", 0.1)
     monkeypatch.setattr(_places, "QUICK_SECONDS_ON_THE_WALL", 0.1)
     with endless_checks(pets, tmp_path, 1) as (hostile,):
@@ -113,17 +115,17 @@ def test_a_check_that_takes_its_seconds_is_stopped(
     truth.write_text("id,l,Usage\n" + "".join(f"{n},a,{'Public' if n % 2 else 'Private'}\n" for n in range(2400)))
     labels = " ".join(f"{n}" for n in range(9000))
     file.write_text("id,l\n" + "".join(f"{n},x{n} {labels}\n" for n in range(2400)))
-    monkeypatch.setitem(child.KINDS, "check_submission", replace(kind, seconds=1, slow_places=None))
+    monkeypatch.setitem(jobs_for_pages.KINDS, "check_submission", replace(kind, seconds=1, slow_places=None))
     paths = {"truth": str(truth), "submission": str(file)}
-    with pytest.raises(child.TookTooLong, match="of the processor"):
-        child.run("check_submission", metric="hamming_loss", params={}, id_column="id", **paths)
+    with pytest.raises(jobs_for_pages.TookTooLong, match="of the processor"):
+        jobs_for_pages.run("check_submission", metric="hamming_loss", params={}, id_column="id", **paths)
 
 
 def test_a_check_that_others_slow_files_stopped_costs_cy_none_of_his_checks(
     pets: Competition, cy: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, cy)
-    monkeypatch.setattr(child, "run", lambda *_, **__: (_ for _ in ()).throw(scorer.NoSlowPlace("taken")))
+    monkeypatch.setattr(jobs_for_pages, "run", lambda *_, **__: (_ for _ in ()).throw(scorer.NoSlowPlace("taken")))
     codes = []
     for _ in range(4):
         with pytest.raises(submitting.Refused) as refused:
@@ -136,7 +138,9 @@ def test_who_sends_slow_files_has_few_of_them_checked(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    monkeypatch.setattr(child, "run", lambda *_, **__: (_ for _ in ()).throw(child.TookTooLong("10 s")))
+    monkeypatch.setattr(
+        jobs_for_pages, "run", lambda *_, **__: (_ for _ in ()).throw(jobs_for_pages.TookTooLong("10 s"))
+    )
     codes = []
     for _ in range(4):
         with pytest.raises(submitting.Refused) as refused:

@@ -15,10 +15,16 @@ from django.core import mail
 from django.db import OperationalError
 from django.utils import timezone
 
-from leaderboard import claims, hosting, scoring, submitting, tasks, telling
-from leaderboard.management import supervisor
-from leaderboard.models import Competition, DailyAttempts, Score, Submission, User
-from leaderboard.storage import Unreachable
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import Unreachable
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
+from leaderboard.competitions.scoring import queue as queue_module
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, submitting
+from leaderboard.notifications import emails
+from leaderboard.notifications import failures as failures_module
+from leaderboard.operations.supervisor import supervisor
 from tests.conftest import answers, enter, hand_in, make_competition, person
 
 
@@ -66,10 +72,10 @@ def test_competitions_take_turns_and_each_serves_its_oldest_first(ada: User, bo:
     enter(one, bo), enter(two, cy)
     burst = [upload(one, bo) for _ in range(4)]
     others = [upload(two, cy) for _ in range(2)]
-    claims._served["last"] = one.pk
+    queue_module._served["last"] = one.pk
     served = []
-    while turn := claims.next_in_turn():
-        scoring.score(turn.submission_id)
+    while turn := queue_module.next_in_turn():
+        score.score(turn.submission_id)
         served.append(turn.submission_id)
     assert served == [others[0].pk, burst[0].pk, others[1].pk, burst[1].pk, burst[2].pk, burst[3].pk]
 
@@ -88,7 +94,7 @@ def test_however_many_files_others_have_waiting_cys_waits_for_one_of_each(
     ask = [upload(pets, one) for _ in range(10) for one in teams]
     ask.append(upload(pets, cy))
     order = []
-    while turn := claims.next_in_turn():
+    while turn := queue_module.next_in_turn():
         order.append(turn.submission_id)
         Submission.objects.filter(pk=turn.submission_id).update(
             status=Submission.Status.INVALID, finished_at=timezone.now()
@@ -103,8 +109,8 @@ def test_a_team_has_at_most_one_file_in_work_and_the_next_follows_at_its_end(
     enter(pets, cy)
     second, others = upload(pets, bo), upload(pets, cy)
     held(mine)
-    assert claims.take(second.pk) is None
-    assert scoring.sweep()[0] == [(str(others.pk), pets.ground_truth_id)]
+    assert queue_module.take(second.pk) is None
+    assert score.sweep()[0] == [(str(others.pk), pets.ground_truth_id)]
     bells.clear()
     tasks.score_submission(str(second.pk), 1)
     assert again(others).status == "scored"
@@ -140,7 +146,7 @@ def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
         asked.append(1)
         raise Unreachable("nobody answers")
 
-    monkeypatch.setattr(scoring, "measure", unreachable)
+    monkeypatch.setattr(score, "measure", unreachable)
     tasks.score_submission(str(mine.pk), 1)
     assert (len(asked), again(mine).status, again(mine).tries) == (1, "pending", 0)
 
@@ -154,15 +160,15 @@ def test_one_more_file_behind_a_long_queue_needs_no_bell(
     enter(pets, bo), enter(pets, cy)
     rung: list[object] = []
     monkeypatch.setattr(tasks, "ring_after_commit", lambda task, pk, ruler: rung.append(pk))
-    queue = [upload(pets, bo) for _ in range(claims.ENOUGH)]
+    queue = [upload(pets, bo) for _ in range(queue_module.ENOUGH)]
     assert rung == [one.pk for one in queue[:-1]]
     rung.clear()
     upload(pets, cy)
     assert rung == []
-    assert len(scoring.sweep()[0]) == claims.ENOUGH + 1
+    assert len(score.sweep()[0]) == queue_module.ENOUGH + 1
     bells.clear()
     tasks.sweep()
-    assert len(bells) == claims.ENOUGH
+    assert len(bells) == queue_module.ENOUGH
     held(queue[0])
     one_of_few = upload(pets, cy)
     assert rung == [one_of_few.pk]
@@ -170,22 +176,22 @@ def test_one_more_file_behind_a_long_queue_needs_no_bell(
 
 def test_two_baselines_may_be_measured_at_once(pets: Competition, ada: User) -> None:
     one, two = (
-        hosting.add_baseline(competition=pets, user=ada, name=name, file_name="b.csv", chunks=[answers()])
+        boards.add_baseline(competition=pets, user=ada, name=name, file_name="b.csv", chunks=[answers()])
         for name in ("a", "b")
     )
-    assert claims.take(one.pk)
-    assert claims.take(two.pk)
+    assert queue_module.take(one.pk)
+    assert queue_module.take(two.pk)
 
 
 def test_a_file_that_killed_a_scorer_lets_others_go_first(pets: Competition, cy: User, mine: Submission) -> None:
     enter(pets, cy)
     later = upload(pets, cy)
     Submission.objects.filter(pk=mine.pk).update(deaths=1)
-    turn = claims.next_in_turn()
+    turn = queue_module.next_in_turn()
     assert turn is not None
     assert turn.submission_id == later.pk
-    scoring.score(later.pk)
-    turn = claims.next_in_turn()
+    score.score(later.pk)
+    turn = queue_module.next_in_turn()
     assert turn is not None
     assert turn.submission_id == mine.pk
 
@@ -195,7 +201,7 @@ def test_after_a_minute_it_waits_no_longer_for_the_others(pets: Competition, cy:
     upload(pets, cy)
     before = timezone.now() - timedelta(seconds=61)
     Submission.objects.filter(pk=mine.pk).update(deaths=1, received_at=before)
-    turn = claims.next_in_turn()
+    turn = queue_module.next_in_turn()
     assert turn is not None
     assert turn.submission_id == mine.pk
 
@@ -204,16 +210,16 @@ def test_after_a_minute_it_waits_no_longer_for_the_others(pets: Competition, cy:
 
 
 def test_a_claim_is_of_one_bell_and_one_try(mine: Submission) -> None:
-    assert claims.take(mine.pk, "bell") == claims.claim_of("bell", 1)
-    assert claims.take(mine.pk, "bell") is None
+    assert queue_module.take(mine.pk, "bell") == queue_module.claim_of("bell", 1)
+    assert queue_module.take(mine.pk, "bell") is None
     Submission.objects.filter(pk=mine.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert claims.take(mine.pk, "bell") == claims.claim_of("bell", 2)
-    assert claims.claim_of("bell", 1) != claims.claim_of("bell", 2)
+    assert queue_module.take(mine.pk, "bell") == queue_module.claim_of("bell", 2)
+    assert queue_module.claim_of("bell", 1) != queue_module.claim_of("bell", 2)
 
 
 def test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up(mine: Submission) -> None:
     held(mine, seconds=3600)
-    assert claims.take(mine.pk) is not None
+    assert queue_module.take(mine.pk) is not None
 
 
 def test_a_worker_whose_clock_is_wrong_steals_nothing(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,15 +228,15 @@ def test_a_worker_whose_clock_is_wrong_steals_nothing(mine: Submission, monkeypa
     real = timezone.now
     for hours in (-1, 1):
         monkeypatch.setattr(timezone, "now", lambda shift=hours: real() + timedelta(hours=shift))
-        assert claims.take(mine.pk) is None
+        assert queue_module.take(mine.pk) is None
 
 
 def test_losing_the_lease_stops_the_scorer(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = threading.Event()
-    monkeypatch.setattr(claims, "LEASE", timedelta(seconds=0.03))
-    monkeypatch.setattr(claims, "when_lost", stopped.set)
-    monkeypatch.setattr(claims, "_extended", lambda *_: False)
-    with claims.lease_kept(mine.pk, uuid.uuid4()):
+    monkeypatch.setattr(queue_module, "LEASE", timedelta(seconds=0.03))
+    monkeypatch.setattr(queue_module, "when_lost", stopped.set)
+    monkeypatch.setattr(queue_module, "_extended", lambda *_: False)
+    with queue_module.lease_kept(mine.pk, uuid.uuid4()):
         assert stopped.wait(5)
 
 
@@ -238,12 +244,12 @@ def test_a_database_that_is_away_is_no_lost_lease(mine: Submission, monkeypatch:
     def away(*_: object, **__: object) -> None:
         raise OperationalError("the server closed the connection")
 
-    claim = claims.take(mine.pk)
+    claim = queue_module.take(mine.pk)
     assert claim is not None
-    assert claims._extended(mine.pk, claim)
-    assert not claims._extended(mine.pk, uuid.uuid4())
+    assert queue_module._extended(mine.pk, claim)
+    assert not queue_module._extended(mine.pk, uuid.uuid4())
     monkeypatch.setattr(Submission.objects, "filter", away)
-    assert claims._extended(mine.pk, uuid.uuid4())
+    assert queue_module._extended(mine.pk, uuid.uuid4())
 
 
 # --- what dies --------------------------------------------------------------------------------------------------
@@ -251,7 +257,7 @@ def test_a_database_that_is_away_is_no_lost_lease(mine: Submission, monkeypatch:
 
 def died(submission: Submission, bell: str, error: BaseException | None = None) -> None:
     """A worker that `bell` woke claims the file, dies, and Celery says so twice."""
-    assert claims.take(submission.pk, bell)
+    assert queue_module.take(submission.pk, bell)
     for _ in range(2):
         tasks._take_back(task_id=bell, exception=error or WorkerLostError("signal 9"))
 
@@ -261,14 +267,14 @@ def test_what_a_dead_scorer_held_is_rung_for_at_once_and_counted_once(mine: Subm
     assert again(mine).lease_until is None
     assert (mine.tries, mine.deaths) == (1, 1)
     assert bells == [str(mine.pk)]
-    assert scoring.score(mine.pk) == "scored"
+    assert score.score(mine.pk) == "scored"
 
 
 def test_after_three_deaths_a_file_fails_and_its_attempt_comes_back(mine: Submission, bells: list[str]) -> None:
     for bell in "abc":
         died(mine, bell)
     assert again(mine).status == "failed"
-    assert mine.failure == claims.OUR_FAULT
+    assert mine.failure == queue_module.OUR_FAULT
     assert DailyAttempts.objects.get().used == 0
     assert len(bells) == 2
 
@@ -282,13 +288,13 @@ def test_a_file_that_took_too_long_fails_with_the_seconds(mine: Submission, sett
 
 
 def test_an_ordinary_error_of_a_task_takes_nothing_back(mine: Submission) -> None:
-    assert claims.take(mine.pk, "one")
+    assert queue_module.take(mine.pk, "one")
     tasks._take_back(task_id="one", exception=ValueError("a bug"))
     assert again(mine).claim is not None
 
 
 def test_a_death_after_the_file_was_finished_changes_nothing(mine: Submission) -> None:
-    assert scoring.score(mine.pk, bell="one") == "scored"
+    assert score.score(mine.pk, bell="one") == "scored"
     tasks._take_back(task_id="one", exception=WorkerLostError("signal 9"))
     assert (again(mine).status, mine.deaths) == ("scored", 0)
 
@@ -297,14 +303,14 @@ def test_what_a_worker_has_in_hand_when_it_is_stopped_costs_no_try(
     mine: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker that goes on nevertheless writes nothing, and whoever comes next begins with a first try."""
-    claim = claims.take(mine.pk, "one")
+    claim = queue_module.take(mine.pk, "one")
     assert claim is not None
     monkeypatch.setattr(tasks, "active_requests", [SimpleNamespace(id="of a sweep"), SimpleNamespace(id="one")])
     for _ in range(2):
         tasks.put_back_all()
         assert (again(mine).claim, mine.lease_until, mine.tries, mine.deaths) == (None, None, 0, 0)
-    assert not claims._extended(mine.pk, claim)
-    assert scoring.score(mine.pk, bell="two") == "scored"
+    assert not queue_module._extended(mine.pk, claim)
+    assert score.score(mine.pk, bell="two") == "scored"
     tasks.put_back_all()
     assert (again(mine).status, mine.tries) == ("scored", 1)
 
@@ -317,16 +323,16 @@ def test_files_are_put_back_before_up_ends_their_worker() -> None:
 
 
 def test_a_result_waits_for_the_database(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, failures = scoring._finish, [OperationalError("away")] * 3
-    monkeypatch.setattr(scoring, "FIRST_PAUSE", 0.001)
+    real, failures = score._finish, [OperationalError("away")] * 3
+    monkeypatch.setattr(score, "FIRST_PAUSE", 0.001)
 
     def finish(*arguments: Any) -> str:
         if failures:
             raise failures.pop()
         return real(*arguments)
 
-    monkeypatch.setattr(scoring, "_finish", finish)
-    assert scoring.score(mine.pk) == "scored"
+    monkeypatch.setattr(score, "_finish", finish)
+    assert score.score(mine.pk) == "scored"
     assert Score.objects.count() == 2
 
 
@@ -336,11 +342,11 @@ def test_a_database_that_stays_away_is_not_waited_for_without_end(
     def finish(*_: Any) -> str:
         raise OperationalError("away")
 
-    monkeypatch.setattr(scoring, "_finish", finish)
-    monkeypatch.setattr(scoring, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(scoring, "FINISH_WITHIN", 0.01)
+    monkeypatch.setattr(score, "_finish", finish)
+    monkeypatch.setattr(score, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(score, "FINISH_WITHIN", 0.01)
     with pytest.raises(OperationalError):
-        scoring.score(mine.pk)
+        score.score(mine.pk)
     assert again(mine).status == "pending"
 
 
@@ -381,8 +387,8 @@ def test_ada_gets_one_letter_an_hour(
     for submission in (mine, second):
         Submission.objects.filter(pk=submission.pk).update(tries=5)
     with django_capture_on_commit_callbacks(execute=True):
-        claims.give_up_the_spent()
-    telling.send_due()
+        queue_module.give_up_the_spent()
+    emails.send_due()
     (letter,) = mail.outbox
     assert letter.to == ["ada@example.org"]
     assert "https://class.example/host/pets/submissions/?status=failed" in letter.body
@@ -394,18 +400,18 @@ def test_without_a_mail_server_ada_reads_it_on_her_pages_alone(
 ) -> None:
     Submission.objects.filter(pk=mine.pk).update(tries=5)
     with django_capture_on_commit_callbacks(execute=True):
-        claims.give_up_the_spent()
-    telling.send_due()
+        queue_module.give_up_the_spent()
+    emails.send_due()
     assert mail.outbox == []
     client.force_login(ada)
     assert "A submission failed" in client.get("/notifications/").content.decode()
     assert "1 file could not be scored through our fault" in client.get("/host/pets/").content.decode()
-    assert claims.OUR_FAULT in client.get("/host/pets/submissions/?status=failed").content.decode()
+    assert queue_module.OUR_FAULT in client.get("/host/pets/submissions/?status=failed").content.decode()
 
 
 def test_invalid_files_are_nobodys_letter(pets: Competition, bo: User, settings: LazySettings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     enter(pets, bo)
-    assert telling.tell_hosts(hand_in(pets, bo, b"id,label\n1,cat\n").pk) is False
-    telling.send_due()
+    assert failures_module.tell_hosts(hand_in(pets, bo, b"id,label\n1,cat\n").pk) is False
+    emails.send_due()
     assert mail.outbox == []

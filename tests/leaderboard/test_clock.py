@@ -9,8 +9,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard.models import Competition, User, clock
-from leaderboard.models.clock import database_now, one_moment
+from leaderboard.accounts.models import User
+from leaderboard.common import clock
+from leaderboard.common.clock import database_now, one_moment
+from leaderboard.competitions.models import Competition
 
 CLOCK = "clock_timestamp"
 

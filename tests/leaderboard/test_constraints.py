@@ -11,33 +11,28 @@ from django.apps import apps
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard.models import (
+from leaderboard.accounts.models import User
+from leaderboard.classroom.models import RoleInvitation, RosterEntry
+from leaderboard.competitions.models import (
     Baseline,
     Competition,
     DailyAttempts,
     DataFile,
-    Grade,
-    GradeRelease,
     Grant,
     GroundTruth,
     Membership,
     MergeOffer,
-    Notice,
-    NoticeChoice,
     Refusal,
-    RoleInvitation,
-    RosterEntry,
     Score,
     Standing,
     Submission,
     Team,
     TeamOrigin,
     TruthDraft,
-    User,
-    Webhook,
-    WebhookMessage,
-    Worker,
 )
+from leaderboard.grades.models import Grade, GradeRelease
+from leaderboard.notifications.models import Notice, NoticeChoice, Webhook, WebhookMessage
+from leaderboard.operations.models import Worker
 from tests.conftest import answers, enter, hand_in
 
 TODAY = timezone.now().date()
@@ -183,7 +178,8 @@ def test_the_database_refuses(name: str, scored: None) -> None:
 def test_no_constraint_is_without_an_offence() -> None:
     stated = {
         constraint.name
-        for model in apps.get_app_config("leaderboard").get_models()
+        for model in apps.get_models()
+        if model.__module__.startswith("leaderboard.")
         for constraint in model._meta.constraints
     }
     assert stated == OFFENCES.keys()

@@ -14,9 +14,13 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, invariants, ranking
-from leaderboard.management import demo as demos
-from leaderboard.models import Competition, DataFile, Membership, Score, Split, Submission, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, DataFile, Membership, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards, standings
+from leaderboard.competitions.services import competitions, folders, publishing
+from leaderboard.operations import consistency
+from leaderboard.operations import demo as demo_module
 from tests.conftest import person
 
 pytestmark = pytest.mark.thorough
@@ -27,7 +31,7 @@ CONSTANTS = {"healthy": 0.248, "scab": 0.289, "scab healthy": 0.361, "healthy sc
 
 @pytest.fixture(autouse=True)
 def log_levels() -> Iterator[None]:
-    log = logging.getLogger("leaderboard.tasks")
+    log = logging.getLogger("leaderboard.competitions.tasks")
     level = log.level
     yield
     log.setLevel(level)
@@ -57,7 +61,7 @@ def test_the_demo_tells_its_three_stories() -> None:
     # The five constant answers of the notebook, averaged over rows.
     assert {name: round(overall(LEAVES, name), 3) for name in CONSTANTS} == CONSTANTS
     leaves = Competition.objects.get(slug=LEAVES)
-    board = ranking.board(leaves, Split.PUBLIC, at=timezone.now())
+    board = boards.board(leaves, Split.PUBLIC, at=timezone.now())
     assert {row.name: row.value for row in board.rows} == pytest.approx(CONSTANTS, abs=0.005)
     assert leaves.ground_truth is not None
     assert leaves.ground_truth.rows == 18_632
@@ -65,16 +69,16 @@ def test_the_demo_tells_its_three_stories() -> None:
     assert (leaves.is_listed, leaves.needs_code) == (True, False)
 
     # A class of 24 teams, all ranked on an open private board, between three baselines.
-    finished = Competition.objects.get(slug=demos.CLASS)
+    finished = Competition.objects.get(slug=demo_module.CLASS)
     assert finished.state(timezone.now()) == "revealed"
-    rows = ranking.board(finished, Split.PRIVATE, at=timezone.now()).rows
+    rows = boards.board(finished, Split.PRIVATE, at=timezone.now()).rows
     assert {row.name for row in rows if not row.is_baseline} == {team.name for team in finished.teams.all()}
-    assert [row.rank for row in rows if row.rank is not None] == list(range(1, demos.TEAMS + 1))
+    assert [row.rank for row in rows if row.rank is not None] == list(range(1, demo_module.TEAMS + 1))
     assert Membership.objects.count() == User.objects.filter(memberships__isnull=False).distinct().count()
     assert sum(row.is_baseline for row in rows) == 3
     assert any(row.movement for row in rows)
     assert any(not row.is_picked_by_system for row in rows if not row.is_baseline)
-    assert ranking.differences(finished.ground_truth) == []  # type: ignore[arg-type]
+    assert standings.differences(finished.ground_truth) == []  # type: ignore[arg-type]
     files = finished.submissions.filter(team__isnull=False)
     assert files.filter(status="invalid").count() >= 2
     assert not files.exclude(status__in=["scored", "invalid"]).exists()
@@ -82,7 +86,7 @@ def test_the_demo_tells_its_three_stories() -> None:
     assert all(2 <= files.filter(team=team).count() <= 8 for team in finished.teams.all())
 
     # Nothing that an operator is told about every night.
-    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
+    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
 
     # The third opens in a week; its files are locked until then.
     later = Competition.objects.get(slug="bike-rides")
@@ -105,7 +109,7 @@ def test_a_second_demo_changes_nothing_and_remove_leaves_nothing_behind(settings
     assert User.objects.filter(username="demo-lucia.moretti").exists()
     for competition in Competition.objects.all():
         assert competition.ground_truth is not None
-        hosting.sample_of(competition.ground_truth)
+        publishing.sample_of(competition.ground_truth)
 
     assert demo("--remove").startswith("Removed 3")
     assert not Competition.objects.exists()
@@ -129,8 +133,10 @@ def test_without_a_worker_the_files_wait_and_the_command_says_so() -> None:
 @pytest.mark.django_db
 def test_an_interrupted_demo_is_made_again_and_a_competition_of_ours_is_left_alone(ada: User) -> None:
     now = timezone.now()
-    ours = hosting.create(user=ada, slug="bike-rides", title="Ours", opens_at=now, closes_at=now + timedelta(days=1))
-    half = hosting.import_folder(demos.FOLDER / LEAVES, user=demos.demo_user(demos.HOST))
+    ours = competitions.create(
+        user=ada, slug="bike-rides", title="Ours", opens_at=now, closes_at=now + timedelta(days=1)
+    )
+    half = folders.import_folder(demo_module.FOLDER / LEAVES, user=demo_module.demo_user(demo_module.HOST))
     assert half.launched_at is None
     assert "“Ours” is there already" in demo("--teams", "2")
     assert Competition.objects.get(slug=LEAVES).launched_at is not None
@@ -140,7 +146,7 @@ def test_an_interrupted_demo_is_made_again_and_a_competition_of_ours_is_left_alo
 
 @pytest.mark.django_db
 def test_a_stranger_reads_the_demo_but_gets_no_file_of_the_upcoming_one() -> None:
-    demos.make_one("bike-rides")
+    demo_module.make_one("bike-rides")
     client = Client()
     assert client.get("/c/bike-rides/").status_code == 200
     response = client.get("/c/bike-rides/data/files/train.csv")

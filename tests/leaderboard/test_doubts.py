@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from leaderboard import ranking
-from leaderboard.models import Competition, GroundTruth, Score, Split, Submission, Team, Uncertainty
-from leaderboard.ranking import boards
+from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission, Team, Uncertainty
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards, standings
 from tests.leaderboard.test_ranking import scored, teams
 
 NOISE = np.random.default_rng(11).normal(size=(400, 200))
@@ -34,12 +34,12 @@ def standing(competition: Competition, values: list[float], *, without: tuple[in
         if number not in without:
             doubted(submission, number)
     competition.refresh_from_db()
-    ranking.rebuild(GroundTruth.objects.get())
+    standings.rebuild(GroundTruth.objects.get())
     return made
 
 
 def ties(competition: Competition, page: int = 1) -> list[tuple[str, int | None]]:
-    found = ranking.board(competition, Split.PUBLIC, page=page, at=timezone.now())
+    found = boards.board(competition, Split.PUBLIC, page=page, at=timezone.now())
     return [(row.name, row.doubt.tied_from if row.doubt else None) for row in found.rows]
 
 
@@ -64,7 +64,7 @@ def test_a_board_without_exact_scores_says_nothing_that_follows_from_them(pets: 
     Competition.objects.update(board_mode=mode, board_step=0.1)
     standing(pets, [0.9, 0.899])
     assert [tied for _, tied in ties(pets)] == [None, None]
-    found = ranking.board(pets, Split.PUBLIC, at=timezone.now())
+    found = boards.board(pets, Split.PUBLIC, at=timezone.now())
     assert [row.doubt for row in found.rows] == [None, None]
 
 
@@ -79,5 +79,5 @@ def test_a_private_doubt_is_no_part_of_the_public_board(pets: Competition) -> No
     for number, team in enumerate((first, second)):
         doubted(scored(team, 0.9 - number / 1000), number, split=Split.PRIVATE)
     pets.refresh_from_db()
-    ranking.rebuild(GroundTruth.objects.get())
-    assert [row.doubt for row in ranking.board(pets, Split.PUBLIC, at=timezone.now()).rows] == [None, None]
+    standings.rebuild(GroundTruth.objects.get())
+    assert [row.doubt for row in boards.board(pets, Split.PUBLIC, at=timezone.now()).rows] == [None, None]

@@ -10,11 +10,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from leaderboard import hosting
-from leaderboard.hosting.folders import PLAIN_FIELDS, TIMES, TIMES_IF_ANY
-from leaderboard.hosting.setting_up import EDITABLE
-from leaderboard.models import Competition, Standing, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, Standing
+from leaderboard.competitions.services import boards, competitions, data_files, folders
+from leaderboard.competitions.services.competitions import EDITABLE
+from leaderboard.competitions.services.folders import PLAIN_FIELDS, TIMES, TIMES_IF_ANY
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
 
 TOML = """
@@ -91,14 +92,14 @@ def test_export_then_import_gives_an_equal_competition(ada: User, tmp_path: Path
         shows_sections=True,
         teams_close_at=timezone.now() + timedelta(hours=3),
     )
-    hosting.add_data_file(
+    data_files.add_data_file(
         competition=first, file_name="train.csv", chunks=[b"id,x\n90,1\n"], description="What to learn from"
     )
     for name in ("Constant", "Second"):
-        hosting.add_baseline(competition=first, user=ada, name=name, file_name="guess.csv", chunks=[answers()])
+        boards.add_baseline(competition=first, user=ada, name=name, file_name="guess.csv", chunks=[answers()])
     call_command("export_competition", "pets", str(tmp_path / "out"), stdout=io.StringIO())
     before = facts_of(first)
-    hosting.remove(competition=first)
+    competitions.remove(competition=first)
 
     bring_in(tmp_path / "out")
     assert facts_of(Competition.objects.get()) == before
@@ -112,9 +113,9 @@ def test_whatever_ada_can_set_goes_along() -> None:
 
 def test_a_parameter_without_value_survives_the_way_out_and_in(ada: User, tmp_path: Path) -> None:
     first = make_competition(ada, metric="multilabel_f1", params={"separator": ""})
-    hosting.export_folder(first, tmp_path / "out")
-    hosting.remove(competition=first)
-    again = hosting.import_folder(tmp_path / "out", user=ada).ground_truth
+    folders.export_folder(first, tmp_path / "out")
+    competitions.remove(competition=first)
+    again = folders.import_folder(tmp_path / "out", user=ada).ground_truth
     assert again is not None
     assert again.params == {"separator": None, "average": "samples", "beta": 1.0}
 

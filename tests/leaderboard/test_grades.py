@@ -9,28 +9,26 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from leaderboard import hosting, joining, scoring
-from leaderboard.hosting.grades import graded_people
-from leaderboard.models import (
-    AuditEntry,
-    Competition,
-    Deed,
-    Grade,
-    GradeRelease,
-    GradeRules,
-    Notice,
-    RosterEntry,
-    Submission,
-    User,
-)
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions, joining
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, competitions, pausing, publishing, truth_drafts
+from leaderboard.grades import releases, saved_rules, sheets
+from leaderboard.grades.files import graded_people
+from leaderboard.grades.models import Grade, GradeRelease, GradeRules
+from leaderboard.notifications.models import Notice
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 RULES: dict[str, Any] = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 1.0}], "title": "Pets"}
 
 
-def sheet_of(competition: Competition) -> hosting.GradeSheet:
+def sheet_of(competition: Competition) -> sheets.GradeSheet:
     competition.refresh_from_db()
-    return hosting.grade_sheet(competition, at=timezone.now())
+    return sheets.grade_sheet(competition, at=timezone.now())
 
 
 def grades(competition: Competition) -> dict[str, float | None]:
@@ -42,14 +40,14 @@ def reasons(competition: Competition) -> dict[str, str]:
 
 
 def add_baseline(competition: Competition, name: str, **wrong: int) -> None:
-    made = hosting.add_baseline(
+    made = boards.add_baseline(
         competition=competition, user=None, name=name, file_name="b.csv", chunks=[answers(**wrong)]
     )
-    scoring.score(made.pk)
+    score.score(made.pk)
 
 
 def set_rules(competition: Competition, **values: Any) -> None:
-    hosting.set_grade_rules(competition=competition, values={**RULES, **values}, user=None)
+    saved_rules.set_grade_rules(competition=competition, values={**RULES, **values}, user=None)
 
 
 def test_before_the_deadline_public_scores_are_a_look_ahead_and_then_private_ones_decide(
@@ -104,7 +102,7 @@ def test_points_follow_a_baseline_when_its_score_changes(pets: Competition, bo: 
 def test_a_baseline_that_is_gone_stops_grading_with_its_name(pets: Competition, bo: User) -> None:
     add_baseline(pets, "Guess", private=3)
     set_rules(pets, steps=[{"points": 60, "baseline": "Guess"}])
-    hosting.remove_baseline(baseline=pets.baselines.get())
+    boards.remove_baseline(baseline=pets.baselines.get())
     sheet = sheet_of(pets)
     assert sheet.faults == ("The baseline “Guess” is not there any more, or has no score yet.",)
     assert sheet.rows == ()
@@ -120,7 +118,7 @@ def test_a_late_file_loses_its_percents_for_each_day_begun(pets: Competition, bo
     enter(pets, bo)
     file = hand_in(pets, bo, answers())
     close(pets)
-    hosting.change(competition=pets, allows_late=True)
+    competitions.change(competition=pets, allows_late=True)
     late(file, pets, hours=25)
     set_rules(pets)
     assert grades(pets) == {"bo": None}
@@ -153,11 +151,11 @@ def test_percentiles_count_the_teams_that_are_better(pets: Competition, bo: User
 
 
 def test_what_we_propose_follows_from_two_baselines_and_otherwise_from_shares(pets: Competition) -> None:
-    rules, is_saved = hosting.grade_rules(pets)
+    rules, is_saved = saved_rules.grade_rules(pets)
     assert (rules.method, is_saved) == ("percentile", False)
     add_baseline(pets, "Weak", public=3)
     add_baseline(pets, "Strong", public=1)
-    rules, is_saved = hosting.grade_rules(pets)
+    rules, is_saved = saved_rules.grade_rules(pets)
     assert [(step.baseline, step.points) for step in rules.steps] == [("Weak", 60), ("Strong", 100)]
     assert not is_saved
     assert sheet_of(pets).faults == ()
@@ -166,16 +164,16 @@ def test_what_we_propose_follows_from_two_baselines_and_otherwise_from_shares(pe
 def test_a_change_of_the_rules_is_written_to_the_trail_and_saving_the_same_again_is_not(
     pets: Competition, ada: User
 ) -> None:
-    hosting.set_grade_rules(competition=pets, values=RULES, user=ada)
-    hosting.set_grade_rules(competition=pets, values=RULES, user=ada)
-    hosting.set_grade_rules(competition=pets, values={**RULES, "minimum": 20}, user=ada)
+    saved_rules.set_grade_rules(competition=pets, values=RULES, user=ada)
+    saved_rules.set_grade_rules(competition=pets, values=RULES, user=ada)
+    saved_rules.set_grade_rules(competition=pets, values={**RULES, "minimum": 20}, user=ada)
     first, second = AuditEntry.objects.filter(deed=Deed.GRADE_RULES_CHANGED).order_by("number")
     assert (json.loads(second.before), json.loads(second.after)) == ({"minimum": 0.0}, {"minimum": 20})
     assert first.by == ada.pk
 
 
 def test_rules_that_cannot_grade_are_not_saved(pets: Competition) -> None:
-    with pytest.raises(hosting.CannotHost) as refused:
+    with pytest.raises(competitions.CannotHost) as refused:
         set_rules(pets, minimum=200, steps=[])
     assert len(refused.value.details) == 2
     assert not GradeRules.objects.exists()
@@ -185,8 +183,8 @@ def test_nothing_is_released_before_the_private_board_is_open(pets: Competition,
     enter(pets, bo)
     hand_in(pets, bo, answers())
     close(pets)
-    with pytest.raises(hosting.CannotHost) as refused:
-        hosting.release_grades(competition=pets, user=None)
+    with pytest.raises(competitions.CannotHost) as refused:
+        releases.release_grades(competition=pets, user=None)
     assert refused.value.details == [
         "Save the grade rules first.",
         "Open the private board first: the reasons of a grade tell private scores.",
@@ -199,10 +197,10 @@ def test_nothing_is_released_while_a_file_waits_for_its_score(pets: Competition,
     enter(pets, bo)
     file = hand_in(pets, bo, answers())
     close(pets)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     Submission.objects.filter(pk=file.pk).update(status="pending", finished_at=None)
-    with pytest.raises(hosting.CannotHost) as refused:
-        hosting.release_grades(competition=pets, user=None)
+    with pytest.raises(competitions.CannotHost) as refused:
+        releases.release_grades(competition=pets, user=None)
     assert refused.value.details == ["Files still wait for their score: 1."]
 
 
@@ -213,13 +211,13 @@ def test_released_grades_stay_as_they_were_told_until_they_are_released_again(
     enter(pets, bo)
     hand_in(pets, bo, answers(private=3))
     close(pets)
-    hosting.reveal(competition=pets)
-    hosting.release_grades(competition=pets, user=ada)
+    boards.reveal(competition=pets)
+    releases.release_grades(competition=pets, user=ada)
     set_rules(pets, minimum=75)
     (row,) = sheet_of(pets).rows
     assert row.released is not None
     assert (row.mark.points, row.released.points, row.final.points, row.is_changed) == (75, 50, 50, True)
-    hosting.release_grades(competition=pets, user=ada)
+    releases.release_grades(competition=pets, user=ada)
     (row,) = sheet_of(pets).rows
     assert (row.final.points, row.is_changed) == (75, False)
     assert [(notice.kind, notice.link) for notice in Notice.objects.filter(user=bo, kind="grade")] == [
@@ -233,12 +231,12 @@ def test_grades_can_be_withdrawn_and_both_deeds_are_in_the_trail(pets: Competiti
     set_rules(pets)
     enter(pets, bo)
     close(pets)
-    hosting.reveal(competition=pets)
-    hosting.release_grades(competition=pets, user=ada)
-    hosting.withdraw_grades(competition=pets, user=ada)
+    boards.reveal(competition=pets)
+    releases.release_grades(competition=pets, user=ada)
+    releases.withdraw_grades(competition=pets, user=ada)
     assert sheet_of(pets).release is None
-    with pytest.raises(hosting.CannotHost, match="No grades are released"):
-        hosting.withdraw_grades(competition=pets, user=ada)
+    with pytest.raises(competitions.CannotHost, match="No grades are released"):
+        releases.withdraw_grades(competition=pets, user=ada)
     deeds = AuditEntry.objects.filter(competition=pets.pk).order_by("-number").values_list("deed", flat=True)[:2]
     assert list(deeds) == ["grades_withdrawn", "grades_released"]
 
@@ -248,7 +246,7 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
     set_rules(pets)
     enter(pets, bo)
     hand_in(pets, bo, answers())
-    hosting.draft_truth(
+    truth_drafts.draft_truth(
         competition=pets,
         metric="error_rate",
         params={},
@@ -260,10 +258,10 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
             ).encode()
         ],
     )
-    candidate = hosting.publish(competition=pets, user=ada)
-    scoring.rescore(candidate.pk)
+    candidate = publishing.publish(competition=pets, user=ada)
+    score.rescore(candidate.pk)
     pets.refresh_from_db()
-    then = hosting.grade_sheet(pets, at=timezone.now(), ground_truth=candidate)
+    then = sheets.grade_sheet(pets, at=timezone.now(), ground_truth=candidate)
     assert then.faults == ("0.5 (50) is at least as good as 1 (100), but is not worth as much.",)
     assert grades(pets) == {"bo": 100}
 
@@ -272,8 +270,8 @@ def test_a_deleted_account_takes_its_grade_along(pets: Competition, bo: User) ->
     set_rules(pets)
     enter(pets, bo)
     close(pets)
-    hosting.reveal(competition=pets)
-    hosting.release_grades(competition=pets, user=None)
+    boards.reveal(competition=pets)
+    releases.release_grades(competition=pets, user=None)
     bo.delete()
     assert not Grade.objects.exists()
 
@@ -282,9 +280,9 @@ def test_deleting_a_competition_takes_rules_and_grades_along(pets: Competition, 
     set_rules(pets)
     enter(pets, bo)
     close(pets)
-    hosting.reveal(competition=pets)
-    hosting.release_grades(competition=pets, user=None)
-    hosting.remove(competition=pets)
+    boards.reveal(competition=pets)
+    releases.release_grades(competition=pets, user=None)
+    competitions.remove(competition=pets)
     assert not Grade.objects.exists()
     assert not GradeRules.objects.exists()
 
@@ -298,7 +296,7 @@ def test_a_disqualified_team_gets_zero_with_the_reason_and_is_nobodys_measure(
         hand_in(pets, someone, answers(private=wrong))
     close(pets)
     assert grades(pets) == {"bo": 100, "cy": 0}
-    hosting.disqualify(team=bo.memberships.get().team, user=ada, reason="Shared a file.")
+    extensions.disqualify(team=bo.memberships.get().team, user=ada, reason="Shared a file.")
     assert grades(pets) == {"bo": 0, "cy": 100}
     assert reasons(pets)["bo"] == "Disqualified, so 0: Shared a file."
 
@@ -308,7 +306,7 @@ def test_a_hidden_file_counts_for_nothing(pets: Competition, ada: User, bo: User
     enter(pets, bo)
     best, _ = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(private=3))
     assert reasons(pets)["bo"].endswith("2 valid files, 10 more: 110; at most 100")
-    hosting.hide_submission(submission=best, user=ada, reason="Somebody else's.")
+    pausing.hide_submission(submission=best, user=ada, reason="Somebody else's.")
     close(pets)
     assert reasons(pets)["bo"].startswith(
         "private score 0.5 lies between 0.5 (50) and 1 (100): 50; 1 valid file in time; the points"
@@ -324,7 +322,7 @@ def test_days_late_are_counted_from_the_deadline_that_the_team_was_given(
     close(pets)
     late(file, pets, hours=50)
     assert grades(pets) == {"bo": 70}
-    hosting.grant(team=team, user=ada, closes_at=pets.closes_at + timedelta(hours=48), reason="Ill.")
+    extensions.grant(team=team, user=ada, closes_at=pets.closes_at + timedelta(hours=48), reason="Ill.")
     late(file, pets, hours=50)
     assert grades(pets) == {"bo": 90}
 

@@ -10,8 +10,10 @@ from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard import grading
-from leaderboard.grading import Anchor, BadRules, Field, File, Method, Rules, Step, Work
+from leaderboard.grades import marks as marks_module
+from leaderboard.grades import reasons
+from leaderboard.grades.marks import Anchor, Field, File, Work
+from leaderboard.grades.rules import BadRules, Method, Rules, Step
 from tests.web.languages import CODE, second_language
 
 FINITE = st.floats(-1e300, 1e300)
@@ -39,7 +41,7 @@ def grading_cases(draw: st.DrawFn) -> tuple[Rules, Field]:
         participation_files=draw(st.integers(1, 5)),
         late_percent=draw(st.floats(0, 100)),
     )
-    anchors = grading.anchors_of(rules, {}, higher_is_better=higher)
+    anchors = marks_module.anchors_of(rules, {}, higher_is_better=higher)
     return rules, Field(anchors, tuple(draw(st.lists(FINITE, max_size=8))), higher, "private")
 
 
@@ -49,7 +51,7 @@ def test_a_better_score_never_gives_fewer_points(
 ) -> None:
     rules, field = case
     worse, better = (other, one) if field.better(one, other) else (one, other)
-    low, high = (grading.mark(rules, field, Work((File(value, days),), valid)).points for value in (worse, better))
+    low, high = (marks_module.mark(rules, field, Work((File(value, days),), valid)).points for value in (worse, better))
     assert low is not None
     assert high is not None
     assert low <= high
@@ -67,8 +69,8 @@ def test_points_lie_between_the_fewest_and_the_most_and_are_the_same_each_time(
     case: tuple[Rules, Field], value: float, days: int, valid: int
 ) -> None:
     rules, field = case
-    mark = grading.mark(rules, field, Work((File(value, days),), valid))
-    assert mark == grading.mark(rules, field, Work((File(value, days),), valid))
+    mark = marks_module.mark(rules, field, Work((File(value, days),), valid))
+    assert mark == marks_module.mark(rules, field, Work((File(value, days),), valid))
     assert mark.points is not None
     # Rounding may go below a fewest that has more decimals than the points.
     assert rules.minimum - 0.5 * 10**-rules.decimals <= mark.points <= rules.max_points
@@ -77,7 +79,7 @@ def test_points_lie_between_the_fewest_and_the_most_and_are_the_same_each_time(
 @given(grading_cases(), FINITE, st.integers(0, 30), st.integers(0, 30))
 def test_a_later_file_never_gives_more_points(case: tuple[Rules, Field], value: float, days: int, more: int) -> None:
     rules, field = case
-    early, late = (grading.mark(rules, field, Work((File(value, d),))).points for d in (days, days + more))
+    early, late = (marks_module.mark(rules, field, Work((File(value, d),))).points for d in (days, days + more))
     assert early is not None
     assert late is not None
     assert late <= early
@@ -86,8 +88,8 @@ def test_a_later_file_never_gives_more_points(case: tuple[Rules, Field], value: 
 @given(grading_cases(), st.lists(st.builds(File, FINITE, st.integers(0, 9)), min_size=1, max_size=4), FINITE)
 def test_one_more_file_never_costs_points(case: tuple[Rules, Field], files: list[File], value: float) -> None:
     rules, field = case
-    before = grading.mark(rules, field, Work(tuple(files))).points
-    after = grading.mark(rules, field, Work((*files, File(value, 3)))).points
+    before = marks_module.mark(rules, field, Work(tuple(files))).points
+    after = marks_module.mark(rules, field, Work((*files, File(value, 3)))).points
     assert before is not None
     assert after is not None
     assert before <= after
@@ -103,8 +105,8 @@ def linear(**changes: object) -> Rules:
     return Rules.of(values)
 
 
-def marked(rules: Rules, *files: File, valid: int = 1, values: tuple[float, ...] = ()) -> grading.Mark:
-    return grading.mark(rules, Field(TWO, values, board="private"), Work(files, valid))
+def marked(rules: Rules, *files: File, valid: int = 1, values: tuple[float, ...] = ()) -> marks_module.Mark:
+    return marks_module.mark(rules, Field(TWO, values, board="private"), Work(files, valid))
 
 
 def test_bo_reads_how_his_points_came_about() -> None:
@@ -116,7 +118,7 @@ def test_bo_reads_how_his_points_came_about() -> None:
     )
 
 
-def said(mark: grading.Mark) -> tuple[float | None, str]:
+def said(mark: marks_module.Mark) -> tuple[float | None, str]:
     return mark.points, mark.words
 
 
@@ -141,8 +143,8 @@ def test_thresholds_give_the_points_of_the_best_baseline_reached() -> None:
 
 def test_where_lower_is_better_the_smaller_score_gets_more() -> None:
     rules = Rules.of({"steps": [{"points": 100, "score": 1.0}, {"points": 50, "score": 3.0}]})
-    field = Field(grading.anchors_of(rules, {}, higher_is_better=False), higher_is_better=False)
-    marks = [grading.mark(rules, field, Work((File(value),))).points for value in (0.5, 1.0, 2.0, 3.0, 3.1)]
+    field = Field(marks_module.anchors_of(rules, {}, higher_is_better=False), higher_is_better=False)
+    marks = [marks_module.mark(rules, field, Work((File(value),))).points for value in (0.5, 1.0, 2.0, 3.0, 3.1)]
     assert marks == [100, 100, 75, 50, 0]
 
 
@@ -207,13 +209,13 @@ def test_without_a_file_there_is_no_grade_or_zero_as_the_host_chose() -> None:
 
 def test_a_disqualified_team_gets_zero_with_the_reason_whatever_it_scored() -> None:
     work = Work((File(0.95),), 3, disqualified="shared files")
-    assert said(grading.mark(linear(minimum=30), Field(TWO), work)) == (0, "Disqualified, so 0: shared files")
+    assert said(marks_module.mark(linear(minimum=30), Field(TWO), work)) == (0, "Disqualified, so 0: shared files")
 
 
 def test_halves_are_rounded_up_as_people_do() -> None:
     rules = Rules.of({"steps": [{"points": 72.45, "score": 0.5}]})
-    field = Field(grading.anchors_of(rules, {}, higher_is_better=True))
-    assert grading.mark(rules, field, Work((File(0.5),))).points == 72.5
+    field = Field(marks_module.anchors_of(rules, {}, higher_is_better=True))
+    assert marks_module.mark(rules, field, Work((File(0.5),))).points == 72.5
 
 
 @pytest.mark.parametrize(
@@ -246,26 +248,26 @@ def test_rules_that_cannot_grade_say_why(values: dict[str, object], fault: str) 
 
 def test_a_baseline_without_a_score_is_named() -> None:
     with pytest.raises(BadRules, match="“B” is not there any more"):
-        grading.anchors_of(linear(), {"Baseline A": 0.8, "B": None}, higher_is_better=True)
+        marks_module.anchors_of(linear(), {"Baseline A": 0.8, "B": None}, higher_is_better=True)
 
 
 def test_a_better_baseline_that_is_worth_less_is_refused() -> None:
     with pytest.raises(BadRules, match=r"Baseline A 0\.95 \(60\) is at least as good as B 0\.9 \(90\)"):
-        grading.anchors_of(linear(), {"Baseline A": 0.95, "B": 0.9}, higher_is_better=True)
+        marks_module.anchors_of(linear(), {"Baseline A": 0.95, "B": 0.9}, higher_is_better=True)
     with pytest.raises(BadRules, match="are the same score"):
-        grading.anchors_of(linear(), {"Baseline A": 0.9, "B": 0.9}, higher_is_better=True)
+        marks_module.anchors_of(linear(), {"Baseline A": 0.9, "B": 0.9}, higher_is_better=True)
 
 
 @given(grading_cases(), FINITE, st.integers(0, 40), st.integers(0, 6))
 def test_a_kept_reason_says_what_it_said(case: tuple[Rules, Field], value: float, days: int, valid: int) -> None:
     rules, field = case
-    mark = grading.mark(rules, field, Work((File(value, days),), valid))
+    mark = marks_module.mark(rules, field, Work((File(value, days),), valid))
     kept = json.loads(json.dumps([reason.as_json() for reason in mark.reasons]))
-    assert [str(grading.Reason.of(one)) for one in kept] == [str(reason) for reason in mark.reasons]
+    assert [str(reasons.Reason.of(one)) for one in kept] == [str(reason) for reason in mark.reasons]
 
 
 def test_a_sentence_kept_by_an_earlier_version_is_told_as_it_is() -> None:
-    assert str(grading.Reason.of("privat 0,5 → 50 % davon")) == "privat 0,5 → 50 % davon"
+    assert str(reasons.Reason.of("privat 0,5 → 50 % davon")) == "privat 0,5 → 50 % davon"
 
 
 @pytest.mark.parametrize(
@@ -283,7 +285,7 @@ def test_a_sentence_kept_by_an_earlier_version_is_told_as_it_is() -> None:
     ],
 )
 def test_every_reason_is_said_in_the_language_of_its_reader(work: Work, rules: Rules) -> None:
-    mark = grading.mark(rules, Field(TWO, (0.7,), board="private"), work)
+    mark = marks_module.mark(rules, Field(TWO, (0.7,), board="private"), work)
     assert mark.reasons
     with second_language(), translation.override(CODE):
         for reason in mark.reasons:

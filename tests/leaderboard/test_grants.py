@@ -10,24 +10,20 @@ from django.core.exceptions import ValidationError
 from django.db.models import Case, QuerySet, When
 from django.utils import timezone
 
-from leaderboard import hosting, invariants, joining, ranking, scoring, submitting
-from leaderboard.hosting import CannotHost
-from leaderboard.models import (
-    AuditEntry,
-    Competition,
-    DailyAttempts,
-    Grant,
-    Membership,
-    Notice,
-    Split,
-    Standing,
-    Submission,
-    Team,
-    User,
-    last_deadline,
-)
-from leaderboard.models.zones import in_words
-from leaderboard.ranking import revealing
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions, joining, joining_refusals, teams
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.time_zones import in_words
+from leaderboard.competitions.models import Competition, DailyAttempts, Grant, Membership, Standing, Submission, Team
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.models.extension import last_deadline
+from leaderboard.competitions.ranking import boards as boards_module
+from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, competitions, pausing, submitting
+from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.notifications.models import Notice
+from leaderboard.operations import consistency
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 
@@ -42,12 +38,12 @@ def refusal(competition: Competition, user: User) -> submitting.Refused:
 
 
 def give(membership: Membership, ada: User, **what: object) -> Grant:
-    return hosting.grant(team=membership.team, user=ada, reason="Ill last week", **what)  # type: ignore[arg-type]
+    return extensions.grant(team=membership.team, user=ada, reason="Ill last week", **what)  # type: ignore[arg-type]
 
 
 def on_the_board(competition: Competition, split: Split = Split.PUBLIC) -> list[str]:
     competition.refresh_from_db()
-    return [row.name for row in ranking.lines(competition, split)]
+    return [row.name for row in boards_module.lines(competition, split)]
 
 
 def deeds(competition: Competition) -> list[str]:
@@ -56,7 +52,7 @@ def deeds(competition: Competition) -> list[str]:
 
 def broken(*promises: int) -> list[str]:
     only = set(promises or (5, 6, 7, 8, 10))
-    return [line for verdict in invariants.verdicts(only=only) for line in verdict.examples]
+    return [line for verdict in consistency.verdicts(only=only) for line in verdict.examples]
 
 
 @pytest.fixture
@@ -97,8 +93,8 @@ def test_a_grant_taken_back_leaves_what_was_used_and_the_promises_hold(
     membership = enter(strict, bo)
     granted = give(membership, ada, extra_attempts=1)
     hand_in(strict, bo, answers()), hand_in(strict, bo, answers())
-    hosting.revoke_grant(grant=granted, user=ada)
-    hosting.revoke_grant(grant=granted, user=ada)
+    extensions.revoke_grant(grant=granted, user=ada)
+    extensions.revoke_grant(grant=granted, user=ada)
     assert submitting.allowance(membership, timezone.now()).left == 0
     assert DailyAttempts.objects.get(team=membership.team).used == 2
     assert broken() == []
@@ -110,7 +106,7 @@ def test_who_loses_an_extension_reads_which_deadline_is_left(strict: Competition
     attempts = give(membership, ada, extra_attempts=1)
     longer, shorter = give(membership, ada, closes_at=later + timedelta(days=1)), give(membership, ada, closes_at=later)
     for grant in (attempts, longer, shorter):
-        hosting.revoke_grant(grant=grant, user=ada)
+        extensions.revoke_grant(grant=grant, user=ada)
     told = list(
         Notice.objects.filter(user=bo, title__contains="taken back").order_by("pk").values_list("text", flat=True)
     )
@@ -170,10 +166,10 @@ def test_nothing_is_revealed_before_the_last_extension_ends(pets: Competition, a
     give(membership, ada, closes_at=until)
     close(pets)
     assert last_deadline(pets) == until
-    assert ranking.reveal_due(timezone.now()) == []
+    assert revealing.reveal_due(timezone.now()) == []
     with pytest.raises(CannotHost, match=f"until {until.astimezone(UTC).day} {until.astimezone(UTC):%b %Y}, "):
-        hosting.reveal(competition=pets)
-    assert ranking.reveal_due(until) == [pets]
+        boards.reveal(competition=pets)
+    assert revealing.reveal_due(until) == [pets]
 
 
 @pytest.mark.parametrize("gives", ["a team more time", "all more time", "time to look"])
@@ -187,18 +183,20 @@ def test_time_that_ada_gives_while_another_board_opens_still_counts(
     tomorrow = timezone.now() + timedelta(days=1)
     deeds: dict[str, Callable[[], object]] = {
         "a team more time": lambda: give(membership, ada, closes_at=tomorrow),
-        "all more time": lambda: hosting.change(competition=pets, user=ada, closes_at=tomorrow),
-        "time to look": lambda: hosting.change(competition=pets, user=ada, reveals_itself=False),
+        "all more time": lambda: competitions.change(competition=pets, user=ada, closes_at=tomorrow),
+        "time to look": lambda: competitions.change(competition=pets, user=ada, reveals_itself=False),
     }
+
+    really = revealing.reveal
 
     def slowly(opened: Competition, at: datetime) -> bool:
         if opened == other:
             deeds[gives]()
-        return ranking.reveal(opened, at)
+        return really(opened, at)
 
     monkeypatch.setattr(revealing, "_due", in_order(revealing._due, [other, pets]))
     monkeypatch.setattr(revealing, "reveal", slowly)
-    assert ranking.reveal_due(timezone.now()) == [other]
+    assert revealing.reveal_due(timezone.now()) == [other]
     pets.refresh_from_db()
     assert pets.revealed_at is None
 
@@ -214,10 +212,10 @@ def test_an_extension_of_a_disqualified_team_holds_nobody_up(pets: Competition, 
     membership = enter(pets, bo)
     give(membership, ada, closes_at=pets.closes_at + timedelta(days=2))
     close(pets)
-    hosting.disqualify(team=membership.team, user=ada, reason="Copied")
-    assert ranking.reveal_due(timezone.now()) == [pets]
+    extensions.disqualify(team=membership.team, user=ada, reason="Copied")
+    assert revealing.reveal_due(timezone.now()) == [pets]
     with pytest.raises(CannotHost, match="given time"):
-        hosting.readmit(team=membership.team, user=ada)
+        extensions.readmit(team=membership.team, user=ada)
     assert broken() == []
 
 
@@ -226,12 +224,12 @@ def test_once_the_private_board_is_open_nobody_gets_or_loses_time(pets: Competit
     earlier = give(membership, ada, closes_at=pets.closes_at + timedelta(seconds=1))
     close(pets)
     Grant.objects.update(closes_at=pets.closes_at)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     with pytest.raises(CannotHost, match="private board is open"):
         give(membership, ada, closes_at=timezone.now() + timedelta(days=1))
     earlier.refresh_from_db()
     with pytest.raises(CannotHost, match="count"):
-        hosting.revoke_grant(grant=earlier, user=ada)
+        extensions.revoke_grant(grant=earlier, user=ada)
 
 
 def test_files_of_an_extension_taken_back_are_late_and_leave_the_board(pets: Competition, ada: User, bo: User) -> None:
@@ -239,7 +237,7 @@ def test_files_of_an_extension_taken_back_are_late_and_leave_the_board(pets: Com
     granted = give(membership, ada, closes_at=pets.closes_at + timedelta(days=2))
     close(pets)
     hand_in(pets, bo, answers())
-    hosting.revoke_grant(grant=granted, user=ada)
+    extensions.revoke_grant(grant=granted, user=ada)
     assert on_the_board(pets) == []
     assert Submission.objects.get().is_late
     give(membership, ada, closes_at=timezone.now() + timedelta(minutes=1))
@@ -255,7 +253,7 @@ def test_an_earlier_deadline_for_all_leaves_the_extended_team_its_time(
     enter(pets, cy)
     give(membership, ada, closes_at=pets.closes_at + timedelta(days=1))
     mine, other = hand_in(pets, bo, answers()), hand_in(pets, cy, answers())
-    hosting.change(competition=pets, user=ada, closes_at=timezone.now() - timedelta(hours=1))
+    competitions.change(competition=pets, user=ada, closes_at=timezone.now() - timedelta(hours=1))
     mine.refresh_from_db()
     other.refresh_from_db()
     assert (mine.is_late, other.is_late) == (False, True)
@@ -289,15 +287,15 @@ def test_a_disqualified_team_stands_nowhere_hands_in_nothing_and_can_come_back(
     team = enter(pets, bo).team
     enter(pets, cy)
     hand_in(pets, bo, answers()), hand_in(pets, cy, answers(public=1))
-    hosting.disqualify(team=team, user=ada, reason=" Shared an\naccount ")
+    extensions.disqualify(team=team, user=ada, reason=" Shared an\naccount ")
     assert on_the_board(pets) == ["cy"]
     assert refusal(pets, bo).code == "disqualified"
     assert "Shared an account" in refusal(pets, bo).message
     with pytest.raises(CannotHost, match="already"):
-        hosting.disqualify(team=team, user=ada, reason="again")
+        extensions.disqualify(team=team, user=ada, reason="again")
     assert broken() == []
-    hosting.readmit(team=team, user=ada)
-    hosting.readmit(team=team, user=ada)
+    extensions.readmit(team=team, user=ada)
+    extensions.readmit(team=team, user=ada)
     assert on_the_board(pets) == ["bo", "cy"]
     assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED
     assert deeds(pets)[-2:] == ["disqualified", "readmitted"]
@@ -309,15 +307,15 @@ def test_nobody_leaves_a_disqualified_team_to_go_on_in_another_and_nobody_joins_
     team = enter(pets, bo).team
     shared = joining.by_invitation(user=cy, invitation=team.invitation)
     other = enter(pets, dee).team
-    hosting.disqualify(team=team, user=ada, reason="Copied")
-    with pytest.raises(joining.CannotJoin, match="disqualified"):
-        joining.leave(membership=shared)
-    with pytest.raises(joining.CannotJoin, match="disqualified"):
+    extensions.disqualify(team=team, user=ada, reason="Copied")
+    with pytest.raises(joining_refusals.CannotJoin, match="disqualified"):
+        teams.leave(membership=shared)
+    with pytest.raises(joining_refusals.CannotJoin, match="disqualified"):
         joining.by_invitation(user=cy, invitation=other.invitation)
-    with pytest.raises(joining.CannotJoin, match="disqualified"):
+    with pytest.raises(joining_refusals.CannotJoin, match="disqualified"):
         joining.by_invitation(user=dee, invitation=team.invitation)
-    hosting.readmit(team=team, user=ada)
-    assert joining.leave(membership=shared).team != team
+    extensions.readmit(team=team, user=ada)
+    assert teams.leave(membership=shared).team != team
 
 
 def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_team_back(
@@ -325,8 +323,8 @@ def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_tea
 ) -> None:
     team = enter(pets, bo).team
     waiting = upload(pets, bo)
-    hosting.disqualify(team=team, user=ada, reason="Copied")
-    scoring.score(waiting.pk)
+    extensions.disqualify(team=team, user=ada, reason="Copied")
+    score.score(waiting.pk)
     waiting.refresh_from_db()
     assert waiting.status == Submission.Status.SCORED
     assert on_the_board(pets) == []
@@ -338,11 +336,11 @@ def test_a_hidden_file_gives_way_to_the_teams_next_best(ada: User, bo: User, mod
     pets = make_competition(ada, board_mode=mode, board_step=0.01 if mode == "steady" else None)
     enter(pets, bo)
     worse, best = hand_in(pets, bo, answers(public=1)), hand_in(pets, bo, answers())
-    hosting.hide_submission(submission=best, user=ada, reason="Made by hand")
-    assert {row.submission_id for row in ranking.lines(pets, Split.PUBLIC)} == {str(worse.pk)}
+    pausing.hide_submission(submission=best, user=ada, reason="Made by hand")
+    assert {row.submission_id for row in boards_module.lines(pets, Split.PUBLIC)} == {str(worse.pk)}
     assert broken() == []
-    hosting.show_submission(submission=best, user=ada)
-    hosting.show_submission(submission=best, user=ada)
+    pausing.show_submission(submission=best, user=ada)
+    pausing.show_submission(submission=best, user=ada)
     assert broken() == []
     assert deeds(pets)[-2:] == ["submission_hidden", "submission_shown"]
 
@@ -352,8 +350,8 @@ def test_a_hidden_file_is_no_final_also_after_the_reveal(pets: Competition, ada:
     picked, other = hand_in(pets, bo, answers(private=1)), hand_in(pets, bo, answers(private=3))
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(picked.pk)], at=timezone.now())
     close(pets)
-    hosting.reveal(competition=pets)
-    hosting.hide_submission(submission=picked, user=ada, reason="Made by hand")
+    boards.reveal(competition=pets)
+    pausing.hide_submission(submission=picked, user=ada, reason="Made by hand")
     assert set(Standing.objects.values_list("submission", flat=True)) == {other.pk}
     assert broken(5, 6, 7) == []
 
@@ -363,10 +361,10 @@ def test_a_hidden_pick_is_given_up_with_the_next_choice(ada: User, bo: User) -> 
     enter(pets, bo)
     first, second = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1))
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
-    hosting.hide_submission(submission=first, user=ada, reason="Made by hand")
+    pausing.hide_submission(submission=first, user=ada, reason="Made by hand")
     ids = [str(first.pk), str(second.pk)]
     submitting.select_finals(competition=pets, user=bo, submission_ids=ids, at=timezone.now())
-    hosting.show_submission(submission=first, user=ada)
+    pausing.show_submission(submission=first, user=ada)
     assert list(Submission.objects.filter(is_selected=True)) == [second]
 
 
@@ -375,18 +373,18 @@ def test_what_takes_something_away_needs_a_reason(pets: Competition, ada: User, 
     team = enter(pets, bo).team
     submission = hand_in(pets, bo, answers())
     with pytest.raises(CannotHost, match="reason"):
-        hosting.disqualify(team=team, user=ada, reason=reason)
+        extensions.disqualify(team=team, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
-        hosting.hide_submission(submission=submission, user=ada, reason=reason)
+        pausing.hide_submission(submission=submission, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
-        hosting.pause(competition=pets, user=ada, reason=reason)
+        pausing.pause(competition=pets, user=ada, reason=reason)
     assert on_the_board(pets) == ["bo"]
 
 
 def test_a_baseline_is_not_hidden_but_removed(pets: Competition, ada: User) -> None:
-    baseline = hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers()])
+    baseline = boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers()])
     with pytest.raises(CannotHost, match="baseline"):
-        hosting.hide_submission(submission=baseline, user=ada, reason="no")
+        pausing.hide_submission(submission=baseline, user=ada, reason="no")
 
 
 # --- a pause, and failed files ----------------------------------------------------------------------------------
@@ -395,16 +393,16 @@ def test_a_baseline_is_not_hidden_but_removed(pets: Competition, ada: User) -> N
 def test_a_pause_refuses_files_in_the_hosts_words_and_moves_no_deadline(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     waiting, deadline = upload(pets, bo), pets.closes_at
-    hosting.pause(competition=pets, user=ada, reason="The truth is being corrected")
+    pausing.pause(competition=pets, user=ada, reason="The truth is being corrected")
     pets.refresh_from_db()
     assert refusal(pets, bo).code == "paused"
     assert "The truth is being corrected" in refusal(pets, bo).message
-    scoring.score(waiting.pk)
+    score.score(waiting.pk)
     assert on_the_board(pets) == ["bo"]
     with pytest.raises(CannotHost, match="already"):
-        hosting.pause(competition=pets, user=ada, reason="again")
-    hosting.resume(competition=pets, user=ada)
-    hosting.resume(competition=pets, user=ada)
+        pausing.pause(competition=pets, user=ada, reason="again")
+    pausing.resume(competition=pets, user=ada)
+    pausing.resume(competition=pets, user=ada)
     pets.refresh_from_db()
     assert pets.closes_at == deadline
     assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED
@@ -432,6 +430,6 @@ def test_after_twenty_failed_files_a_host_lets_the_team_begin_anew(pets: Competi
     )
     DailyAttempts.objects.create(team=membership.team, day=now.astimezone(UTC).date(), refused=20)
     assert refusal(pets, bo).code == "failed_files"
-    hosting.forgive_files(team=Team.objects.get(pk=membership.team_id), user=ada)
+    extensions.forgive_files(team=Team.objects.get(pk=membership.team_id), user=ada)
     assert upload(pets, bo).status == Submission.Status.PENDING
     assert deeds(pets)[-1] == "forgiven"

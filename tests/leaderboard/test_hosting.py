@@ -16,9 +16,24 @@ from django.test import Client
 from django.utils import timezone
 
 import metrics
-from leaderboard import child, hosting, ranking, scoring, submitting
-from leaderboard.models import Competition, GroundTruth, Score, Split, Submission, TruthDraft, User
-from leaderboard.storage import TooLarge, path_of
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import TooLarge, path_of
+from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission, TruthDraft
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards as boards_module
+from leaderboard.competitions.ranking import standings
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import (
+    boards,
+    competitions,
+    data_files,
+    publishing,
+    rescoring,
+    submitting,
+    truth_checks,
+    truth_drafts,
+)
+from leaderboard.scorer import jobs_for_pages
 from tests.conftest import ANSWERS, TRUTH, answers, close, enter, hand_in, make_competition
 
 BARE = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")
@@ -27,10 +42,10 @@ PAIRS = list(ANSWERS.items())
 
 
 def publish_again(competition: Competition, user: User, truth: str) -> None:
-    hosting.draft_truth(
+    truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="two.csv", chunks=[truth.encode()]
     )
-    hosting.publish(competition=competition, user=user)
+    publishing.publish(competition=competition, user=user)
 
 
 def files_in(settings: LazySettings) -> list[Path]:
@@ -48,30 +63,30 @@ def test_a_board_never_mixes_two_rulers(pets: Competition, ada: User, bo: User, 
     hand_in(pets, cy, answers(public=2))  # measured while ground truth 2 waits
 
     def rulers_on_the_board() -> set[int]:
-        rows = ranking.board(pets, Split.PUBLIC, at=timezone.now()).rows
+        rows = boards_module.board(pets, Split.PUBLIC, at=timezone.now()).rows
         shown, values = [UUID(row.submission_id) for row in rows], {row.value for row in rows}
         scores = Score.objects.filter(submission__in=shown, split=Split.PUBLIC, ground_truth=pets.ground_truth)
         assert set(scores.values_list("value", flat=True)) == values
         return set(scores.values_list("ground_truth__number", flat=True))
 
     assert rulers_on_the_board() == {1}
-    with pytest.raises(hosting.CannotHost, match="still being measured"):
-        hosting.apply_candidate(competition=pets)
+    with pytest.raises(competitions.CannotHost, match="still being measured"):
+        rescoring.apply_candidate(competition=pets)
     assert rulers_on_the_board() == {1}
     assert pets.candidate is not None
-    scoring.rescore(pets.candidate.pk)
-    hosting.apply_candidate(competition=pets)
+    score.rescore(pets.candidate.pk)
+    rescoring.apply_candidate(competition=pets)
     assert rulers_on_the_board() == {2}
     assert pets.ground_truth is not None
-    assert ranking.differences(pets.ground_truth) == []
+    assert standings.differences(pets.ground_truth) == []
 
 
 def test_files_that_wait_get_the_new_ruler(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     waiting = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], note="")
     publish_again(pets, ada, TRUTH.replace("1,cat,Public\n2", "1,bird,Public\n2"))
-    hosting.apply_candidate(competition=pets)
-    assert scoring.score(waiting.pk) == "scored"
+    rescoring.apply_candidate(competition=pets)
+    assert score.score(waiting.pk) == "scored"
     assert set(Score.objects.values_list("ground_truth__number", flat=True)) == {2}
 
 
@@ -80,8 +95,8 @@ def test_a_file_the_new_ruler_cannot_read_is_in_the_preview(pets: Competition, a
     hand_in(pets, bo, answers())
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     assert pets.candidate is not None
-    scoring.rescore(pets.candidate.pk)
-    preview = hosting.preview(pets)
+    score.rescore(pets.candidate.pk)
+    preview = rescoring.preview(pets)
     assert preview is not None
     assert preview.is_complete
     assert [refusal.submission.file_name for refusal in preview.refusals] == ["mine.csv"]
@@ -95,15 +110,15 @@ def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competiti
     assert early.status == "invalid"
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     assert pets.candidate is not None
-    scoring.rescore(pets.candidate.pk)
-    preview = hosting.preview(pets)
+    score.rescore(pets.candidate.pk)
+    preview = rescoring.preview(pets)
     assert preview is not None
     assert (preview.is_complete, preview.invalid, preview.measured) == (True, 1, 0)
     client = Client()
     client.force_login(ada)
     page = client.get("/host/pets/candidate/").content.decode()
     assert "1 file was invalid when received and stays so" in page
-    hosting.apply_candidate(competition=pets)
+    rescoring.apply_candidate(competition=pets)
     early.refresh_from_db()
     assert early.status == "invalid"
     assert hand_in(pets, bo, answers() + b"99,cat\n").status == "scored"
@@ -118,9 +133,9 @@ def test_before_the_launch_a_ruler_is_current_at_once(ada: User) -> None:
 
 
 def test_a_draft_takes_the_file_of_the_last_ground_truth_when_none_is_given(pets: Competition, ada: User) -> None:
-    draft = hosting.draft_truth(competition=pets, metric="multilabel_f1", params={})
+    draft = truth_drafts.draft_truth(competition=pets, metric="multilabel_f1", params={})
     assert draft.report["ok"]
-    hosting.publish(competition=pets, user=ada)
+    publishing.publish(competition=pets, user=ada)
     assert pets.candidate is not None
     assert pets.ground_truth is not None
     assert pets.candidate.sha256 == pets.ground_truth.sha256
@@ -128,24 +143,24 @@ def test_a_draft_takes_the_file_of_the_last_ground_truth_when_none_is_given(pets
 
 
 def test_a_draft_without_any_file_is_refused(ada: User, pets: Competition) -> None:
-    bare = hosting.create(user=ada, slug="bare", title="Bare", opens_at=pets.opens_at, closes_at=pets.closes_at)
-    with pytest.raises(hosting.CannotHost, match="Choose"):
-        hosting.draft_truth(competition=bare, metric="accuracy", params={})
+    bare = competitions.create(user=ada, slug="bare", title="Bare", opens_at=pets.opens_at, closes_at=pets.closes_at)
+    with pytest.raises(competitions.CannotHost, match="Choose"):
+        truth_drafts.draft_truth(competition=bare, metric="accuracy", params={})
 
 
-@pytest.mark.parametrize("trouble", [child.ChildFailed("killed"), MemoryError()])
+@pytest.mark.parametrize("trouble", [jobs_for_pages.ChildFailed("killed"), MemoryError()])
 def test_a_check_that_breaks_changes_nothing(
     pets: Competition, monkeypatch: pytest.MonkeyPatch, settings: LazySettings, trouble: BaseException
 ) -> None:
-    hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[TRUTH.encode()])
+    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[TRUTH.encode()])
     before = files_in(settings)
 
     def broken(*_: object, **__: object) -> None:
         raise trouble
 
-    monkeypatch.setattr(child, "run", broken)
+    monkeypatch.setattr(jobs_for_pages, "run", broken)
     with pytest.raises(type(trouble)):
-        hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="b.csv", chunks=[b"id,y\n"])
+        truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="b.csv", chunks=[b"id,y\n"])
     assert TruthDraft.objects.get().file_name == "a.csv"
     assert files_in(settings) == before
 
@@ -153,7 +168,7 @@ def test_a_check_that_breaks_changes_nothing(
 def test_wrong_parameters_are_refused_before_anything_is_stored(pets: Competition, settings: LazySettings) -> None:
     before = files_in(settings)
     with pytest.raises(metrics.ParameterError):
-        hosting.draft_truth(
+        truth_drafts.draft_truth(
             competition=pets, metric="fbeta", params={"beta": -1}, file_name="a.csv", chunks=[TRUTH.encode()]
         )
     assert files_in(settings) == before
@@ -168,8 +183,8 @@ def test_a_column_with_a_name_too_long_to_be_kept_is_refused_in_words(
     long = "a whole sentence " * 20
     cells = ["{i},{label}", "{i},{label},{who}"]["row" in header]
     lines = [cells.format(i=i, label="cat" if i % 3 else "dog", who=i % 4) for i in range(1, 41)]
-    with pytest.raises(hosting.CannotHost, match="has 339 characters; 200 may be"):
-        hosting.draft_truth(
+    with pytest.raises(competitions.CannotHost, match="has 339 characters; 200 may be"):
+        truth_drafts.draft_truth(
             competition=competition,
             metric="accuracy",
             params={},
@@ -185,14 +200,16 @@ def test_drafts_leave_one_file_and_their_publication_none_but_the_ruler(
 ) -> None:
     before = len(files_in(settings))
     for _ in range(3):
-        hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[BARE.encode()])
+        truth_drafts.draft_truth(
+            competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[BARE.encode()]
+        )
     assert len(files_in(settings)) == before + 1
-    hosting.publish(competition=pets, user=ada)
+    publishing.publish(competition=pets, user=ada)
     assert len(files_in(settings)) == before + 1
-    hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[BARE.encode()])
-    with pytest.raises(hosting.CannotHost, match="apply or discard"):
-        hosting.publish(competition=pets, user=ada)
-    hosting.discard_draft(competition=pets)
+    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[BARE.encode()])
+    with pytest.raises(competitions.CannotHost, match="apply or discard"):
+        publishing.publish(competition=pets, user=ada)
+    truth_drafts.discard_draft(competition=pets)
     assert len(files_in(settings)) == before + 1
 
 
@@ -202,7 +219,7 @@ def test_the_systems_split_depends_on_secret_seed_and_ids_alone(ada: User) -> No
     competition = make_competition(ada, launched=False)
 
     def public_ids(truth: str, seed: int) -> set[str]:
-        hosting.draft_truth(
+        truth_drafts.draft_truth(
             competition=competition,
             metric="accuracy",
             params={},
@@ -211,7 +228,7 @@ def test_the_systems_split_depends_on_secret_seed_and_ids_alone(ada: User) -> No
             public_share=0.5,
             seed=seed,
         )
-        ruler = hosting.publish(competition=competition, user=ada)
+        ruler = publishing.publish(competition=competition, user=ada)
         lines = path_of(ruler.file_key).read_text().splitlines()
         return {line.split(",")[0] for line in lines if line.endswith(",Public")}
 
@@ -235,7 +252,7 @@ def test_a_correction_with_other_ids_says_what_becomes_of_the_files(pets: Compet
     """As a spreadsheet makes them, which eats zeros."""
 
     def other_ids(text: str) -> list[str]:
-        draft = hosting.draft_truth(
+        draft = truth_drafts.draft_truth(
             competition=pets, metric="accuracy", params={}, file_name="new.csv", chunks=[text.encode()]
         )
         assert draft.report["ok"]
@@ -287,8 +304,8 @@ def zipped(**members: str) -> bytes:
 )
 def test_a_data_file_with_answers_is_refused(pets: Competition, settings: LazySettings, name: str, data: bytes) -> None:
     before = files_in(settings)
-    with pytest.raises(hosting.CannotHost, match="students would download the answers"):
-        hosting.add_data_file(competition=pets, file_name=name, chunks=[data])
+    with pytest.raises(competitions.CannotHost, match="students would download the answers"):
+        data_files.add_data_file(competition=pets, file_name=name, chunks=[data])
     assert files_in(settings) == before
 
 
@@ -312,7 +329,7 @@ def test_a_data_file_with_answers_is_refused(pets: Competition, settings: LazySe
     ],
 )
 def test_a_data_file_without_answers_is_taken(pets: Competition, name: str, data: bytes) -> None:
-    hosting.add_data_file(competition=pets, file_name=name, chunks=[data])
+    data_files.add_data_file(competition=pets, file_name=name, chunks=[data])
 
 
 PRICES = {f"{n:04d}": 150 + n * 7.31 for n in range(1, 21)}
@@ -338,8 +355,8 @@ def test_numbers_that_a_program_wrote_in_its_own_way_are_answers_all_the_same(ad
         f"{i},{p:.2f},{'Public' if int(i) < 9 else 'Private'}\n" for i, p in PRICES.items()
     )
     competition = make_competition(ada, metric="rmse", truth=truth)
-    with pytest.raises(hosting.CannotHost, match="holds the answers of 20 scored ids"):
-        hosting.add_data_file(competition=competition, file_name=name, chunks=[text.encode()])
+    with pytest.raises(competitions.CannotHost, match="holds the answers of 20 scored ids"):
+        data_files.add_data_file(competition=competition, file_name=name, chunks=[text.encode()])
 
 
 @pytest.mark.parametrize("constant", ["0", "1", "0.5"])
@@ -347,12 +364,12 @@ def test_a_sample_is_no_rounded_answer(ada: User, constant: str) -> None:
     truth = "id,y,Usage\n" + "".join(f"{i},0.{i:03d},{'Public' if i < 9 else 'Private'}\n" for i in range(1, 21))
     competition = make_competition(ada, metric="rmse", truth=truth)
     sample = "id,y\n" + "".join(f"{i},{constant}\n" for i in range(1, 21))
-    hosting.add_data_file(competition=competition, file_name="sample_submission.csv", chunks=[sample.encode()])
+    data_files.add_data_file(competition=competition, file_name="sample_submission.csv", chunks=[sample.encode()])
 
 
 def test_a_table_that_nobody_can_look_into_is_said_to_be_one(pets: Competition) -> None:
-    hosting.add_data_file(competition=pets, file_name="Test.PARQUET", chunks=[b"PAR1"])
-    found = hosting.check_again(competition=pets).report
+    data_files.add_data_file(competition=pets, file_name="Test.PARQUET", chunks=[b"PAR1"])
+    found = truth_checks.check_again(competition=pets).report
     assert found["ok"]
     assert [one["message"] for one in found["findings"] if one["code"] == "data_unread"] == [
         "Nobody has looked whether the data file “Test.PARQUET” holds the answers."
@@ -362,7 +379,7 @@ def test_a_table_that_nobody_can_look_into_is_said_to_be_one(pets: Competition) 
 def test_the_column_of_groups_is_no_answer(ada: User) -> None:
     competition = make_competition(ada, launched=False)
     grouped = "id,label,farm\n" + "".join(f"{i},{'cat' if i % 5 else 'dog'},{i % 4}\n" for i in range(1, 41))
-    hosting.draft_truth(
+    truth_drafts.draft_truth(
         competition=competition,
         metric="accuracy",
         params={},
@@ -371,12 +388,12 @@ def test_the_column_of_groups_is_no_answer(ada: User) -> None:
         group_column="farm",
     )
     features = "id,farm\n" + "".join(f"{i},{i % 4}\n" for i in range(1, 41))
-    hosting.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
-    assert hosting.publish(competition=competition, user=ada).submission_columns == ["id", "label"]
-    assert hosting.check_again(competition=competition).report["ok"]
+    data_files.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
+    assert publishing.publish(competition=competition, user=ada).submission_columns == ["id", "label"]
+    assert truth_checks.check_again(competition=competition).report["ok"]
     leak = grouped.replace("label", "kind")
-    with pytest.raises(hosting.CannotHost, match="answers"):
-        hosting.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])
+    with pytest.raises(competitions.CannotHost, match="answers"):
+        data_files.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])
 
 
 def test_the_weight_of_a_row_is_no_answer(ada: User) -> None:
@@ -385,18 +402,20 @@ def test_the_weight_of_a_row_is_no_answer(ada: User) -> None:
     )
     competition = make_competition(ada, metric="weighted_mae", truth=weighed)
     features = "id,weight\n" + "".join(f"{i},{i % 4 + 1}\n" for i in range(1, 17))
-    hosting.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
-    assert hosting.check_again(competition=competition).report["ok"]
+    data_files.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
+    assert truth_checks.check_again(competition=competition).report["ok"]
     leak = "id,size\n" + "".join(f"{i},{i * 3 % 11}\n" for i in range(1, 17))
-    with pytest.raises(hosting.CannotHost, match="“size”"):
-        hosting.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])
+    with pytest.raises(competitions.CannotHost, match="“size”"):
+        data_files.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])
 
 
 def test_answers_that_students_have_already_are_never_published(ada: User) -> None:
     competition = make_competition(ada, launched=False)
     changed = TRUTH.replace("cat", "mouse")
-    hosting.add_data_file(competition=competition, file_name="test.csv", chunks=[BARE.replace("cat", "mouse").encode()])
-    with pytest.raises(hosting.CannotHost) as raised:
+    data_files.add_data_file(
+        competition=competition, file_name="test.csv", chunks=[BARE.replace("cat", "mouse").encode()]
+    )
+    with pytest.raises(competitions.CannotHost) as raised:
         publish_again(competition, ada, changed)
     assert "holds the answers of 12 scored ids" in raised.value.details[0]
 
@@ -407,8 +426,8 @@ def test_answers_of_a_metric_with_other_submission_columns_are_found_too(ada: Us
     )
     competition = make_competition(ada, metric="survival_concordance", truth=truth)
     leak = "id,time\n" + "".join(f"{i},{i * 3}.0\n" for i in range(1, 17))
-    with pytest.raises(hosting.CannotHost, match="“time”"):
-        hosting.add_data_file(competition=competition, file_name="t.csv", chunks=[leak.encode()])
+    with pytest.raises(competitions.CannotHost, match="“time”"):
+        data_files.add_data_file(competition=competition, file_name="t.csv", chunks=[leak.encode()])
 
 
 # --- the rest ---------------------------------------------------------------------------------------------------
@@ -419,11 +438,11 @@ def test_removing_a_competition_removes_its_files(
 ) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers())
-    hosting.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[answers()])
-    hosting.add_data_file(competition=pets, file_name="a.csv", chunks=[b"id,x\n1,2\n"])
+    boards.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[answers()])
+    data_files.add_data_file(competition=pets, file_name="a.csv", chunks=[b"id,x\n1,2\n"])
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
-    hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
-    hosting.remove(competition=pets)
+    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
+    competitions.remove(competition=pets)
     assert files_in(settings) == []
     assert not Submission.objects.exists()
 
@@ -432,19 +451,19 @@ def test_a_file_over_the_limit_leaves_nothing(pets: Competition, ada: User, sett
     before = files_in(settings)
     settings.MAX_UPLOAD_BYTES = 5
     with pytest.raises(TooLarge):
-        hosting.add_data_file(competition=pets, file_name="a.csv", chunks=[b"123456"])
+        data_files.add_data_file(competition=pets, file_name="a.csv", chunks=[b"123456"])
     with pytest.raises(TooLarge):
-        hosting.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[b"123456"])
+        boards.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[b"123456"])
     with pytest.raises(TooLarge):
-        hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[b"123456"])
+        truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[b"123456"])
     assert files_in(settings) == before
 
 
 def test_a_draft_is_not_revealed(ada: User) -> None:
     competition = make_competition(ada, launched=False)
     close(competition)
-    with pytest.raises(hosting.CannotHost, match="not been launched"):
-        hosting.reveal(competition=competition)
+    with pytest.raises(competitions.CannotHost, match="not been launched"):
+        boards.reveal(competition=competition)
 
 
 def test_another_number_of_finals_after_the_reveal_is_on_the_board_at_once(pets: Competition, bo: User) -> None:
@@ -452,45 +471,45 @@ def test_another_number_of_finals_after_the_reveal_is_on_the_board_at_once(pets:
     hand_in(pets, bo, answers(private=3))
     hand_in(pets, bo, answers(public=1))
     close(pets)
-    hosting.reveal(competition=pets)
-    hosting.change(competition=pets, final_count=1)
+    boards.reveal(competition=pets)
+    competitions.change(competition=pets, final_count=1)
     pets.refresh_from_db()
     assert pets.ground_truth is not None
-    assert ranking.differences(pets.ground_truth) == []
-    assert [row.value for row in ranking.lines(pets, Split.PRIVATE)] == [0.5]
+    assert standings.differences(pets.ground_truth) == []
+    assert [row.value for row in boards_module.lines(pets, Split.PRIVATE)] == [0.5]
 
 
 def test_the_deadline_stays_in_the_past_after_the_reveal(pets: Competition) -> None:
     close(pets)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     with pytest.raises(ValidationError, match="cannot move into the future"):
-        hosting.change(competition=pets, closes_at=timezone.now() + timedelta(days=1))
+        competitions.change(competition=pets, closes_at=timezone.now() + timedelta(days=1))
 
 
 def test_the_address_new_is_reserved(ada: User, pets: Competition) -> None:
     with pytest.raises(ValidationError, match="another page"):
-        hosting.create(user=ada, slug="new", title="N", opens_at=pets.opens_at, closes_at=pets.closes_at)
+        competitions.create(user=ada, slug="new", title="N", opens_at=pets.opens_at, closes_at=pets.closes_at)
     with pytest.raises(ValidationError, match="another page"):
-        hosting.change(competition=pets, slug="new")
+        competitions.change(competition=pets, slug="new")
 
 
 def test_a_host_changes_only_what_hosts_change(pets: Competition) -> None:
     with pytest.raises(TypeError, match="revealed_at"):
-        hosting.change(competition=pets, revealed_at=timezone.now())
+        competitions.change(competition=pets, revealed_at=timezone.now())
 
 
 def test_a_file_counts_when_the_deadline_moves_behind_it(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hosting.change(competition=pets, allows_late=True)
+    competitions.change(competition=pets, allows_late=True)
     close(pets)
     late = hand_in(Competition.objects.get(), bo, answers())
 
     def lateness_and_rows() -> tuple[bool, int]:
         ruler = GroundTruth.objects.get()
-        return Submission.objects.get().is_late, ranking.in_order(ruler, Split.PUBLIC).count()
+        return Submission.objects.get().is_late, boards_module.in_order(ruler, Split.PUBLIC).count()
 
     assert lateness_and_rows() == (True, 0)
-    hosting.change(competition=pets, closes_at=timezone.now() + timedelta(hours=1))
+    competitions.change(competition=pets, closes_at=timezone.now() + timedelta(hours=1))
     assert lateness_and_rows() == (False, 1)
-    hosting.change(competition=pets, closes_at=late.received_at)
+    competitions.change(competition=pets, closes_at=late.received_at)
     assert lateness_and_rows() == (True, 0)

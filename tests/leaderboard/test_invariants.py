@@ -18,23 +18,25 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from leaderboard import hosting, invariants, joining
-from leaderboard.models import (
+from leaderboard.accounts.models import User
+from leaderboard.classroom import joining, teams
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
     DataFile,
     GroundTruth,
-    Inspection,
     Membership,
     Refusal,
     Score,
-    Split,
     Standing,
     Submission,
     Team,
-    User,
 )
-from leaderboard.storage import path_of
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.services import data_files, publishing, rescoring, truth_drafts
+from leaderboard.operations import consistency
+from leaderboard.operations.models import Inspection
 from tests.conftest import answers, enter, hand_in, make_competition, person
 
 
@@ -46,12 +48,12 @@ def site(pets: Competition, ada: User, bo: User, cy: User) -> Submission:
     hand_in(pets, bo, answers())
     hand_in(pets, cy, answers(public=2, private=1))
     hand_in(pets, cy, b"id,label\n1,cat\n")
-    hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n1,2\n"])
+    data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n1,2\n"])
     return first
 
 
-def found() -> dict[int, invariants.Verdict]:
-    return {verdict.number: verdict for verdict in invariants.verdicts(seed=1)}
+def found() -> dict[int, consistency.Verdict]:
+    return {verdict.number: verdict for verdict in consistency.verdicts(seed=1)}
 
 
 # PostgreSQL cannot look away, so it forgets them until the test ends. What it put off comes first.
@@ -91,13 +93,13 @@ def test_leaving_a_team_and_a_second_ruler_break_nothing(
     assert team is not None
     fay = person("fay")
     joining.accept_rules(membership=joining.by_invitation(user=fay, invitation=team.invitation))
-    joining.leave(membership=Membership.objects.get(user=fay))
+    teams.leave(membership=Membership.objects.get(user=fay))
     truth = "id,label,Usage\n" + "".join(f"{i},cat,{'Public' if i % 2 else 'Private'}\n" for i in range(1, 14))
-    hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()])
-    hosting.publish(competition=pets, user=ada)
+    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()])
+    publishing.publish(competition=pets, user=ada)
     work()
     pets.refresh_from_db()
-    hosting.apply_candidate(competition=pets, user=ada)
+    rescoring.apply_candidate(competition=pets, user=ada)
     assert Refusal.objects.exists()
     assert [verdict.line for verdict in found().values() if not verdict.holds] == []
 
@@ -146,11 +148,11 @@ def hold_a_lease_of_an_hour() -> None:
 
 def score_twice() -> None:
     sql(
-        "DROP TABLE leaderboard_uncertainty",
-        "CREATE TABLE bare AS SELECT * FROM leaderboard_score",
-        "DROP TABLE leaderboard_score",
-        "ALTER TABLE bare RENAME TO leaderboard_score",
-        "INSERT INTO leaderboard_score SELECT * FROM leaderboard_score LIMIT 1",
+        "DROP TABLE competitions_uncertainty",
+        "CREATE TABLE bare AS SELECT * FROM competitions_score",
+        "DROP TABLE competitions_score",
+        "ALTER TABLE bare RENAME TO competitions_score",
+        "INSERT INTO competitions_score SELECT * FROM competitions_score LIMIT 1",
     )
 
 
@@ -183,7 +185,7 @@ def work_on_two_files_of_a_team() -> None:
 
 
 def try_six_times() -> None:
-    sql("UPDATE leaderboard_submission SET tries = 6")
+    sql("UPDATE competitions_submission SET tries = 6")
 
 
 def die_four_times() -> None:
@@ -191,7 +193,7 @@ def die_four_times() -> None:
 
 
 def end_without_a_time() -> None:
-    sql("UPDATE leaderboard_submission SET finished_at = NULL")
+    sql("UPDATE competitions_submission SET finished_at = NULL")
 
 
 def score_under_a_foreign_ruler() -> None:
@@ -280,8 +282,8 @@ def host_and_compete() -> None:
 
 
 def change_the_trail() -> None:
-    table = " ON leaderboard_auditentry" if connection.vendor == "postgresql" else ""
-    sql(f"DROP TRIGGER audit_never_changes{table}", "UPDATE leaderboard_auditentry SET about = 'nothing'")
+    table = " ON common_auditentry" if connection.vendor == "postgresql" else ""
+    sql(f"DROP TRIGGER audit_never_changes{table}", "UPDATE common_auditentry SET about = 'nothing'")
 
 
 OFFENCES: dict[Callable[[], None], tuple[int, str]] = {
@@ -331,7 +333,7 @@ def test_who_breaks_a_promise_is_found(site: Submission, tmp_path: Path, setting
     for offence, (number, words) in OFFENCES.items():
         point = transaction.savepoint()
         offence()
-        verdict = next(invariants.verdicts(seed=1, only={number}))
+        verdict = next(consistency.verdicts(seed=1, only={number}))
         if verdict.holds or words not in "\n".join(verdict.examples):
             unseen.append(f"{offence.__name__}: {verdict.line} {verdict.examples}")
         transaction.savepoint_rollback(point)
@@ -342,7 +344,7 @@ def test_who_breaks_a_promise_is_found(site: Submission, tmp_path: Path, setting
 
 
 def test_no_promise_is_without_an_offence() -> None:
-    assert {number for number, _ in OFFENCES.values()} == {promise.number for promise in invariants.PROMISES}
+    assert {number for number, _ in OFFENCES.values()} == {promise.number for promise in consistency.PROMISES}
 
 
 # --- the command ------------------------------------------------------------------------------------------------
@@ -389,7 +391,7 @@ def test_a_look_at_some_promises_is_not_kept_as_if_it_were_at_all(site: Submissi
 
 
 def test_a_check_that_stumbles_is_no_check_that_holds(site: Submission, settings: LazySettings) -> None:
-    sql("ALTER TABLE leaderboard_standing RENAME TO gone")
+    sql("ALTER TABLE competitions_standing RENAME TO gone")
     verdict = found()[7]
     assert not verdict.holds
     assert "could not be checked" in verdict.examples[0]

@@ -6,9 +6,14 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard import joining, submitting
-from leaderboard.joining import CannotJoin, _names, teams
-from leaderboard.models import AuditEntry, Competition, Deed, Membership, Notice, Team, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import captains, joining, team_names, teams
+from leaderboard.classroom.joining_refusals import CannotJoin
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.competitions.models import Competition, Membership, Team
+from leaderboard.competitions.services import submitting
+from leaderboard.notifications.models import Notice
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 
@@ -38,14 +43,14 @@ def test_cy_joins_although_another_team_takes_cys_name_in_that_moment(
     pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    free_name = _names.free_name
+    free_name = team_names.free_name
     tried: list[str] = []
 
     def free_a_moment_ago(competition: Competition, user: User) -> str:
         tried.append("bo" if not tried else free_name(competition, user))
         return tried[-1]
 
-    monkeypatch.setattr(_names, "free_name", free_a_moment_ago)
+    monkeypatch.setattr(team_names, "free_name", free_a_moment_ago)
     assert joining.enter(user=cy, competition=pets).team.name == "cy"
     assert tried == ["bo", "cy"]
 
@@ -92,7 +97,7 @@ def test_a_full_team_takes_nobody(ada: User, bo: User, cy: User, dee: User) -> N
 
 def test_a_renewed_invitation_makes_the_old_link_stop(pets: Competition, bo: User, cy: User) -> None:
     membership = enter(pets, bo)
-    joining.renew_invitation(membership=membership)
+    teams.renew_invitation(membership=membership)
     with pytest.raises(CannotJoin, match="not valid"):
         joining.by_invitation(user=cy, invitation=membership.team.invitation)
 
@@ -100,12 +105,12 @@ def test_a_renewed_invitation_makes_the_old_link_stop(pets: Competition, bo: Use
 def test_team_names_are_unique_whatever_their_case(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo)
     with pytest.raises(CannotJoin, match="already"):
-        joining.rename(membership=enter(pets, cy), name="  BO ")
+        teams.rename(membership=enter(pets, cy), name="  BO ")
 
 
 def test_team_names_lose_what_cannot_be_seen(pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
-    joining.rename(membership=membership, name="Over\u202efit \u200b &\nChill")
+    teams.rename(membership=membership, name="Over\u202efit \u200b &\nChill")
     assert Team.objects.get(pk=membership.team_id).name == "Overfit & Chill"
 
 
@@ -113,7 +118,7 @@ def test_a_person_who_leaves_stands_alone_and_the_team_keeps_its_files(pets: Com
     team = enter(pets, bo).team
     membership = joining.by_invitation(user=cy, invitation=team.invitation)
     hand_in(pets, bo, answers())
-    assert joining.leave(membership=membership).team.name == "cy"
+    assert teams.leave(membership=membership).team.name == "cy"
     assert team.submissions.count() == 1
 
 
@@ -122,7 +127,7 @@ def test_leaving_buys_no_attempts(pets: Competition, bo: User, cy: User) -> None
     membership = joining.by_invitation(user=cy, invitation=team.invitation)
     for _ in range(5):
         hand_in(pets, bo, answers())
-    left = joining.leave(membership=membership)
+    left = teams.leave(membership=membership)
     assert submitting.allowance(left, timezone.now()).left == 0
 
 
@@ -145,20 +150,20 @@ def test_nobody_leaves_teams_all_day(pets: Competition, bo: User, cy: User, monk
     for left in range(3):
         hers = joining.by_invitation(user=cy, invitation=mine.team.invitation)
         if left < 2:
-            joining.leave(membership=hers)
+            teams.leave(membership=hers)
     with pytest.raises(CannotJoin, match="Wait until tomorrow"):
-        joining.leave(membership=hers)
+        teams.leave(membership=hers)
 
 
 def test_the_last_member_cannot_leave(pets: Competition, bo: User) -> None:
     with pytest.raises(CannotJoin, match="only member"):
-        joining.leave(membership=enter(pets, bo))
+        teams.leave(membership=enter(pets, bo))
 
 
 def test_the_captain_who_leaves_hands_over(pets: Competition, bo: User, cy: User) -> None:
     membership = enter(pets, bo)
     joining.by_invitation(user=cy, invitation=membership.team.invitation)
-    joining.leave(membership=membership)
+    teams.leave(membership=membership)
     assert Team.objects.get(invitation=Team.objects.get(captain=cy).invitation).captain == cy
 
 
@@ -173,7 +178,7 @@ def test_the_captain_removes_a_member_who_takes_the_days_attempts_along(pets: Co
     captain = enter(pets, bo)
     member = joining.by_invitation(user=cy, invitation=captain.team.invitation)
     hand_in(pets, bo, answers())
-    gone = joining.remove_member(captain=captain, member_id=member.pk)
+    gone = captains.remove_member(captain=captain, member_id=member.pk)
     assert gone.team.name == "cy"
     assert submitting.allowance(gone, timezone.now()).left == 4
     assert AuditEntry.objects.filter(deed=Deed.MEMBER_REMOVED, account=cy.pk).exists()
@@ -183,20 +188,20 @@ def test_the_captain_removes_a_member_who_takes_the_days_attempts_along(pets: Co
 def test_a_captain_hands_over_and_is_none_any_more(pets: Competition, bo: User, cy: User) -> None:
     captain = enter(pets, bo)
     member = joining.by_invitation(user=cy, invitation=captain.team.invitation)
-    joining.hand_over(captain=captain, member_id=member.pk)
+    captains.hand_over(captain=captain, member_id=member.pk)
     assert Team.objects.get().captain == cy
-    for verb in (joining.hand_over, joining.remove_member):
+    for verb in (captains.hand_over, captains.remove_member):
         with pytest.raises(CannotJoin, match="Only the captain"):
             verb(captain=captain, member_id=member.pk)
 
 
 def test_a_captain_decides_about_the_own_team_alone(pets: Competition, bo: User, cy: User) -> None:
     captain, stranger = enter(pets, bo), enter(pets, cy)
-    for verb in (joining.hand_over, joining.remove_member):
+    for verb in (captains.hand_over, captains.remove_member):
         with pytest.raises(CannotJoin, match="not in your team"):
             verb(captain=captain, member_id=stranger.pk)
     with pytest.raises(CannotJoin, match="not in your team"):
-        joining.remove_member(captain=captain, member_id=captain.pk)
+        captains.remove_member(captain=captain, member_id=captain.pk)
 
 
 def test_once_the_host_has_closed_the_teams_nobody_moves_but_newcomers_enter(
@@ -208,10 +213,10 @@ def test_once_the_host_has_closed_the_teams_nobody_moves_but_newcomers_enter(
     captain = Membership.objects.select_related("competition", "team", "user").get(pk=captain.pk)
     member = Membership.objects.select_related("competition", "team", "user").get(pk=member.pk)
     for verb in (
-        lambda: joining.leave(membership=member),
-        lambda: joining.remove_member(captain=captain, member_id=member.pk),
-        lambda: joining.hand_over(captain=captain, member_id=member.pk),
-        lambda: joining.renew_invitation(membership=captain),
+        lambda: teams.leave(membership=member),
+        lambda: captains.remove_member(captain=captain, member_id=member.pk),
+        lambda: captains.hand_over(captain=captain, member_id=member.pk),
+        lambda: teams.renew_invitation(membership=captain),
         lambda: joining.by_invitation(user=dee, invitation=captain.team.invitation),
     ):
         with pytest.raises(CannotJoin, match="host has closed the teams"):

@@ -15,10 +15,13 @@ from django.conf import LazySettings
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard import hosting, keeping, ranking
-from leaderboard.keeping import backups, restoring
-from leaderboard.models import AuditEntry, Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import User
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
+from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.services import boards, data_files, truth_drafts
+from leaderboard.operations import backup_manifest, backups, restoring
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -41,12 +44,12 @@ def folder(own_var: Path, tmp_path: Path) -> Path:
     parts = {"database.sqlite3": b"rows", "files/abc": b"id,label\n"}
     for name, data in parts.items():
         (folder / name).write_bytes(data)
-    manifest = keeping.Manifest(
+    manifest = backup_manifest.Manifest(
         vendor=connection.vendor,
         database="database.sqlite3",
         version="0.1.0",
         made_at="2026-01-01T00:00:00+00:00",
-        migrations=["leaderboard.0001_initial"],
+        migrations=["competitions.0001_initial"],
         rows={},
         trail=[0, ""],
         parts={name: (_sha256(folder / name), len(data)) for name, data in parts.items()},
@@ -85,7 +88,7 @@ def tree(folder: Path) -> dict[str, bytes]:
         (lambda folder: (folder / "database.sqlite3").unlink(), "not complete"),
         (lambda folder: changed(folder, format=2), "another version"),
         (lambda folder: changed(folder, vendor="oracle"), "backup of a oracle database"),
-        (lambda folder: changed(folder, migrations=["leaderboard.9999_later"]), "newer version"),
+        (lambda folder: changed(folder, migrations=["competitions.9999_later"]), "newer version"),
         (lambda folder: changed(folder, database="other.sqlite3"), "names no database"),
         (lambda folder: changed(folder, parts={"../../outside": ["0" * 64, 1]}), "does not lie in the backup"),
         (lambda folder: changed(folder, parts={"/etc/passwd": ["0" * 64, 1]}), "does not lie in the backup"),
@@ -96,22 +99,22 @@ def test_a_damaged_backup_is_refused_before_anything_changes(
 ) -> None:
     harm(folder)
     before = tree(own_var)
-    with pytest.raises(keeping.CannotKeep) as refusal:
-        keeping.restore(folder, force=True)
+    with pytest.raises(backup_manifest.CannotKeep) as refusal:
+        restoring.restore(folder, force=True)
     assert words in " ".join([refusal.value.message, *refusal.value.details])
     assert tree(own_var) == before
 
 
 def test_a_folder_that_is_not_there_is_no_backup(db: None, tmp_path: Path) -> None:
-    with pytest.raises(keeping.CannotKeep, match="no folder"):
-        keeping.restore(tmp_path / "nowhere")
+    with pytest.raises(backup_manifest.CannotKeep, match="no folder"):
+        restoring.restore(tmp_path / "nowhere")
 
 
 def test_a_site_that_is_not_empty_is_not_overwritten_by_accident(db: None, folder: Path, own_var: Path) -> None:
     (own_var / "files").mkdir()
     (own_var / "files" / "somebodys").write_bytes(b"work")
-    with pytest.raises(keeping.CannotKeep, match="not empty"):
-        keeping.restore(folder)
+    with pytest.raises(backup_manifest.CannotKeep, match="not empty"):
+        restoring.restore(folder)
     assert tree(own_var) == {"files/somebodys": b"work"}
 
 
@@ -121,11 +124,11 @@ def test_a_backup_holds_every_file_that_a_row_speaks_of_and_no_other(
 ) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers())
-    hosting.add_data_file(competition=pets, file_name="x.csv", chunks=[b"id,x\n1,2\n"])
-    hosting.draft_truth(competition=pets, metric="accuracy", params={})
+    data_files.add_data_file(competition=pets, file_name="x.csv", chunks=[b"id,x\n1,2\n"])
+    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={})
     (own_var / "files" / "orphan").write_bytes(b"of an upload that never got its row")
     (own_var / "secret_key").write_text("hush")
-    manifest = keeping.backup(tmp_path / "backup")
+    manifest = backups.backup(tmp_path / "backup")
     written = tree(tmp_path / "backup")
     files = {name for name in written if name.startswith("files/")}
     named = [
@@ -148,20 +151,20 @@ def test_a_baseline_replaced_meanwhile_does_not_leave_a_hole(
     pets: Competition, ada: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its row is in the first snapshot and its file is gone when the files are copied: a newer snapshot is taken."""
-    hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers()])
+    boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers()])
     copy_new = backups._copy_new
     rounds: list[int] = []
 
     def replaced_in_the_first_round(*arguments: object) -> set[str]:
         if not rounds:
-            hosting.add_baseline(
+            boards.add_baseline(
                 competition=pets, user=ada, name="Guess", file_name="b2.csv", chunks=[answers(public=1)]
             )
         rounds.append(1)
         return copy_new(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(backups, "_copy_new", replaced_in_the_first_round)
-    manifest = keeping.backup(tmp_path / "backup")
+    manifest = backups.backup(tmp_path / "backup")
     assert len(rounds) == 2
     assert manifest.lost == []
     key = Submission.objects.get(baseline=Baseline.objects.get()).file_key
@@ -178,7 +181,7 @@ def test_files_that_the_site_lost_are_named_and_the_rest_is_saved(
     lost, changed_on_disk = hand_in(pets, bo, answers()), hand_in(pets, cy, answers(public=1))
     path_of(lost.file_key).unlink()
     path_of(changed_on_disk.file_key).write_bytes(b"something else")
-    manifest = keeping.backup(tmp_path / "backup")
+    manifest = backups.backup(tmp_path / "backup")
     assert manifest.lost == sorted([lost.file_key, changed_on_disk.file_key])
     assert any(name.startswith("files/truths/") for name in manifest.parts)
 
@@ -192,7 +195,7 @@ def test_metric_files_from_outside_go_along(pets: Competition, tmp_path: Path, m
     (outside / "packages" / "lifelines").mkdir(parents=True)
     (outside / "packages" / "lifelines" / "__init__.py").write_text("# can be installed again")
     monkeypatch.setenv("METRICS_DIR", str(outside))
-    manifest = keeping.backup(tmp_path / "backup")
+    manifest = backups.backup(tmp_path / "backup")
     found = {name for name in manifest.parts if name.startswith("metrics/")}
     assert found == {"metrics/pinball.py", "metrics/.inspected/pinball-1.json"}
 
@@ -202,8 +205,8 @@ def test_a_backup_goes_into_a_folder_of_its_own(pets: Competition, own_var: Path
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("years")
     for place in (tmp_path / "full", tmp_path / "full" / "thesis.txt", own_var / "files" / "backup"):
-        with pytest.raises(keeping.CannotKeep):
-            keeping.backup(place)
+        with pytest.raises(backup_manifest.CannotKeep):
+            backups.backup(place)
     assert tree(tmp_path / "full") == {"thesis.txt": b"years"}
 
 
@@ -215,8 +218,8 @@ def test_a_backup_that_fails_leaves_nothing_that_looks_like_one(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(backups, "copy", full)
-    with pytest.raises(keeping.CannotKeep, match="No space left"):
-        keeping.backup(tmp_path / "backup")
+    with pytest.raises(backup_manifest.CannotKeep, match="No space left"):
+        backups.backup(tmp_path / "backup")
     assert tree(tmp_path / "backup") == {}
 
 
@@ -227,7 +230,7 @@ def test_time_that_was_given_after_the_backup_is_not_forgotten_by_an_open_board(
     close(past)
     close(by_hand)
     assert restoring.hold_private_boards() == ["past"]
-    assert ranking.reveal_due(timezone.now()) == []
+    assert revealing.reveal_due(timezone.now()) == []
     assert AuditEntry.objects.filter(competition=past.pk, about="restored from a backup").count() == 1
     later.refresh_from_db()
     assert later.reveals_itself
@@ -240,7 +243,8 @@ FILL = """
 from django.core.management import call_command
 from django.utils import timezone
 from tests.conftest import answers, enter, hand_in, make_competition, person
-from leaderboard import hosting, scoring
+from leaderboard.competitions.services import boards
+from leaderboard.competitions.scoring import score as scoring
 call_command("migrate", verbosity=0)
 ada, bo, cy = person("ada", can_host=True), person("bo"), person("cy")
 pets = make_competition(ada, daily_attempts=50)
@@ -250,13 +254,13 @@ for wrong in range(3):
     hand_in(pets, bo, answers(public=wrong)), hand_in(pets, cy, answers(private=wrong))
 hand_in(pets, cy, b"nonsense")
 type(pets).objects.update(closes_at=timezone.now())
-scoring.score(hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="b", chunks=[answers()]).pk)
+scoring.score(boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="b", chunks=[answers()]).pk)
 call_command("backup", FOLDER)
 """
 # A site with something in it stays as it is, unless its operator insists; then it is moved aside.
 RESTORE = """
 from django.core.management import CommandError, call_command
-from leaderboard.models import Competition
+from leaderboard.competitions.models import Competition
 call_command("restore", FOLDER)
 look()
 Competition.objects.update(title="Later")
@@ -270,11 +274,12 @@ look()
 """
 LOOK = """
 def look():
-    from leaderboard import hosting
-    from leaderboard.models import Competition, Score, broken_links
+    from leaderboard.competitions.services import boards
+    from leaderboard.competitions.models import Competition, Score
+    from leaderboard.common.models.audit_log import broken_links
     pets = Competition.objects.get()
     print("----")
-    print(hosting.board_csv(pets, "public"), hosting.board_csv(pets, "private"), broken_links())
+    print(boards.board_csv(pets, "public"), boards.board_csv(pets, "private"), broken_links())
     print(sorted((str(s.submission_id), s.split, s.value.hex(), str(s.measured_at)) for s in Score.objects.all()))
     print("----")
 """

@@ -15,11 +15,13 @@ import pytest
 from django.conf import LazySettings
 
 import metrics
-from leaderboard import child, hosting, measuring
-from leaderboard.exports import safe_cell
-from leaderboard.hosting import leaks
-from leaderboard.models import Competition, DailyAttempts, Submission, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import User
+from leaderboard.common.csv_files import safe_cell
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, DailyAttempts, Submission
+from leaderboard.competitions.scoring import measuring
+from leaderboard.competitions.services import answer_leaks, competitions, data_files, publishing
+from leaderboard.scorer import jobs_for_pages
 
 from ..conftest import TRUTH, answers, enter, hand_in
 
@@ -67,7 +69,7 @@ def test_a_check_stops_at_its_memory_and_says_so(pets: Competition, settings: La
     settings.SCORING_MEMORY_MB = 120
     assert pets.ground_truth is not None
     (tmp_path / "big.csv").write_bytes(b"id,label\n" + b"".join(b"%d,%s\n" % (i, b"cat" * 200) for i in range(100_000)))
-    answer = child.run(
+    answer = jobs_for_pages.run(
         "check_submission",
         metric="accuracy",
         truth=str(path_of(pets.ground_truth.file_key)),
@@ -81,24 +83,24 @@ def test_a_check_stops_at_its_memory_and_says_so(pets: Competition, settings: La
 def test_only_so_many_children_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     places = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(child, "OF_HOSTS", replace(child.OF_HOSTS, places=places, patience=0.01))
-    with places, pytest.raises(child.ChildFailed, match="found no place"):
-        child.run("sample_submission")
+    monkeypatch.setattr(jobs_for_pages, "OF_HOSTS", replace(jobs_for_pages.OF_HOSTS, places=places, patience=0.01))
+    with places, pytest.raises(jobs_for_pages.ChildFailed, match="found no place"):
+        jobs_for_pages.run("sample_submission")
 
 
 def test_many_who_ask_for_the_sample_at_once_get_it_whole(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
     ruler = pets.ground_truth
     assert ruler is not None
-    once = child.run
+    once = jobs_for_pages.run
 
     def slow(job: str, **arguments: Any) -> dict[str, Any]:
         """Somebody else is quicker, every time."""
-        monkeypatch.setattr(child, "run", once)
-        hosting.sample_of(ruler)
+        monkeypatch.setattr(jobs_for_pages, "run", once)
+        publishing.sample_of(ruler)
         return once(job, **arguments)
 
-    monkeypatch.setattr(child, "run", slow)
-    sample = hosting.sample_of(ruler)
+    monkeypatch.setattr(jobs_for_pages, "run", slow)
+    sample = publishing.sample_of(ruler)
     assert sample.startswith(b"id,label\n")
     assert measuring.ruler_of(ruler).prepared().evaluate(sample).rows == 12
     assert [path.name for path in path_of(ruler.file_key).parent.glob("*partial*")] == []
@@ -109,29 +111,29 @@ def test_a_wide_data_file_is_compared_without_being_kept(pets: Competition) -> N
     wide += "".join(f"{i},cat,{','.join(['0.12345'] * 40)}\n" for i in range(1000, 9000))
     data = wide.encode()
     tracemalloc.start()
-    hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[data])
+    data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[data])
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 3 * len(data)
 
 
 def test_an_archive_is_looked_through_to_its_limit(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leaks, "LARGEST", 100_000)
+    monkeypatch.setattr(answer_leaks, "LARGEST", 100_000)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros", bytes(10_000_000))
         archive.writestr("test.csv", BARE)
-    hosting.add_data_file(competition=pets, file_name="a.zip", chunks=[out.getvalue()])
+    data_files.add_data_file(competition=pets, file_name="a.zip", chunks=[out.getvalue()])
 
 
 def test_answers_before_the_damage_of_an_archive_are_found(pets: Competition) -> None:
     whole = gzip.compress(BARE.encode(), mtime=0)
-    with pytest.raises(hosting.CannotHost, match="students would download the answers"):
-        hosting.add_data_file(competition=pets, file_name="test.csv.gz", chunks=[whole[:-6]])
+    with pytest.raises(competitions.CannotHost, match="students would download the answers"):
+        data_files.add_data_file(competition=pets, file_name="test.csv.gz", chunks=[whole[:-6]])
 
 
 def test_the_head_of_a_data_file_is_kept_without_nul_characters(pets: Competition) -> None:
-    added = hosting.add_data_file(competition=pets, file_name="x.csv", chunks=[b"id,x\n1,a\0b\n"])
+    added = data_files.add_data_file(competition=pets, file_name="x.csv", chunks=[b"id,x\n1,a\0b\n"])
     assert added.head == [["id", "x"], ["1", "ab"]]
 
 

@@ -20,9 +20,9 @@ from django.test import Client, RequestFactory
 from redis.exceptions import ConnectionError as BrokerAway
 from structlog.contextvars import bound_contextvars, get_contextvars
 
-from leaderboard import logs
-from leaderboard.management import supervisor
-from leaderboard.management.place import Place
+from leaderboard.common import logs
+from leaderboard.operations.supervisor import supervisor
+from leaderboard.operations.supervisor.place import Place
 
 HOSTILE = ["a\nERROR all is well", "a\rb", "a\x1b[31mred", "a\u2028b", "a\x00b", "a\u202egnp.exe", "a\x85b", "a\udcffb"]
 

@@ -7,24 +7,28 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard import invariants, joining, measuring, merging, ranking, scoring, submitting
-from leaderboard.merging import CannotMerge
-from leaderboard.models import (
-    AuditEntry,
+from leaderboard.accounts.models import User
+from leaderboard.classroom import joining, team_merges
+from leaderboard.classroom.team_merges import CannotMerge
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
-    Deed,
     Grant,
     GroundTruth,
     Membership,
     MergeOffer,
-    Notice,
     Score,
     Standing,
     Submission,
     Team,
-    User,
 )
+from leaderboard.competitions.ranking import standings
+from leaderboard.competitions.scoring import measuring, score
+from leaderboard.competitions.services import submitting
+from leaderboard.notifications.models import Notice
+from leaderboard.operations import consistency
 from tests.conftest import answers, close, enter, hand_in
 
 
@@ -36,12 +40,12 @@ def two(pets: Competition, bo: User, cy: User) -> tuple[Membership, Membership]:
 
 def united(bo: Membership, cy: Membership) -> Team:
     """Bo offers, Cy accepts."""
-    made = merging.offer(membership=bo, invitation=cy.team.invitation)
-    return merging.accept(membership=cy, offer_id=made.pk)
+    made = team_merges.offer(membership=bo, invitation=cy.team.invitation)
+    return team_merges.accept(membership=cy, offer_id=made.pk)
 
 
 def promises_hold() -> None:
-    verdicts = invariants.verdicts(seed=1, only={1, 3, 6, 7, 8})
+    verdicts = consistency.verdicts(seed=1, only={1, 3, 6, 7, 8})
     assert [(verdict.number, verdict.examples) for verdict in verdicts if not verdict.holds] == []
 
 
@@ -57,7 +61,7 @@ def test_everything_of_both_belongs_to_the_one_that_offered(
     assert Submission.objects.filter(team=team).count() == 2
     standing = Standing.objects.get()
     assert (standing.team, standing.submission) == (team, best)
-    assert ranking.differences(GroundTruth.objects.select_related("competition").get()) == []
+    assert standings.differences(GroundTruth.objects.select_related("competition").get()) == []
     assert submitting.allowance(Membership.objects.get(user=cy), timezone.now()).left == 3
     promises_hold()
 
@@ -76,12 +80,12 @@ def test_it_is_in_the_trail_and_both_are_told(two: tuple[Membership, Membership]
 def test_offering_and_taking_back_in_turns_floods_nobodys_page(two: tuple[Membership, Membership]) -> None:
     mine, other = two
     for ends_it in (mine, other) * 5:
-        made = merging.offer(membership=mine, invitation=other.team.invitation)
-        merging.withdraw(membership=ends_it, offer_id=made.pk)
+        made = team_merges.offer(membership=mine, invitation=other.team.invitation)
+        team_merges.withdraw(membership=ends_it, offer_id=made.pk)
     assert Notice.objects.filter(user__username="cy").count() == 1
     assert Notice.objects.filter(user__username="bo").count() == 1
     Notice.objects.update(key="merge: of another day")
-    merging.offer(membership=mine, invitation=other.team.invitation)
+    team_merges.offer(membership=mine, invitation=other.team.invitation)
     assert Notice.objects.filter(user__username="cy").count() == 2, "on another day it is news again"
 
 
@@ -107,7 +111,7 @@ def test_more_than_one_team_could_have_used_is_refused_until_days_have_passed(
         for _ in range(number):
             hand_in(pets, who, answers())
     with pytest.raises(CannotMerge, match=r"handed in 6 files that count.* have handed in 5 by"):
-        merging.offer(membership=two[0], invitation=two[1].team.invitation)
+        team_merges.offer(membership=two[0], invitation=two[1].team.invitation)
     Competition.objects.update(opens_at=timezone.now() - timedelta(days=1))
     assert united(*two).submissions.count() == 6
 
@@ -118,7 +122,7 @@ def test_invalid_files_count_for_nobody(
     Competition.objects.update(opens_at=timezone.now() - timedelta(seconds=1))
     for who in (bo, cy):
         hand_in(pets, who, b"nonsense\n")
-    assert merging.balance(pets, [two[0].team, two[1].team], timezone.now()).used == 0
+    assert team_merges.balance(pets, [two[0].team, two[1].team], timezone.now()).used == 0
     united(*two)
     assert DailyAttempts.objects.get().refused == 2
 
@@ -127,22 +131,22 @@ def test_the_rule_is_asked_again_when_the_other_accepts(
     two: tuple[Membership, Membership], pets: Competition, bo: User
 ) -> None:
     Competition.objects.update(opens_at=timezone.now() - timedelta(seconds=1), daily_attempts=2)
-    made = merging.offer(membership=two[0], invitation=two[1].team.invitation)
+    made = team_merges.offer(membership=two[0], invitation=two[1].team.invitation)
     for user in (bo, two[1].user):
         for _ in range(2):
             hand_in(pets, user, answers())
     with pytest.raises(CannotMerge, match="4 files that count"):
-        merging.accept(membership=two[1], offer_id=made.pk)
+        team_merges.accept(membership=two[1], offer_id=made.pk)
     assert Team.objects.count() == 2
 
 
 def test_only_captains_decide(two: tuple[Membership, Membership], pets: Competition, dee: User) -> None:
     mate = joining.by_invitation(user=dee, invitation=two[1].team.invitation)
-    made = merging.offer(membership=two[0], invitation=two[1].team.invitation)
+    made = team_merges.offer(membership=two[0], invitation=two[1].team.invitation)
     for verb in (
-        lambda: merging.accept(membership=mate, offer_id=made.pk),
-        lambda: merging.withdraw(membership=mate, offer_id=made.pk),
-        lambda: merging.offer(membership=mate, invitation=two[0].team.invitation),
+        lambda: team_merges.accept(membership=mate, offer_id=made.pk),
+        lambda: team_merges.withdraw(membership=mate, offer_id=made.pk),
+        lambda: team_merges.offer(membership=mate, invitation=two[0].team.invitation),
     ):
         with pytest.raises(CannotMerge, match="Only the captain"):
             verb()
@@ -153,13 +157,13 @@ def test_nobody_accepts_the_own_offer_or_somebody_elses(
     two: tuple[Membership, Membership], pets: Competition, dee: User
 ) -> None:
     stranger = enter(pets, dee)
-    made = merging.offer(membership=two[0], invitation=two[1].team.invitation)
+    made = team_merges.offer(membership=two[0], invitation=two[1].team.invitation)
     for who in (two[0], stranger):
         with pytest.raises(CannotMerge, match="not there any more"):
-            merging.accept(membership=who, offer_id=made.pk)
-    merging.withdraw(membership=stranger, offer_id=made.pk)
+            team_merges.accept(membership=who, offer_id=made.pk)
+    team_merges.withdraw(membership=stranger, offer_id=made.pk)
     assert MergeOffer.objects.count() == 1
-    merging.withdraw(membership=two[1], offer_id=made.pk)
+    team_merges.withdraw(membership=two[1], offer_id=made.pk)
     assert MergeOffer.objects.count() == 0
     assert Notice.objects.filter(user=two[0].user, title__contains="declined").exists()
 
@@ -168,19 +172,19 @@ def test_a_team_too_large_the_own_link_and_a_wrong_one_are_refused(two: tuple[Me
     bo, cy = two
     Competition.objects.update(team_size=1)
     with pytest.raises(CannotMerge, match="you would be 2; a team has at most 1"):
-        merging.offer(membership=bo, invitation=cy.team.invitation)
+        team_merges.offer(membership=bo, invitation=cy.team.invitation)
     with pytest.raises(CannotMerge, match="your own team"):
-        merging.offer(membership=bo, invitation=f"http://x/invitation/{bo.team.invitation}/")
+        team_merges.offer(membership=bo, invitation=f"http://x/invitation/{bo.team.invitation}/")
     for wrong in ("", "/", "nonsense"):
         with pytest.raises(CannotMerge, match="No team of this competition"):
-            merging.offer(membership=bo, invitation=wrong)
+            team_merges.offer(membership=bo, invitation=wrong)
 
 
 @pytest.mark.parametrize("why", ["deadline", "host", "disqualified"])
 def test_teams_that_stay_as_they_are_do_not_become_one(
     two: tuple[Membership, Membership], pets: Competition, why: str
 ) -> None:
-    made = merging.offer(membership=two[0], invitation=two[1].team.invitation)
+    made = team_merges.offer(membership=two[0], invitation=two[1].team.invitation)
     if why == "deadline":
         close(pets)
     elif why == "host":
@@ -188,7 +192,7 @@ def test_teams_that_stay_as_they_are_do_not_become_one(
     else:
         Team.objects.filter(pk=two[0].team_id).update(disqualified_at=timezone.now(), disqualified_reason="Copied")
     with pytest.raises(CannotMerge):
-        merging.accept(membership=two[1], offer_id=made.pk)
+        team_merges.accept(membership=two[1], offer_id=made.pk)
     assert Team.objects.count() == 2
 
 
@@ -235,8 +239,8 @@ def test_a_file_that_is_being_measured_meanwhile_stands_for_the_united_team(
         united(*two)
         return real(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(scoring, "measure", measure)
-    assert scoring.score(waiting.pk) == "scored"
+    monkeypatch.setattr(score, "measure", measure)
+    assert score.score(waiting.pk) == "scored"
     assert Score.objects.filter(submission=waiting).count() == 2
     assert Standing.objects.get().team == two[0].team
     promises_hold()

@@ -12,10 +12,22 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, keeping, storage, submitting
-from leaderboard.invariants._verdict import Findings
-from leaderboard.invariants.files import every_upload_is_whole
-from leaderboard.models import Competition, DailyAttempts, Submission, User
+from leaderboard.accounts.models import User
+from leaderboard.common import storage
+from leaderboard.competitions.models import Competition, DailyAttempts, Submission
+from leaderboard.competitions.services import (
+    boards,
+    competitions,
+    data_files,
+    invalid_files,
+    publishing,
+    scoring_again,
+    submitting,
+    truth_drafts,
+)
+from leaderboard.operations import backup_manifest, backups, orphan_files
+from leaderboard.operations.consistency.files import every_upload_is_whole
+from leaderboard.operations.consistency.verdict import Findings
 from tests.conftest import answers, enter, hand_in
 
 DAY = timedelta(hours=24)
@@ -38,22 +50,22 @@ def test_11_after_a_day_it_is_swept_and_the_upload_can_be_repeated(pets: Competi
     )
     assert DailyAttempts.objects.get().used == 1
     now = timezone.now()
-    assert keeping.sweep_files(at=now + DAY - timedelta(minutes=1)) == 0
+    assert orphan_files.sweep_files(at=now + DAY - timedelta(minutes=1)) == 0
     assert orphan in stored()
-    assert keeping.sweep_files(at=now + DAY + timedelta(minutes=1)) == 1
+    assert orphan_files.sweep_files(at=now + DAY + timedelta(minutes=1)) == 1
     assert stored() == {submission.file_key, pets.ground_truths.get().file_key}
 
 
 def test_whatever_belongs_to_something_stays(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers())
-    hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
-    hosting.sample_of(pets.ground_truths.get())
-    hosting.draft_truth(competition=pets, metric="accuracy", params={})
-    hosting.add_baseline(competition=pets, user=ada, name="cats", file_name="b.csv", chunks=[answers(public=2)])
+    data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
+    publishing.sample_of(pets.ground_truths.get())
+    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={})
+    boards.add_baseline(competition=pets, user=ada, name="cats", file_name="b.csv", chunks=[answers(public=2)])
     before = stored()
     assert len(before) == 6
-    assert keeping.sweep_files(at=timezone.now() + 2 * DAY) == 0
+    assert orphan_files.sweep_files(at=timezone.now() + 2 * DAY) == 0
     assert stored() == before
 
 
@@ -61,17 +73,17 @@ def test_unfinished_and_foreign_files(pets: Competition, settings: LazySettings)
     (Path(settings.FILES_DIR) / "notes.txt").write_text("of the operator")
     unfinished = Path(settings.FILES_DIR) / f"{pets.ground_truths.get().file_key}.0a.partial"
     unfinished.write_text("half")
-    assert keeping.sweep_files(at=timezone.now() + 2 * DAY) == 1
+    assert orphan_files.sweep_files(at=timezone.now() + 2 * DAY) == 1
     assert not unfinished.exists()
     assert "notes.txt" in stored()
 
 
 def test_with_another_database_nothing_is_removed(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
     orphans = {left_behind(pets) for _ in range(25)}
-    with pytest.raises(keeping.CannotKeep, match="25 of 26 stored files have no row"):
-        keeping.sweep_files(at=timezone.now() + 2 * DAY)
+    with pytest.raises(backup_manifest.CannotKeep, match="25 of 26 stored files have no row"):
+        orphan_files.sweep_files(at=timezone.now() + 2 * DAY)
     assert orphans < stored()
-    assert keeping.sweep_files(at=timezone.now() + 2 * DAY, force=True) == 25
+    assert orphan_files.sweep_files(at=timezone.now() + 2 * DAY, force=True) == 25
 
 
 def test_olga_runs_it_by_hand(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,9 +92,9 @@ def test_olga_runs_it_by_hand(pets: Competition, monkeypatch: pytest.MonkeyPatch
     assert out.getvalue() == "0 files removed.\n"
 
     def refuse(**_: object) -> int:
-        raise keeping.CannotKeep("Nothing was removed.", ["Give --force."])
+        raise backup_manifest.CannotKeep("Nothing was removed.", ["Give --force."])
 
-    monkeypatch.setattr(keeping, "sweep_files", refuse)
+    monkeypatch.setattr(orphan_files, "sweep_files", refuse)
     with pytest.raises(CommandError, match=r"Nothing was removed\.\nGive --force\."):
         call_command("sweep_files")
 
@@ -95,10 +107,10 @@ def test_the_bytes_of_an_invalid_file_go_after_two_weeks_and_its_receipt_stays(
 ) -> None:
     enter(pets, bo)
     scored, invalid = hand_in(pets, bo, answers()), hand_in(pets, bo, b"id,label\n1,cat\n")
-    now, stay = timezone.now(), keeping.INVALID_FILES_STAY
-    assert keeping.remove_invalid_files(at=now + stay - timedelta(minutes=1)) == 0
-    assert keeping.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 1
-    assert keeping.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 0
+    now, stay = timezone.now(), invalid_files.INVALID_FILES_STAY
+    assert invalid_files.remove_invalid_files(at=now + stay - timedelta(minutes=1)) == 0
+    assert invalid_files.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 1
+    assert invalid_files.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 0
     assert stored() == {scored.file_key, pets.ground_truths.get().file_key}
     client.force_login(bo)
     page = client.get(f"/c/pets/submissions/{invalid.pk}/").content.decode()
@@ -112,9 +124,9 @@ def test_the_bytes_of_an_invalid_file_go_after_two_weeks_and_its_receipt_stays(
 def test_the_promises_and_a_backup_know_of_removed_files(pets: Competition, bo: User, tmp_path: Path) -> None:
     enter(pets, bo)
     hand_in(pets, bo, b"id,label\n1,cat\n")
-    keeping.remove_invalid_files(at=timezone.now() + 2 * keeping.INVALID_FILES_STAY)
+    invalid_files.remove_invalid_files(at=timezone.now() + 2 * invalid_files.INVALID_FILES_STAY)
     assert list(every_upload_is_whole(Findings())) == []
-    keeping.backup(tmp_path / "backup")
+    backups.backup(tmp_path / "backup")
     # A file that counts and is gone is found, whatever its row says.
     scored = hand_in(pets, bo, answers())
     Submission.objects.filter(pk=scored.pk).update(file_removed_at=timezone.now())
@@ -124,9 +136,9 @@ def test_the_promises_and_a_backup_know_of_removed_files(pets: Competition, bo: 
 def test_what_was_removed_is_not_scored_again(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, b"id,label\n1,cat\n")
-    keeping.remove_invalid_files(at=timezone.now() + 2 * keeping.INVALID_FILES_STAY)
-    with pytest.raises(hosting.CannotHost):
-        hosting.score_again(competition=pets, user=ada, files=Submission.objects.all())
+    invalid_files.remove_invalid_files(at=timezone.now() + 2 * invalid_files.INVALID_FILES_STAY)
+    with pytest.raises(competitions.CannotHost):
+        scoring_again.score_again(competition=pets, user=ada, files=Submission.objects.all())
 
 
 def test_a_team_that_fills_the_disk_is_refused_in_words_and_small_files_still_pass(

@@ -13,8 +13,14 @@ from django.test import Client
 from django.utils import timezone
 
 import metrics
-from leaderboard import claims, hosting, outside, tasks, watching
-from leaderboard.models import CageTest, Competition, DailyAttempts, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, DailyAttempts
+from leaderboard.competitions.scoring import queue
+from leaderboard.competitions.services import competitions, publishing, truth_drafts
+from leaderboard.operations import health
+from leaderboard.operations.models import CageTest
+from leaderboard.sandbox import outside_metrics
 from metrics.sandbox import metric_files
 from metrics.sandbox import processes as processes_module
 from metrics.sandbox.escapes import ATTEMPTS
@@ -57,7 +63,7 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Say:
     def note(*escaped: str, missing: str = "") -> None:
         monkeypatch.delenv("TRUST_METRICS", raising=False)
         monkeypatch.setattr(metrics, "cage_test", lambda: found(*escaped, missing=missing))
-        outside.try_the_cage()
+        outside_metrics.try_the_cage()
 
     return note
 
@@ -77,7 +83,7 @@ def test_bos_file_fails_at_no_cost_and_ada_reads_why(
 ) -> None:
     say(missing=NO_LANDLOCK)
     mine = hand_in(gaps, bo, MINE)
-    assert (mine.status, mine.failure) == ("failed", claims.OUR_FAULT)
+    assert (mine.status, mine.failure) == ("failed", queue.OUR_FAULT)
     assert mine.told_to_host == f"Metrics that the operator added are off: {NO_LANDLOCK} {metrics.OUTSIDE_HELP}"
     assert sum(DailyAttempts.objects.filter(team__memberships__user=bo).values_list("used", flat=True)) == 0
     assert NO_LANDLOCK in page_of(ada, "/host/gaps/submissions/")
@@ -92,11 +98,11 @@ def test_a_single_way_out_turns_them_off_and_trust_turns_them_on(
     gaps: Competition, bo: User, say: Say, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     say("processes")
-    assert "The cage does not hold on this machine: Start processes, one or many." in outside.why_off()
+    assert "The cage does not hold on this machine: Start processes, one or many." in outside_metrics.why_off()
     assert f"metrics from outside are off on {socket.gethostname()}: The cage does not hold" in caplog.text
     assert hand_in(gaps, bo, MINE).status == "failed"
     monkeypatch.setenv("TRUST_METRICS", "1")
-    assert outside.why_off() == ""
+    assert outside_metrics.why_off() == ""
     assert hand_in(gaps, bo, MINE).status == "scored"
 
 
@@ -104,16 +110,16 @@ CHOICE = 'name="metric" value="gap"'
 
 
 def test_ada_cannot_choose_or_publish_one_and_reads_why(gaps: Competition, ada: User, say: Say) -> None:
-    hosting.draft_truth(competition=gaps, metric="gap", params={})
+    truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
     assert CHOICE in page_of(ada, "/host/gaps/truth/metric/")
     say("network")
     page = page_of(ada, "/host/gaps/truth/metric/")
     assert CHOICE not in page
     assert "Reach the network by TCP or UDP" in page
-    assert "gap" not in [metric.key for metric in outside.catalogue()]
-    assert "accuracy" in [metric.key for metric in outside.catalogue()]
-    with pytest.raises(hosting.CannotHost, match="are off: The cage does not hold"):
-        hosting.publish(competition=gaps, user=ada)
+    assert "gap" not in [metric.key for metric in outside_metrics.catalogue()]
+    assert "accuracy" in [metric.key for metric in outside_metrics.catalogue()]
+    with pytest.raises(competitions.CannotHost, match="are off: The cage does not hold"):
+        publishing.publish(competition=gaps, user=ada)
     for url in ("/c/gaps/", "/c/gaps/leaderboard/", "/metrics/gap/", "/host/gaps/"):
         page_of(ada, url)
 
@@ -123,7 +129,7 @@ def test_metrics_of_the_library_are_not_touched(shelf: Path, ada: User, bo: User
     pets = make_competition(ada)
     enter(pets, bo)
     assert hand_in(pets, bo, b"id,label\n" + b"".join(b"%d,cat\n" % i for i in range(1, 13))).status == "scored"
-    assert outside.why_not("accuracy") == ""
+    assert outside_metrics.why_not("accuracy") == ""
 
 
 def test_what_was_found_on_this_machine_counts_before_others(
@@ -132,9 +138,9 @@ def test_what_was_found_on_this_machine_counts_before_others(
     monkeypatch.delenv("TRUST_METRICS", raising=False)
     earlier = found(missing=NO_LANDLOCK)
     CageTest.objects.create(host="far", tested_at=timezone.now(), reason=earlier.reason, report=earlier.as_dict())
-    assert NO_LANDLOCK in outside.why_off()  # a web server without a worker of its own
+    assert NO_LANDLOCK in outside_metrics.why_off()  # a web server without a worker of its own
     say()
-    assert outside.why_off() == ""
+    assert outside_metrics.why_off() == ""
     assert CageTest.objects.count() == 2
     say()
     assert CageTest.objects.count() == 2
@@ -143,20 +149,20 @@ def test_what_was_found_on_this_machine_counts_before_others(
 def test_before_any_test_the_kernel_is_asked(shelf: Path, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRUST_METRICS", raising=False)
     monkeypatch.setattr(metrics, "cage_missing", lambda: NO_LANDLOCK)
-    assert NO_LANDLOCK in outside.why_off()
+    assert NO_LANDLOCK in outside_metrics.why_off()
     monkeypatch.setattr(metrics, "cage_missing", lambda: "")
-    assert outside.why_off() == ""
+    assert outside_metrics.why_off() == ""
 
 
 def test_without_a_folder_there_is_nothing_to_turn_off(db: None, say: Say) -> None:
     say("network")
-    assert outside.why_off() == ""
+    assert outside_metrics.why_off() == ""
 
 
 def test_olga_sees_what_was_tried(
     shelf: Path, client: Client, olga: User, ada: User, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "queue_length", lambda: 0)
+    monkeypatch.setattr(health, "queue_length", lambda: 0)
     (shelf / "broken.py").write_text("import nothing_like_this")
     assert "Nothing was tried yet." in page_of(olga, "/status/")
     say()

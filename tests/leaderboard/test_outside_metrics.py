@@ -12,8 +12,12 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 import metrics
-from leaderboard import claims, hosting, ranking, scoring, submitting
-from leaderboard.models import Competition, DailyAttempts, Refusal, Score, Split, Submission, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, DailyAttempts, Refusal, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards, ladder
+from leaderboard.competitions.scoring import queue, score
+from leaderboard.competitions.services import competitions, publishing, submitting, truth_drafts
 from metrics.sandbox import metric_files, processes
 from tests.conftest import enter, hand_in, make_competition
 from tests.measuring_here import forget
@@ -94,7 +98,7 @@ def test_ada_chooses_it_and_bo_is_scored_by_it(gaps: Competition, bo: User) -> N
     assert mine.status == "scored", mine.problems or mine.told_to_host
     assert values(mine) == {"public": 2.0, "private": 1.0}
     assert values(hand_in(gaps, bo, PERFECT)) == {"public": 0.0, "private": 0.0}
-    (line,) = ranking.lines(gaps, Split.PUBLIC)
+    (line,) = boards.lines(gaps, Split.PUBLIC)
     assert line.value == 0.0
     for url in ("", "leaderboard/", "submissions/", f"submissions/{mine.pk}/"):
         assert "Gap" in page_of(bo, f"/c/gaps/{url}")
@@ -136,7 +140,7 @@ def test_what_it_says_of_itself_reaches_ada_alone(
     gaps: Competition, ada: User, bo: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     mine = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,99"))
-    assert (mine.status, mine.failure) == ("failed", claims.OUR_FAULT)
+    assert (mine.status, mine.failure) == ("failed", queue.OUR_FAULT)
     assert mine.told_to_host.startswith("The metric gap raised ValueError in line 14. ValueError: canary [1, 3, 1")
     assert used(bo) == 0
     assert "canary" not in caplog.text
@@ -175,10 +179,10 @@ def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_wit
     forget()
     second = hand_in(gaps, bo, MINE + b"\n")
     assert values(first) == values(second) == {"public": 2.0, "private": 1.0}
-    hosting.draft_truth(competition=gaps, metric="gap", params={})
-    ruler = hosting.publish(competition=gaps, user=ada)
+    truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
+    ruler = publishing.publish(competition=gaps, user=ada)
     assert ruler.metric_version != gaps.ground_truth.metric_version  # type: ignore[union-attr]
-    while scoring.rescore(ruler.pk):
+    while score.rescore(ruler.pk):
         pass
     assert dict(Score.objects.filter(ground_truth=ruler, submission=first).values_list("split", "value")) == {
         "public": 20.0,
@@ -200,9 +204,9 @@ def test_without_its_file_nothing_is_scored_by_another_and_no_page_breaks(
         page_of(bo, f"/c/gaps/{url}")
     for url in ("", "truth/", "submissions/"):
         page_of(ada, f"/host/gaps/{url}")
-    (line,) = ranking.lines(gaps, Split.PUBLIC)
+    (line,) = boards.lines(gaps, Split.PUBLIC)
     assert line.value == 2.0
-    assert ranking.sign_of(gaps.ground_truth) == 1.0  # type: ignore[arg-type]
+    assert ladder.sign_of(gaps.ground_truth) == 1.0  # type: ignore[arg-type]
 
 
 def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
@@ -210,18 +214,18 @@ def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
 ) -> None:
     first = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,40"))
     (shelf / "gap.py").write_text(GAP.replace("> 50", "> 30"))
-    hosting.draft_truth(competition=gaps, metric="gap", params={})
-    ruler = hosting.publish(competition=gaps, user=ada)
-    while scoring.rescore(ruler.pk):
+    truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
+    ruler = publishing.publish(competition=gaps, user=ada)
+    while score.rescore(ruler.pk):
         pass
-    assert Refusal.objects.get(submission=first).problems == [{"code": "failed", "message": claims.OUR_FAULT}]
+    assert Refusal.objects.get(submission=first).problems == [{"code": "failed", "message": queue.OUR_FAULT}]
     first.refresh_from_db()
     assert "canary" in first.told_to_host
 
 
 def test_an_upside_down_board_is_not_published(shelf: Path, ada: User) -> None:
     (shelf / "gap.py").write_text(GAP.replace("Lower is better.", "Higher is better."))
-    with pytest.raises(hosting.CannotHost) as caught:
+    with pytest.raises(competitions.CannotHost) as caught:
         make_competition(ada, metric="gap", truth=TRUTH)
     assert any("With this metric higher is said to be better" in line for line in caught.value.details)
 

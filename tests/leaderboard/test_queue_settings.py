@@ -11,10 +11,11 @@ from django.conf import LazySettings
 from kombu.transport import redis as broker
 from kombu.transport import virtual
 
-from leaderboard import scoring, tasks
 from leaderboard.celery import app
-from leaderboard.management import children
-from leaderboard.management.place import Place
+from leaderboard.competitions import tasks
+from leaderboard.competitions.scoring import score
+from leaderboard.operations.supervisor import children
+from leaderboard.operations.supervisor.place import Place
 
 
 def test_messages_are_ids_in_json_and_nothing_else_is_read(settings: LazySettings) -> None:
@@ -60,7 +61,7 @@ def test_whoever_rings_waits_for_a_broker_three_seconds_at_most() -> None:
 
 def test_a_task_ends_half_a_minute_after_the_time_of_its_metric(settings: LazySettings) -> None:
     assert settings.CELERY_TASK_TIME_LIMIT == 120 + 30
-    assert scoring.FINISH_WITHIN < settings.CELERY_TASK_TIME_LIMIT
+    assert score.FINISH_WITHIN < settings.CELERY_TASK_TIME_LIMIT
 
 
 def test_the_beat_sweeps_each_five_seconds_and_proves_the_promises_each_night() -> None:

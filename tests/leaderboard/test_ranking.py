@@ -11,12 +11,17 @@ import pytest
 from django.utils import timezone
 
 import metrics
-from leaderboard import hosting, ranking, submitting
-from leaderboard.models import Competition, GroundTruth, Score, Split, Standing, Submission, Team, Uncertainty, User
-from leaderboard.ranking import boards
-from leaderboard.ranking.boards import merge, shared_ranks
-from leaderboard.ranking.earlier import stood
-from leaderboard.ranking.standings import computed_best_values, final_standings, shown_bests
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions
+from leaderboard.competitions.models import Competition, GroundTruth, Score, Standing, Submission, Team, Uncertainty
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards, revealing, standings
+from leaderboard.competitions.ranking import rows as rows_module
+from leaderboard.competitions.ranking.boards import merge, shared_ranks
+from leaderboard.competitions.ranking.earlier import stood
+from leaderboard.competitions.ranking.standings import computed_best_values, final_standings, shown_bests
+from leaderboard.competitions.services import boards as boards_services
+from leaderboard.competitions.services import competitions, pausing, submitting
 from tests.conftest import answers, close, enter, hand_in
 
 
@@ -47,8 +52,8 @@ def teams(competition: Competition, *names: str) -> list[Team]:
 
 def shown(competition: Competition, split: Split = Split.PUBLIC, page: int = 1) -> list[tuple[int | None, str]]:
     competition.refresh_from_db()
-    ranking.rebuild(GroundTruth.objects.get())
-    board = ranking.board(competition, split, page=page, at=timezone.now())
+    standings.rebuild(GroundTruth.objects.get())
+    board = boards.board(competition, split, page=page, at=timezone.now())
     return [(row.rank, row.name) for row in board.rows]
 
 
@@ -91,7 +96,7 @@ def test_ranks_equal_counting_who_is_better(pets: Competition, seed: int) -> Non
         scored(team, chance.choice([0.1, 0.2, 0.3]), at=now - timedelta(seconds=chance.randrange(3)))
     pages = shown(pets) + shown(pets, page=2)
     places = {
-        s.team.name: (s.sort_key, s.received_at) for s in ranking.in_order(GroundTruth.objects.get(), Split.PUBLIC)
+        s.team.name: (s.sort_key, s.received_at) for s in boards.in_order(GroundTruth.objects.get(), Split.PUBLIC)
     }
     assert len(pages) == 130
     for rank, name in pages:
@@ -110,11 +115,11 @@ def test_every_page_of_a_board_is_a_part_of_the_whole_one(
         at = now - timedelta(seconds=chance.randrange(2))
         score = scored(team, chance.choice([0.1, 0.2, 0.3]), at=at).scores.get(split=Split.PUBLIC)
         Uncertainty.of(score, metrics.Uncertainty(0.1, 0.0, 1.0, np.full(200, score.value))).save()
-    ranking.rebuild(GroundTruth.objects.get())
+    standings.rebuild(GroundTruth.objects.get())
     pets.refresh_from_db()
 
     def rows(page: int) -> list[tuple[object, ...]]:
-        found = ranking.board(pets, Split.PUBLIC, page=page, at=now).rows
+        found = boards.board(pets, Split.PUBLIC, page=page, at=now).rows
         return [(row.rank, row.name, row.doubt and row.doubt.error) for row in found]
 
     whole = rows(1)
@@ -145,11 +150,11 @@ def test_finals_and_best_values_are_what_reading_all_files_gives(pets: Competiti
         picked = sorted(file[:2] for file in files if file[2])
         expected[team.pk] = ([*(picked or sorted(file[:2] for file in files)[:2])], not picked)
         best[team.pk] = -min(file[0] for file in files)
-    found = ranking.finals(ruler)
+    found = standings.finals(ruler)
     assert {team: [one.order for one in its] for team, its in found.items()} == {k: v[0] for k, v in expected.items()}
     assert {team: its[0].is_picked_by_system for team, its in found.items()} == {k: v[1] for k, v in expected.items()}
     assert computed_best_values(ruler) == best
-    assert computed_best_values(ruler) == {one.team_id: one.value for one in ranking.bests(ruler, Split.PUBLIC)}
+    assert computed_best_values(ruler) == {one.team_id: one.value for one in standings.bests(ruler, Split.PUBLIC)}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -167,11 +172,11 @@ def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(
             at = now - timedelta(minutes=10 * chance.randint(0, 20))
             scored(team, chance.choice([0.1, 0.2, 0.3, 0.35, 0.4]), at=at)
     ruler = GroundTruth.objects.get()
-    ranking.rebuild(ruler)
+    standings.rebuild(ruler)
     told = sorted(stood(ruler, midnight), key=lambda one: one.team_id)
     assert any(one.received_at >= midnight for one in shown_bests(ruler)), "nobody came further today"
-    exact = sorted(ranking.bests(ruler, Split.PUBLIC), key=lambda one: one.team_id)
-    assert sorted(ranking.expected(ruler), key=lambda one: one.team_id) == exact
+    exact = sorted(standings.bests(ruler, Split.PUBLIC), key=lambda one: one.team_id)
+    assert sorted(standings.expected(ruler), key=lambda one: one.team_id) == exact
     Submission.objects.filter(received_at__gte=midnight).delete()
     assert told == sorted(shown_bests(ruler), key=lambda one: one.team_id)
 
@@ -181,15 +186,15 @@ def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
     pets: Competition, ada: User, bo: User, cy: User, mode: str
 ) -> None:
     """What stands beside the board is what all scores say, after each score and each deed of a host."""
-    hosting.change(competition=pets, board_mode=mode, board_step=0.1, daily_attempts=20)
+    competitions.change(competition=pets, board_mode=mode, board_step=0.1, daily_attempts=20)
     dice = random.Random(5)
 
     def told() -> dict[int, float]:
         ruler = GroundTruth.objects.select_related("competition").get()
-        found = ranking.best_values(ruler)
+        found = standings.best_values(ruler)
         assert found == computed_best_values(ruler)
-        assert ranking.differences(ruler) == []
-        assert set(ranking.decided(ruler)) == set(final_standings(ruler))
+        assert standings.differences(ruler) == []
+        assert set(standings.decided(ruler)) == set(final_standings(ruler))
         return found
 
     for user in (bo, cy):
@@ -199,15 +204,15 @@ def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
             told()
     team = bo.memberships.get().team
     before = told()[team.pk]
-    hosting.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
-    hosting.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
+    pausing.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
+    pausing.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
     assert told()[team.pk] <= before
-    hosting.disqualify(team=team, user=ada, reason="Shared")
+    extensions.disqualify(team=team, user=ada, reason="Shared")
     assert set(told()) == {cy.memberships.get().team_id}
-    hosting.readmit(team=team, user=ada)
+    extensions.readmit(team=team, user=ada)
     close(pets)
     assert len(told()) == 2
-    hosting.reveal(competition=pets)
+    boards_services.reveal(competition=pets)
     assert len(told()) == 2
 
 
@@ -215,16 +220,16 @@ def test_a_board_from_before_anybody_wrote_the_best_beside_it_is_read_from_its_s
     pets: Competition, bo: User
 ) -> None:
     enter(pets, bo)
-    hosting.change(competition=pets, board_mode="hidden", daily_attempts=9)
+    competitions.change(competition=pets, board_mode="hidden", daily_attempts=9)
     hand_in(pets, bo, answers(public=2))
     Standing.objects.update(best=None)
     ruler = GroundTruth.objects.select_related("competition").get()
-    assert list(ranking.best_values(ruler).values()) == [4 / 6]
-    assert ranking.differences(ruler) == []
+    assert list(standings.best_values(ruler).values()) == [4 / 6]
+    assert standings.differences(ruler) == []
     hand_in(pets, bo, answers(public=3))
     assert Standing.objects.get().best == 4 / 6
     Standing.objects.update(best=0.5)
-    assert len(ranking.differences(ruler)) == 1
+    assert len(standings.differences(ruler)) == 1
 
 
 def _best_file(team: Team) -> Submission:
@@ -257,18 +262,18 @@ def test_movement_is_since_yesterday(pets: Competition) -> None:
     scored(b, 0.4, at=now - timedelta(days=2))
     scored(b, 0.6, at=now)
     assert shown(pets) == [(1, "b"), (2, "a")]
-    rows = ranking.board(pets, Split.PUBLIC, at=now).rows
+    rows = boards.board(pets, Split.PUBLIC, at=now).rows
     assert {row.name: row.movement for row in rows} == {"b": 1, "a": -1}
 
 
 def test_baselines_stand_among_the_teams_unranked(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    from leaderboard import scoring
+    from leaderboard.competitions.scoring import score as score_module
 
-    baseline = hosting.add_baseline(
+    baseline = boards_services.add_baseline(
         competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers(public=3)]
     )
-    scoring.score(baseline.pk)
+    score_module.score(baseline.pk)
     hand_in(pets, bo, answers())
     assert shown(pets) == [(1, "bo"), (None, "Guess")]
 
@@ -276,8 +281,8 @@ def test_baselines_stand_among_the_teams_unranked(pets: Competition, ada: User, 
 def test_merging_puts_each_baseline_on_exactly_one_page() -> None:
     now = timezone.now()
 
-    def row(name: str, value: float, *, rank: int | None) -> ranking.Row:
-        return ranking.Row(rank, name, 1, value, None, "", now, is_baseline=rank is None)
+    def row(name: str, value: float, *, rank: int | None) -> rows_module.Row:
+        return rows_module.Row(rank, name, 1, value, None, "", now, is_baseline=rank is None)
 
     ranked = [row(f"t{i}", 10 - i, rank=i + 1) for i in range(6)]
     references = [row("best", 99, rank=None), row("middle", 6.5, rank=None), row("worst", 0, rank=None)]
@@ -291,7 +296,7 @@ def test_merging_puts_each_baseline_on_exactly_one_page() -> None:
 class TestAfterTheClose:
     def reveal(self, competition: Competition) -> None:
         close(competition)
-        hosting.reveal(competition=competition)
+        boards_services.reveal(competition=competition)
 
     def test_the_best_private_final_decides_on_both_boards(self, pets: Competition, bo: User) -> None:
         enter(pets, bo)
@@ -299,7 +304,7 @@ class TestAfterTheClose:
         solid = hand_in(pets, bo, answers(public=1, private=0))
         self.reveal(pets)
         for split in Split:
-            row = ranking.board(pets, split, at=timezone.now()).rows[0]
+            row = boards.board(pets, split, at=timezone.now()).rows[0]
             assert row.submission_id == str(solid.pk) != str(lucky.pk)
             assert row.is_picked_by_system
 
@@ -309,7 +314,7 @@ class TestAfterTheClose:
         hand_in(pets, bo, answers())
         submitting.select_finals(competition=pets, user=bo, submission_ids=[str(chosen.pk)], at=timezone.now())
         self.reveal(pets)
-        row = ranking.board(pets, Split.PRIVATE, at=timezone.now()).rows[0]
+        row = boards.board(pets, Split.PRIVATE, at=timezone.now()).rows[0]
         assert row.submission_id == str(chosen.pk)
         assert not row.is_picked_by_system
 
@@ -319,28 +324,28 @@ class TestAfterTheClose:
             hand_in(pets, bo, answers(public=wrong, private=3))
         hand_in(pets, bo, answers(public=3, private=0))
         self.reveal(pets)
-        assert ranking.board(pets, Split.PRIVATE, at=timezone.now()).rows[0].value == 3 / 6
+        assert boards.board(pets, Split.PRIVATE, at=timezone.now()).rows[0].value == 3 / 6
 
     def test_the_private_board_opens_by_itself_once_all_files_have_scores(self, pets: Competition, bo: User) -> None:
         enter(pets, bo)
         waiting = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
         close(pets)
-        assert ranking.reveal_due(timezone.now()) == []
-        from leaderboard import scoring
+        assert revealing.reveal_due(timezone.now()) == []
+        from leaderboard.competitions.scoring import score as score_module
 
-        scoring.score(waiting.pk)
-        assert ranking.reveal_due(timezone.now()) == [pets]
-        assert ranking.reveal_due(timezone.now()) == []
+        score_module.score(waiting.pk)
+        assert revealing.reveal_due(timezone.now()) == [pets]
+        assert revealing.reveal_due(timezone.now()) == []
 
     def test_it_stays_shut_where_ada_opens_it_herself(self, pets: Competition) -> None:
         Competition.objects.filter(pk=pets.pk).update(reveals_itself=False)
         close(pets)
-        assert ranking.reveal_due(timezone.now()) == []
+        assert revealing.reveal_due(timezone.now()) == []
 
     def test_nobody_reveals_before_the_deadline(self, pets: Competition) -> None:
-        with pytest.raises(hosting.CannotHost, match="deadline"):
-            hosting.reveal(competition=pets)
-        assert ranking.reveal_due(timezone.now()) == []
+        with pytest.raises(competitions.CannotHost, match="deadline"):
+            boards_services.reveal(competition=pets)
+        assert revealing.reveal_due(timezone.now()) == []
 
     def test_the_private_door(self, pets: Competition, ada: User, bo: User, dee: User, olga: User) -> None:
         enter(pets, bo)

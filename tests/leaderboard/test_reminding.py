@@ -12,9 +12,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard import hosting, launching, ranking, reminding, telling
-from leaderboard.models import Competition, Kind, Notice, Submission, User
-from leaderboard.ranking import revealing
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.services import boards, competitions, launching, pausing
+from leaderboard.notifications import notices, reminders
+from leaderboard.notifications.models import Notice
+from leaderboard.notifications.models.notice import Kind
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 
 HOUR = timedelta(hours=1)
@@ -39,7 +44,7 @@ def test_a_day_before_the_close_each_hears_once_what_happens_if_they_do_nothing(
     enter(pets, bo), enter(pets, cy)
     hand_in(pets, bo, answers(public=3), file_name="weak.csv")
     hand_in(pets, bo, answers(public=1), file_name="strong.csv")
-    assert [reminding.tell_due(timezone.now()) for _ in range(3)] == [2, 0, 0]
+    assert [reminders.tell_due(timezone.now()) for _ in range(3)] == [2, 0, 0]
     assert "this one is taken: “strong.csv”" in told(bo, Kind.REMINDER)[0]
     assert "no valid file yet" in told(cy, Kind.REMINDER)[0]
     links = {notice.user: notice.link for notice in Notice.objects.filter(kind=Kind.REMINDER)}
@@ -52,7 +57,7 @@ def test_who_has_picked_is_shown_the_picks(ada: User, bo: User) -> None:
     enter(pets, bo)
     mine = hand_in(pets, bo, answers(public=3), file_name="mine.csv")
     pick(mine)
-    reminding.tell_due(timezone.now())
+    reminders.tell_due(timezone.now())
     (text,) = told(bo, Kind.REMINDER)
     assert text.endswith("You picked this file as final: “mine.csv”.")
 
@@ -68,7 +73,7 @@ def test_who_picked_worse_files_is_reminded_of_the_best_one(ada: User, bo: User,
     hand_in(pets, bo, answers(public=1), file_name="best.csv")
     hand_in(pets, cy, answers(public=1), file_name="earlier.csv")
     pick(hand_in(pets, cy, answers(public=1, private=1), file_name="as good.csv"))
-    reminding.tell_due(timezone.now())
+    reminders.tell_due(timezone.now())
     (text,) = told(bo, Kind.REMINDER)
     forgets = "Your best public score, 0.83333 of “best.csv”, is not among them. You can change your picks until then."
     assert text.endswith(forgets)
@@ -90,7 +95,7 @@ def test_a_reminder_tells_no_more_of_forgotten_files_than_the_board(
     pets = near(ada, board_mode=mode, board_step=0.2)
     enter(pets, bo)
     pick([hand_in(pets, bo, answers(public=wrong), file_name=f"file {wrong}.csv") for wrong in (3, 1, 0)][picked])
-    reminding.tell_due(timezone.now())
+    reminders.tell_due(timezone.now())
     (text,) = told(bo, Kind.REMINDER)
     assert ("is not among them" in text) == bool(words)
     assert words in text
@@ -101,7 +106,7 @@ def test_a_board_that_keeps_scores_back_does_not_tell_which_file_is_best(ada: Us
     pets = near(ada, board_mode=mode, board_step=0.1)
     enter(pets, bo)
     hand_in(pets, bo, answers(public=1), file_name="mine.csv")
-    reminding.tell_due(timezone.now())
+    reminders.tell_due(timezone.now())
     (text,) = told(bo, Kind.REMINDER)
     assert "mine.csv" not in text
     assert "best public scores are taken" in text
@@ -111,45 +116,45 @@ def test_a_board_that_keeps_scores_back_does_not_tell_which_file_is_best(ada: Us
 def test_nobody_is_reminded_after_the_close_or_long_before(ada: User, bo: User, left: timedelta) -> None:
     pets = near(ada)
     enter(pets, bo)
-    assert reminding.tell_due(pets.closes_at - left) == 0
+    assert reminders.tell_due(pets.closes_at - left) == 0
 
 
 def test_a_short_competition_reminds_when_half_of_it_is_over(ada: User, bo: User) -> None:
     now = timezone.now()
     pets = make_competition(ada, opens_at=now - HOUR, closes_at=now + 3 * HOUR)
     enter(pets, bo)
-    assert reminding.tell_due(now) == 0
-    assert reminding.tell_due(now + HOUR + timedelta(minutes=1)) == 1
+    assert reminders.tell_due(now) == 0
+    assert reminders.tell_due(now + HOUR + timedelta(minutes=1)) == 1
 
 
 def test_a_team_with_more_time_is_reminded_a_day_before_its_own_close(ada: User, bo: User, cy: User) -> None:
     pets = near(ada)
     team, now = enter(pets, bo).team, timezone.now()
     enter(pets, cy)
-    hosting.grant(team=team, user=ada, reason="Ill", closes_at=now + timedelta(days=3))
-    reminding.tell_due(now)
+    extensions.grant(team=team, user=ada, reason="Ill", closes_at=now + timedelta(days=3))
+    reminders.tell_due(now)
     assert (len(told(bo, Kind.REMINDER)), len(told(cy, Kind.REMINDER))) == (0, 1)
-    reminding.tell_due(now + timedelta(days=2, hours=1))
+    reminders.tell_due(now + timedelta(days=2, hours=1))
     assert (len(told(bo, Kind.REMINDER)), len(told(cy, Kind.REMINDER))) == (1, 1)
 
 
 def test_a_deadline_that_moves_is_told_and_reminded_of_anew(ada: User, bo: User) -> None:
     pets = near(ada, zone="Europe/Vienna")
     enter(pets, bo)
-    reminding.tell_due(timezone.now())
+    reminders.tell_due(timezone.now())
     later = datetime(2036, 1, 10, 22, 59, tzinfo=timezone.get_current_timezone())
-    hosting.change(competition=pets, user=ada, closes_at=later)
+    competitions.change(competition=pets, user=ada, closes_at=later)
     (text,) = told(bo, Kind.DEADLINE)
     assert "10 Jan 2036, 23:59 CET (10 Jan 2036, 22:59 UTC)" in text
-    reminding.tell_due(later - HOUR)
+    reminders.tell_due(later - HOUR)
     assert len(told(bo, Kind.REMINDER)) == 2
 
 
 def test_who_wants_no_reminder_gets_none_and_is_not_asked_for_again(ada: User, bo: User) -> None:
     pets = near(ada)
     enter(pets, bo)
-    telling.choose(user=bo, choices={Kind.REMINDER: "none"})
-    assert reminding.tell_due(timezone.now()) == 0
+    notices.choose(user=bo, choices={Kind.REMINDER: "none"})
+    assert reminders.tell_due(timezone.now()) == 0
     assert told(bo, Kind.REMINDER) == []
 
 
@@ -157,9 +162,9 @@ def test_looking_each_minute_costs_little_once_all_are_told(ada: User) -> None:
     pets = near(ada)
     for number in range(30):
         enter(pets, person(f"student{number}"))
-    assert reminding.tell_due(timezone.now()) == 30
+    assert reminders.tell_due(timezone.now()) == 30
     with CaptureQueriesContext(connection) as queries:
-        assert reminding.tell_due(timezone.now()) == 0
+        assert reminders.tell_due(timezone.now()) == 0
     assert len(queries) <= 12
 
 
@@ -170,9 +175,9 @@ def test_who_joined_before_the_opening_hears_of_it_once(ada: User, bo: User, cy:
     now = timezone.now()
     pets = make_competition(ada, opens_at=now + HOUR, closes_at=now + timedelta(days=9))
     enter(pets, bo)
-    assert reminding.tell_due(now) == 0
+    assert reminders.tell_due(now) == 0
     type(enter(pets, cy)).objects.filter(user=cy).update(joined_at=now + 2 * HOUR)
-    assert [reminding.tell_due(now + 3 * HOUR) for _ in range(2)] == [1, 0]
+    assert [reminders.tell_due(now + 3 * HOUR) for _ in range(2)] == [1, 0]
     assert len(told(bo, Kind.OPENED)) == 1
 
 
@@ -182,8 +187,8 @@ def test_the_private_board_is_announced_without_a_score(ada: User, bo: User) -> 
     hand_in(pets, bo, answers(private=3))
     close(pets)
     assert told(bo, Kind.REVEALED) == []
-    hosting.reveal(competition=pets)
-    assert [reminding.tell_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [1, 0]
+    boards.reveal(competition=pets)
+    assert [reminders.tell_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [1, 0]
     (text,) = told(bo, Kind.REVEALED)
     assert "0.5" not in text
 
@@ -192,10 +197,10 @@ def test_a_disqualified_team_hears_of_the_private_board_and_not_of_a_place_on_it
     pets: Competition, ada: User, bo: User, cy: User
 ) -> None:
     enter(pets, bo)
-    hosting.disqualify(team=enter(pets, cy).team, user=ada, reason="Cheating")
+    extensions.disqualify(team=enter(pets, cy).team, user=ada, reason="Cheating")
     close(pets)
-    hosting.reveal(competition=pets)
-    assert [reminding.tell_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [2, 0]
+    boards.reveal(competition=pets)
+    assert [reminders.tell_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [2, 0]
     (his,), (hers,) = told(bo, Kind.REVEALED), told(cy, Kind.REVEALED)
     assert "where your team stands" in his
     assert "disqualified" not in his
@@ -208,8 +213,8 @@ def test_what_is_old_is_no_news(ada: User, bo: User) -> None:
     pets = make_competition(ada)
     enter(pets, bo)
     close(pets)
-    hosting.reveal(competition=pets)
-    assert reminding.tell_due(timezone.now() + timedelta(days=2)) == 0
+    boards.reveal(competition=pets)
+    assert reminders.tell_due(timezone.now() + timedelta(days=2)) == 0
 
 
 # --- deeds of a host --------------------------------------------------------------------------------------------
@@ -222,11 +227,11 @@ def test_a_team_hears_what_a_host_decides_about_it_and_nobody_else_does(
     enter(pets, cy)
     mine = hand_in(pets, bo, answers())
     deeds: list[tuple[Callable[[], object], str]] = [
-        (lambda: hosting.grant(team=team, user=ada, reason="A fair", extra_attempts=2), "2 more attempts a day"),
-        (lambda: hosting.hide_submission(submission=mine, user=ada, reason="Copied"), "Copied"),
-        (lambda: hosting.show_submission(submission=mine, user=ada), "counts again"),
-        (lambda: hosting.disqualify(team=team, user=ada, reason="Cheating"), "Cheating"),
-        (lambda: hosting.readmit(team=team, user=ada), "where its scores put it"),
+        (lambda: extensions.grant(team=team, user=ada, reason="A fair", extra_attempts=2), "2 more attempts a day"),
+        (lambda: pausing.hide_submission(submission=mine, user=ada, reason="Copied"), "Copied"),
+        (lambda: pausing.show_submission(submission=mine, user=ada), "counts again"),
+        (lambda: extensions.disqualify(team=team, user=ada, reason="Cheating"), "Cheating"),
+        (lambda: extensions.readmit(team=team, user=ada), "where its scores put it"),
     ]
     for deed, words in deeds:
         deed()
@@ -236,9 +241,9 @@ def test_a_team_hears_what_a_host_decides_about_it_and_nobody_else_does(
 
 def test_a_class_hears_of_a_pause_and_its_end(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    hosting.pause(competition=pets, user=ada, reason="The truth is wrong")
-    hosting.resume(competition=pets, user=ada)
-    hosting.resume(competition=pets, user=ada)
+    pausing.pause(competition=pets, user=ada, reason="The truth is wrong")
+    pausing.resume(competition=pets, user=ada)
+    pausing.resume(competition=pets, user=ada)
     first, second = told(bo, Kind.PAUSED)
     assert "The truth is wrong" in first
     assert "Files are taken again." in second
@@ -246,14 +251,14 @@ def test_a_class_hears_of_a_pause_and_its_end(pets: Competition, ada: User, bo: 
 
 def test_a_draft_that_changes_its_deadline_tells_nobody(ada: User, bo: User) -> None:
     draft = make_competition(ada, launched=False)
-    hosting.change(competition=draft, user=ada, closes_at=draft.closes_at + HOUR)
+    competitions.change(competition=draft, user=ada, closes_at=draft.closes_at + HOUR)
     assert not Notice.objects.exists()
 
 
 def test_a_deed_that_is_refused_tells_nobody(pets: Competition, ada: User, bo: User) -> None:
     team = enter(pets, bo).team
-    with pytest.raises(hosting.CannotHost):
-        hosting.disqualify(team=team, user=ada, reason=" ")
+    with pytest.raises(competitions.CannotHost):
+        extensions.disqualify(team=team, user=ada, reason=" ")
     assert not Notice.objects.exists()
 
 
@@ -266,12 +271,12 @@ def test_a_competition_whose_hour_cannot_be_kept_keeps_no_other_from_theirs(
     """What the clock asks for is asked again each minute, so the first one would stand before all others for ever."""
     first, second = near(ada, slug="first"), near(ada, slug="second")
     enter(first, bo), enter(second, bo)
-    stumbles_over(first, reminding, "_remind", monkeypatch)
-    assert reminding.tell_due(timezone.now()) == 1
+    stumbles_over(first, reminders, "_remind", monkeypatch)
+    assert reminders.tell_due(timezone.now()) == 1
     close(first)
     close(second)
     stumbles_over(first, revealing, "_reveal_if_still_due", monkeypatch)
-    assert ranking.reveal_due(timezone.now()) == [second]
+    assert revealing.reveal_due(timezone.now()) == [second]
     drafts = Competition.objects.filter(slug__in=["first", "second"])
     drafts.update(launched_at=None, revealed_at=None, launches_at=timezone.now() - HOUR)
     stumbles_over(first, launching, "_launch_planned", monkeypatch)

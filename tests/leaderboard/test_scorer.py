@@ -334,7 +334,8 @@ def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_onc
 
 JOB = """
 import sys
-from leaderboard.scorer import OF_HOSTS, Place, run_job
+from leaderboard.scorer._places import OF_HOSTS, Place
+from leaderboard.scorer._client import run_job
 asked = dict(metric="accuracy", truth=sys.argv[1], params={}, id_column="id", submission=sys.argv[2])
 with Place("check_submission", OF_HOSTS) as place:
     run_job("check_submission", asked, OF_HOSTS, place, 1500)

@@ -15,21 +15,24 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 import metrics
-from leaderboard import hosting, measuring, ranking, scoring, submitting
-from leaderboard.models import (
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import Unreachable, path_of
+from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
     GroundTruth,
-    Immutable,
     Refusal,
     Score,
-    Split,
     Standing,
     Submission,
     Uncertainty,
-    User,
 )
-from leaderboard.storage import Unreachable, path_of
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.models.ground_truth import Immutable
+from leaderboard.competitions.ranking import boards, standings
+from leaderboard.competitions.scoring import measuring
+from leaderboard.competitions.scoring import score as score_module
+from leaderboard.competitions.services import competitions, publishing, rescoring, submitting, truth_drafts
 from tests.conftest import TRUTH, answers, enter, hand_in
 
 
@@ -73,12 +76,12 @@ def test_where_a_scale_has_no_end_the_doubt_has_none(pets: Competition, bo: User
 
 def test_ringing_ten_times_scores_once(pets: Competition, bo: User) -> None:
     submission = waiting_file(pets, bo)
-    assert [scoring.score(submission.pk) for _ in range(10)] == ["scored"] + ["busy"] * 9
+    assert [score_module.score(submission.pk) for _ in range(10)] == ["scored"] + ["busy"] * 9
     assert Score.objects.count() == 2
 
 
 def test_a_bell_for_a_row_that_is_gone_harms_nobody(pets: Competition, bo: User) -> None:
-    assert scoring.score(uuid.uuid4()) == "busy"
+    assert score_module.score(uuid.uuid4()) == "busy"
 
 
 def test_a_row_in_somebodys_hands_is_left_alone(pets: Competition, bo: User) -> None:
@@ -86,8 +89,8 @@ def test_a_row_in_somebodys_hands_is_left_alone(pets: Competition, bo: User) -> 
     Submission.objects.filter(pk=submission.pk).update(
         claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20)
     )
-    assert scoring.score(submission.pk) == "busy"
-    assert scoring.sweep() == ([], [])
+    assert score_module.score(submission.pk) == "busy"
+    assert score_module.sweep() == ([], [])
 
 
 def test_a_lease_that_ran_out_is_taken_over(pets: Competition, bo: User) -> None:
@@ -95,8 +98,8 @@ def test_a_lease_that_ran_out_is_taken_over(pets: Competition, bo: User) -> None
     Submission.objects.filter(pk=submission.pk).update(
         claim=uuid.uuid4(), lease_until=timezone.now() - timedelta(seconds=1), tries=1
     )
-    assert [pk for pk, _ in scoring.sweep()[0]] == [str(submission.pk)]
-    assert scoring.score(submission.pk) == "scored"
+    assert [pk for pk, _ in score_module.sweep()[0]] == [str(submission.pk)]
+    assert score_module.score(submission.pk) == "scored"
 
 
 def test_who_lost_the_claim_cannot_finish(pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,16 +110,16 @@ def test_who_lost_the_claim_cannot_finish(pets: Competition, bo: User, monkeypat
         Submission.objects.filter(pk=submission.pk).update(claim=uuid.uuid4())
         return measure(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(scoring, "measure", slow)
-    assert scoring.score(submission.pk) == "busy"
+    monkeypatch.setattr(score_module, "measure", slow)
+    assert score_module.score(submission.pk) == "busy"
     assert not Score.objects.exists()
 
 
 def test_after_five_tries_a_row_fails_and_the_attempt_comes_back(pets: Competition, bo: User) -> None:
     submission = waiting_file(pets, bo)
     Submission.objects.filter(pk=submission.pk).update(tries=5)
-    assert scoring.score(submission.pk) == "busy"
-    scoring.sweep()
+    assert score_module.score(submission.pk) == "busy"
+    score_module.sweep()
     submission.refresh_from_db()
     assert submission.status == Submission.Status.FAILED
     assert DailyAttempts.objects.get().used == 0
@@ -131,7 +134,7 @@ def test_a_bug_in_a_metric_is_our_fault_and_says_nothing_of_the_truth(
         raise RuntimeError("truth is cat")
 
     monkeypatch.setattr(metrics.Truth, "evaluate", broken)
-    assert scoring.score(submission.pk) == "failed"
+    assert score_module.score(submission.pk) == "failed"
     submission.refresh_from_db()
     assert "cat" not in submission.failure + caplog.text
     assert DailyAttempts.objects.get().used == 0
@@ -147,7 +150,7 @@ def test_a_truth_that_takes_too_much_memory_is_not_the_students_fault(
         raise MemoryError
 
     monkeypatch.setattr(metrics, "prepare", too_large)
-    assert scoring.score(submission.pk) == "failed"
+    assert score_module.score(submission.pk) == "failed"
     assert DailyAttempts.objects.get().used == 0
     assert "could not be measured: MemoryError" in caplog.text
 
@@ -155,7 +158,7 @@ def test_a_truth_that_takes_too_much_memory_is_not_the_students_fault(
 def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: pytest.LogCaptureFixture) -> None:
     submission = waiting_file(pets, bo)
     path_of(submission.file_key).unlink()
-    scoring.score(submission.pk)
+    score_module.score(submission.pk)
     submission.refresh_from_db()
     assert submission.failure == measuring.DAMAGED
 
@@ -172,11 +175,11 @@ def test_what_a_machine_lacks_for_a_while_costs_no_file(
         raise OSError(getattr(errno, lacks), os.strerror(getattr(errno, lacks)))
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"leaderboard.measuring.{where}", lacking)
-        assert scoring.score(submission.pk) == "waiting"
+        patch.setattr(f"leaderboard.competitions.scoring.measuring.{where}", lacking)
+        assert score_module.score(submission.pk) == "waiting"
     submission.refresh_from_db()
     assert (submission.status, submission.tries) == ("pending", 0)
-    assert scoring.score(submission.pk) == "scored"
+    assert score_module.score(submission.pk) == "scored"
 
 
 def test_waiting_files_are_rung_in_turn_over_competitions(ada: User, bo: User, cy: User) -> None:
@@ -186,7 +189,7 @@ def test_waiting_files_are_rung_in_turn_over_competitions(ada: User, bo: User, c
     enter(first, bo), enter(second, cy)
     burst = [waiting_file(first, bo) for _ in range(3)]
     late = waiting_file(second, cy)
-    rung = [pk for pk, _ in scoring.sweep()[0]]
+    rung = [pk for pk, _ in score_module.sweep()[0]]
     assert rung == [str(burst[0].pk), str(late.pk), str(burst[1].pk), str(burst[2].pk)]
 
 
@@ -208,14 +211,14 @@ class TestRescoring:
         return hand_in(pets, bo, answers()), hand_in(pets, cy, answers(public=1))
 
     def correct(self, competition: Competition, user: User, truth: str = CORRECTED) -> GroundTruth:
-        hosting.draft_truth(
+        truth_drafts.draft_truth(
             competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()]
         )
-        return hosting.publish(competition=competition, user=user)
+        return publishing.publish(competition=competition, user=user)
 
     def board(self, competition: Competition) -> list[tuple[int | None, str]]:
         competition.refresh_from_db()
-        return [(r.rank, r.name) for r in ranking.board(competition, Split.PUBLIC, at=timezone.now()).rows]
+        return [(r.rank, r.name) for r in boards.board(competition, Split.PUBLIC, at=timezone.now()).rows]
 
     def test_what_a_machine_lacks_for_a_while_refuses_no_file(
         self,
@@ -231,9 +234,9 @@ class TestRescoring:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("leaderboard.measuring.path_of", lacking)
+            patch.setattr("leaderboard.competitions.scoring.measuring.path_of", lacking)
             with pytest.raises(Unreachable):
-                scoring.rescore(candidate.pk)
+                score_module.rescore(candidate.pk)
         work()
         assert not Refusal.objects.exists()
         assert Score.objects.filter(ground_truth=candidate).count() == 4
@@ -243,26 +246,26 @@ class TestRescoring:
     ) -> None:
         self.correct(pets, ada)
         assert self.board(pets) == [(1, "bo"), (2, "cy")]
-        with pytest.raises(hosting.CannotHost, match="still being measured"):
-            hosting.apply_candidate(competition=pets)
+        with pytest.raises(competitions.CannotHost, match="still being measured"):
+            rescoring.apply_candidate(competition=pets)
         work()
         assert self.board(pets) == [(1, "bo"), (2, "cy")]
-        preview = hosting.preview(pets)
+        preview = rescoring.preview(pets)
         assert preview is not None
         assert preview.is_complete
         assert [(m.team.name, m.rank_now, m.rank_then) for m in preview.moves] == [("cy", 2, 1), ("bo", 1, 2)]
-        hosting.apply_candidate(competition=pets)
+        rescoring.apply_candidate(competition=pets)
         assert self.board(pets) == [(1, "cy"), (2, "bo")]
         assert pets.ground_truth is not None
         assert pets.ground_truth.number == 2
-        assert ranking.differences(pets.ground_truth) == []
+        assert standings.differences(pets.ground_truth) == []
 
     def test_discarding_changes_nothing(
         self, pets: Competition, ada: User, two_files: object, work: Callable[[], int]
     ) -> None:
         self.correct(pets, ada)
         work()
-        hosting.discard_candidate(competition=pets)
+        rescoring.discard_candidate(competition=pets)
         assert self.board(pets) == [(1, "bo"), (2, "cy")]
         assert self.correct(pets, ada).number == 3
 
@@ -274,7 +277,7 @@ class TestRescoring:
         self.correct(pets, ada)
         work()
         work()
-        hosting.apply_candidate(competition=pets)
+        rescoring.apply_candidate(competition=pets)
         assert list(Score.objects.order_by("pk").values_list("pk", "value"))[: len(before)] == before
         assert Score.objects.count() == 2 * len(before)
         assert list(Submission.objects.order_by("pk").values_list("pk", "received_at")) == receipts
@@ -284,7 +287,7 @@ class TestRescoring:
     ) -> None:
         self.correct(pets, ada, self.CORRECTED + "13,cat,Public\n")
         work()
-        preview = hosting.preview(pets)
+        preview = rescoring.preview(pets)
         assert preview is not None
         assert len(preview.refusals) == 2
         assert Refusal.objects.count() == 2
@@ -297,14 +300,14 @@ class TestRescoring:
         measure = measuring.measure
 
         def meanwhile(*arguments: object) -> measuring.Outcome:
-            monkeypatch.setattr(scoring, "measure", measure)
+            monkeypatch.setattr(score_module, "measure", measure)
             self.correct(pets, ada)
-            hosting.apply_candidate(competition=pets)
+            rescoring.apply_candidate(competition=pets)
             return measure(*arguments)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(scoring, "measure", meanwhile)
-        assert scoring.score(submission.pk) == "stale"
-        assert scoring.score(submission.pk) == "scored"
+        monkeypatch.setattr(score_module, "measure", meanwhile)
+        assert score_module.score(submission.pk) == "stale"
+        assert score_module.score(submission.pk) == "scored"
         assert set(Score.objects.values_list("ground_truth__number", flat=True)) == {2}
 
 
@@ -324,9 +327,9 @@ def test_standings_are_what_the_scores_say(pets: Competition, bo: User, cy: User
         hand_in(pets, bo, answers(public=wrong))
         hand_in(pets, cy, answers(public=wrong + 1))
     ruler = GroundTruth.objects.get()
-    assert ranking.differences(ruler) == []
+    assert standings.differences(ruler) == []
     before = list(Standing.objects.order_by("team").values_list("team", "submission", "value"))
-    ranking.rebuild(ruler)
+    standings.rebuild(ruler)
     assert list(Standing.objects.order_by("team").values_list("team", "submission", "value")) == before
     Standing.objects.update(value=0.123)
-    assert len(ranking.differences(ruler)) == 2
+    assert len(standings.differences(ruler)) == 2

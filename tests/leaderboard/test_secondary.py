@@ -9,9 +9,16 @@ from typing import Any
 import pytest
 
 import metrics
-from leaderboard import hosting, invariants, outside, scoring, submitting
-from leaderboard.keeping import receipt
-from leaderboard.models import AuditEntry, Competition, Immutable, Score, Split, Submission, User
+from leaderboard.accounts.models import User
+from leaderboard.common.models import AuditEntry
+from leaderboard.competitions.models import Competition, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.models.ground_truth import Immutable
+from leaderboard.competitions.scoring import score as score_module
+from leaderboard.competitions.services import competitions, folders, publishing, rescoring, submitting, truth_drafts
+from leaderboard.competitions.services.receipts import receipt
+from leaderboard.operations import consistency
+from leaderboard.sandbox import outside_metrics
 from tests.conftest import enter, hand_in, make_competition
 
 TRUTH = "id,y,w,Usage\n" + "".join(
@@ -86,14 +93,14 @@ def test_the_check_of_a_file_and_the_sample_know_the_further_columns(tides: Comp
     enter(tides, bo)
     ruler = tides.ground_truth
     assert ruler is not None
-    assert hosting.sample_of(ruler).splitlines()[0] == b"id,y"
+    assert publishing.sample_of(ruler).splitlines()[0] == b"id,y"
     check = submitting.check_only(competition=tides, user=bo, chunks=[a_file()])
     assert check == []
 
 
 def test_ada_cannot_publish_what_one_of_them_cannot_score(ada: User) -> None:
     words = TRUTH.replace("0.7,2,Public", "-0.7,2,Public")
-    with pytest.raises(hosting.CannotHost) as refused:
+    with pytest.raises(competitions.CannotHost) as refused:
         make_competition(ada, truth=words, metric="mae", secondary=ASKED)
     assert any(line.startswith("Secondary metric RMSLE:") for line in refused.value.details)
 
@@ -109,18 +116,18 @@ def test_ada_cannot_publish_what_one_of_them_cannot_score(ada: User) -> None:
 def test_what_cannot_be_asked_for_is_refused_at_once(
     tides: Competition, asked: list[tuple[str, dict[str, Any]]], words: str
 ) -> None:
-    with pytest.raises(hosting.CannotHost) as refused:
-        hosting.draft_truth(competition=tides, metric="mae", params={}, secondary=asked)
+    with pytest.raises(competitions.CannotHost) as refused:
+        truth_drafts.draft_truth(competition=tides, metric="mae", params={}, secondary=asked)
     assert refused.value.details == [words]
 
 
 def test_a_metric_that_is_off_cannot_stand_beside_another(tides: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
-    hosting.draft_truth(competition=tides, metric="mae", params={}, secondary=ASKED)
-    monkeypatch.setattr(outside, "why_not", lambda key: "It is off." if key == "r2" else "")
-    with pytest.raises(hosting.CannotHost, match="It is off"):
-        hosting.publish(competition=tides, user=None)
-    with pytest.raises(hosting.CannotHost) as refused:
-        hosting.draft_truth(competition=tides, metric="mae", params={}, secondary=ASKED)
+    truth_drafts.draft_truth(competition=tides, metric="mae", params={}, secondary=ASKED)
+    monkeypatch.setattr(outside_metrics, "why_not", lambda key: "It is off." if key == "r2" else "")
+    with pytest.raises(competitions.CannotHost, match="It is off"):
+        publishing.publish(competition=tides, user=None)
+    with pytest.raises(competitions.CannotHost) as refused:
+        truth_drafts.draft_truth(competition=tides, metric="mae", params={}, secondary=ASKED)
     assert refused.value.details == ["It is off."]
 
 
@@ -129,12 +136,12 @@ def test_a_new_ground_truth_may_have_others_and_measures_every_file_with_them(
 ) -> None:
     enter(tides, bo)
     mine = hand_in(tides, bo, a_file())
-    hosting.draft_truth(
+    truth_drafts.draft_truth(
         competition=tides, metric="mae", params={}, secondary=[("weighted_mae", {"weight": "w"}), ("rmse", {})]
     )
-    ruler = hosting.publish(competition=tides, user=ada)
-    scoring.rescore(ruler.pk)
-    hosting.apply_candidate(competition=tides)
+    ruler = publishing.publish(competition=tides, user=ada)
+    score_module.rescore(ruler.pk)
+    rescoring.apply_candidate(competition=tides)
     now = Score.objects.get(submission=mine, ground_truth=ruler, split=Split.PUBLIC)
     before = Score.objects.exclude(ground_truth=ruler).get(submission=mine, split=Split.PUBLIC)
     assert len(now.secondary) == 2
@@ -143,22 +150,22 @@ def test_a_new_ground_truth_may_have_others_and_measures_every_file_with_them(
 
 
 def test_a_competition_as_a_folder_keeps_them(tides: Competition, ada: User, tmp_path: Path) -> None:
-    hosting.export_folder(tides, tmp_path / "tides")
+    folders.export_folder(tides, tmp_path / "tides")
     text = (tmp_path / "tides" / "competition.toml").read_text()
     assert '[[secondary]]\nkey = "weighted_mae"\n\n[secondary.params]\nweight = "w"\n' in text
     Competition.objects.filter(pk=tides.pk).update(slug="old", join_code="OLDCODE1")
-    copy = hosting.import_folder(tmp_path / "tides", user=ada)
+    copy = folders.import_folder(tmp_path / "tides", user=ada)
     assert copy.ground_truth is not None
     assert tides.ground_truth is not None
     assert copy.ground_truth.secondary == tides.ground_truth.secondary
 
 
 def test_a_folder_that_asks_for_nonsense_is_refused_by_name(tides: Competition, ada: User, tmp_path: Path) -> None:
-    hosting.export_folder(tides, tmp_path / "tides")
+    folders.export_folder(tides, tmp_path / "tides")
     spec = tmp_path / "tides" / "competition.toml"
     spec.write_text(spec.read_text().replace('key = "r2"', 'key = "r3"').replace('"tides"', '"tides2"'))
-    with pytest.raises(hosting.CannotHost) as refused:
-        hosting.import_folder(tmp_path / "tides", user=ada)
+    with pytest.raises(competitions.CannotHost) as refused:
+        folders.import_folder(tmp_path / "tides", user=ada)
     assert refused.value.details == ['No metric is called "r3".']
 
 
@@ -175,7 +182,7 @@ def test_promise_9_covers_them(tides: Competition, bo: User) -> None:
 
 
 def broken() -> list[str]:
-    return [sentence for verdict in invariants.verdicts(only={9}) for sentence in verdict.examples]
+    return [sentence for verdict in consistency.verdicts(only={9}) for sentence in verdict.examples]
 
 
 def test_a_receipt_names_them_with_the_splits_that_may_be_seen(tides: Competition, bo: User) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard import slow_clients
-from leaderboard.client_addresses import counted_address
-from leaderboard.models import ApiToken, User
-from leaderboard.slow_clients import TOO_MANY, Body, Environ, FewAtOnce, Places, waiting
-from leaderboard.web.senders import person_behind
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.accounts.senders import person_behind
+from leaderboard.common import slow_clients
+from leaderboard.common.client_addresses import counted_address
+from leaderboard.common.slow_clients import TOO_MANY, Body, Environ, FewAtOnce, Places, waiting
 from leaderboard.wsgi import application
 
 

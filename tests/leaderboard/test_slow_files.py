@@ -10,9 +10,15 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from leaderboard import claims, invariants, measuring, scorer, scoring, submitting, tasks, watching
-from leaderboard.invariants._verdict import Findings
-from leaderboard.models import Competition, GroundTruth, Submission, User
+from leaderboard import scorer
+from leaderboard.accounts.models import User
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, GroundTruth, Submission
+from leaderboard.competitions.scoring import measuring, queue, score
+from leaderboard.competitions.services import submitting
+from leaderboard.operations import health
+from leaderboard.operations.consistency import queue as queue_module
+from leaderboard.operations.consistency.verdict import Findings
 from tests.conftest import answers, enter
 from tests.measuring_here import measure_here
 
@@ -54,7 +60,7 @@ def test_cys_file_does_not_wait_for_bos_slow_one_which_is_scored_beside(
     assert statuses(slow, quick) == ["pending", "scored"]
     assert (slow.is_slow, slow.tries, slow.deaths, slow.lease_until) == (True, 0, 0, None)
     assert started == ["score_slow_files"]
-    scoring.score_slow_files()
+    score.score_slow_files()
     assert statuses(slow) == ["scored"]
 
 
@@ -79,11 +85,11 @@ def test_one_slow_file_is_measured_at_a_time_the_oldest_first(pets: Competition,
     enter(pets, bo), enter(pets, cy)
     first, second = hand_in(pets, bo, slow=True), hand_in(pets, cy, slow=True)
     tasks.score_submission("x", 1)
-    assert claims.next_slow_file() == first.pk
-    assert claims.take(first.pk)
-    assert claims.next_slow_file() is None
+    assert queue.next_slow_file() == first.pk
+    assert queue.take(first.pk)
+    assert queue.next_slow_file() is None
     Submission.objects.filter(pk=first.pk).update(claim=None, lease_until=None)
-    scoring.score_slow_files()
+    score.score_slow_files()
     assert statuses(first, second) == ["scored", "scored"]
 
 
@@ -103,7 +109,7 @@ def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets:
         assert measuring.seconds_in_queue(ruler) == pytest.approx(seconds)
     enter(pets, bo)
     GroundTruth.objects.filter(pk=ruler.pk).update(quickest_seconds=1000.0)
-    scoring.score(hand_in(pets, bo).pk)
+    score.score(hand_in(pets, bo).pk)
     ruler.refresh_from_db()
     assert ruler.quickest_seconds is not None
     assert ruler.quickest_seconds < 1000
@@ -117,13 +123,13 @@ def test_slow_files_that_wait_for_each_other_break_no_promise_and_those_that_nob
     tasks.score_submission("x", 1)
     long_ago = timezone.now() - timedelta(minutes=10)
     Submission.objects.update(received_at=long_ago)
-    assert claims.take(measured.pk)
+    assert queue.take(measured.pk)
     assert not [found for found in broken() if str(waits.pk) in found]
-    assert watching.pending().oldest is None
+    assert health.pending().oldest is None
     Submission.objects.filter(pk=measured.pk).update(claim=None, lease_until=None)
     assert [found for found in broken() if str(waits.pk) in found]
 
 
 def broken() -> list[str]:
     findings = Findings()
-    return list(invariants.queue.news_within_two_minutes(findings))
+    return list(queue_module.news_within_two_minutes(findings))

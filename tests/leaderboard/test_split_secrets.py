@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import csv
 from datetime import timedelta
-from importlib import import_module
 from pathlib import Path
 
 import pytest
-from django.apps import apps
 from django.utils import timezone
 
-from leaderboard import hosting
-from leaderboard.models import Competition, GroundTruth, TruthDraft, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
+from leaderboard.competitions.services import competitions, folders, publishing, truth_drafts
 from tests.conftest import make_competition
 
 ROWS = 300
@@ -23,14 +22,14 @@ ANSWERS = "id,label\n" + "".join(f"r{row},{'cat' if row % 3 else 'dog'}\n" for r
 def started(ada: User, slug: str) -> Competition:
     """A competition whose draft of a truth the system splits with the seed 0."""
     now = timezone.now()
-    competition = hosting.create(user=ada, slug=slug, title=slug, opens_at=now, closes_at=now + timedelta(days=1))
+    competition = competitions.create(user=ada, slug=slug, title=slug, opens_at=now, closes_at=now + timedelta(days=1))
     check(competition)
     return competition
 
 
 def check(competition: Competition, text: str | None = ANSWERS, **fields: object) -> TruthDraft:
     chunks = None if text is None else [text.encode()]
-    draft: TruthDraft = hosting.draft_truth(
+    draft: TruthDraft = truth_drafts.draft_truth(
         competition=competition,
         metric="accuracy",
         params={},
@@ -42,7 +41,7 @@ def check(competition: Competition, text: str | None = ANSWERS, **fields: object
 
 
 def publish(competition: Competition, ada: User) -> GroundTruth:
-    return hosting.publish(competition=competition, user=ada, is_confirmed=True)
+    return publishing.publish(competition=competition, user=ada, is_confirmed=True)
 
 
 def parts(truth: GroundTruth) -> dict[str, str]:
@@ -89,17 +88,17 @@ def test_a_correction_moves_no_row_and_its_new_rows_are_drawn_with_the_secret(ad
 
 def test_the_secret_goes_where_the_truth_goes(ada: User, tmp_path: Path) -> None:
     first = started(ada, "pets")
-    hosting.export_folder(first, tmp_path / "draft")
+    folders.export_folder(first, tmp_path / "draft")
     assert not (tmp_path / "draft" / "truth.csv").exists()
     secret = publish(first, ada).split_secret
     first.refresh_from_db()
-    hosting.export_folder(first, tmp_path / "out")
+    folders.export_folder(first, tmp_path / "out")
     texts = {path.name: path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert [name for name, text in texts.items() if secret in text] == ["split_secret.txt"]
     assert not any(secret in path.read_text() for path in (tmp_path / "draft").rglob("*") if path.is_file())
 
-    hosting.remove(competition=first)
-    again = hosting.import_folder(tmp_path / "out", user=ada)
+    competitions.remove(competition=first)
+    again = folders.import_folder(tmp_path / "out", user=ada)
     assert again.ground_truth is not None
     assert again.ground_truth.split_secret == secret
 
@@ -108,26 +107,8 @@ def test_a_secret_that_is_none_is_refused(ada: User, tmp_path: Path) -> None:
     first = started(ada, "pets")
     publish(first, ada)
     first.refresh_from_db()
-    hosting.export_folder(first, tmp_path / "out")
-    hosting.remove(competition=first)
+    folders.export_folder(first, tmp_path / "out")
+    competitions.remove(competition=first)
     (tmp_path / "out" / "split_secret.txt").write_text("guess me")
-    with pytest.raises(hosting.CannotHost, match="32 hexadecimal digits"):
-        hosting.import_folder(tmp_path / "out", user=ada)
-
-
-def test_truths_and_drafts_from_before_get_keys_and_keep_their_rows(ada: User) -> None:
-    old = make_competition(ada).ground_truths.get()
-    other = make_competition(ada, slug="other").ground_truths.get()
-    draft = TruthDraft.objects.get(competition=started(ada, "draft"))
-    rows = parts(old)
-    GroundTruth.objects.update(commitment_key="", split_secret="")
-    TruthDraft.objects.update(split_secret="")
-    migration = import_module("leaderboard.migrations.0038_split_secrets_and_commitments")
-    migration.make_keys_and_secrets(apps, None)
-    keys = set(GroundTruth.objects.values_list("commitment_key", flat=True))
-    assert [len(key) for key in keys] == [64, 64]
-    for row in (old, other, draft):
-        row.refresh_from_db()
-    assert len(draft.split_secret) == 32
-    assert parts(old) == rows
-    assert check(old.competition, ANSWERS).split_secret
+    with pytest.raises(competitions.CannotHost, match="32 hexadecimal digits"):
+        folders.import_folder(tmp_path / "out", user=ada)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.storage import TooLarge, in_units
+from leaderboard.common.storage import TooLarge, in_units
 
 
 @pytest.mark.parametrize(

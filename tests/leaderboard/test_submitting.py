@@ -11,10 +11,14 @@ from django.conf import LazySettings
 from django.db.models import F
 from django.utils import timezone
 
-from leaderboard import hosting, invariants, joining, measuring, scoring, submitting
-from leaderboard.models import Competition, DailyAttempts, Membership, Submission, Team, User
-from leaderboard.storage import path_of
-from leaderboard.submitting import Refused
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions, joining, teams
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Submission, Team
+from leaderboard.competitions.scoring import measuring, score
+from leaderboard.competitions.services import competitions, pausing, submitting
+from leaderboard.competitions.services.submitting import Refused
+from leaderboard.operations import consistency
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 
@@ -89,8 +93,8 @@ def test_a_file_whose_last_byte_comes_after_the_deadline_is_refused(pets: Compet
 
 
 STOPS: dict[str, Callable[[Competition, User, Team], None]] = {
-    "paused": lambda competition, ada, _team: hosting.pause(competition=competition, user=ada, reason="Wrong truth."),
-    "disqualified": lambda _competition, ada, team: hosting.disqualify(team=team, user=ada, reason="Copied."),
+    "paused": lambda competition, ada, _team: pausing.pause(competition=competition, user=ada, reason="Wrong truth."),
+    "disqualified": lambda _competition, ada, team: extensions.disqualify(team=team, user=ada, reason="Copied."),
 }
 
 
@@ -138,7 +142,7 @@ def test_a_deadline_that_moves_just_before_the_row_is_written_is_the_one_that_co
 
     def meanwhile(*_: object) -> list[object]:
         earlier = timezone.now() - timedelta(hours=1)
-        hosting.change(competition=pets, user=ada, closes_at=earlier, allows_late=allows_late)
+        competitions.change(competition=pets, user=ada, closes_at=earlier, allows_late=allows_late)
         return []
 
     monkeypatch.setattr(submitting, "check_beginning", meanwhile)
@@ -148,7 +152,7 @@ def test_a_deadline_that_moves_just_before_the_row_is_written_is_the_one_that_co
         assert refusal(pets, bo) == "closed"
         assert not Submission.objects.exists()
         assert not DailyAttempts.objects.filter(used__gt=0).exists()
-    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
+    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
 
 
 def test_late_files_are_taken_where_ada_allows_them_and_never_ranked(pets: Competition, ada: User, bo: User) -> None:
@@ -222,9 +226,9 @@ def test_twenty_unreadable_files_of_one_member_leave_the_team_open(pets: Competi
     assert refusal(pets, bo) == "refused_files"
     assert upload(pets, cy).status == Submission.Status.PENDING
     # Another team does not help; a host's word does.
-    joining.leave(membership=Membership.objects.select_related("competition", "team", "user").get(user=bo))
+    teams.leave(membership=Membership.objects.select_related("competition", "team", "user").get(user=bo))
     assert refusal(pets, bo) == "refused_files"
-    hosting.forgive_files(team=Membership.objects.select_related("team").get(user=bo).team, user=None)
+    extensions.forgive_files(team=Membership.objects.select_related("team").get(user=bo).team, user=None)
     assert upload(pets, bo).status == Submission.Status.PENDING
 
 
@@ -233,7 +237,7 @@ def test_twenty_files_a_day_that_nobody_could_score_are_enough(
 ) -> None:
     membership = enter(pets, bo)
     other = enter(pets, cy)
-    monkeypatch.setattr(scoring, "measure", lambda *arguments: measuring.Outcome(failure="ours"))
+    monkeypatch.setattr(score, "measure", lambda *arguments: measuring.Outcome(failure="ours"))
     for _ in range(19):
         assert hand_in(pets, bo, answers()).status == Submission.Status.FAILED
     Submission.objects.update(received_at=F("received_at") - timedelta(days=1))
@@ -334,7 +338,7 @@ def test_a_failed_file_gives_the_attempt_back(pets: Competition, bo: User) -> No
     membership = enter(pets, bo)
     submission = upload(pets, bo)
     path_of(submission.file_key).write_bytes(b"bit rot")
-    assert scoring.score(submission.pk) == Submission.Status.FAILED
+    assert score.score(submission.pk) == Submission.Status.FAILED
     submission.refresh_from_db()
     assert "damaged" in submission.failure
     assert used(membership) == 0

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 
-from leaderboard import webhooks
-from leaderboard.webhooks import posting
+from leaderboard.notifications import chat_addresses, chat_posting
 
 SECRET = "abcdefghijklmnopqrstuvwx"
 SLACK = f"https://hooks.slack.com/services/T1AAAAAAA/B1AAAAAAA/{SECRET}"
@@ -106,7 +105,7 @@ def trusted(service: Any, certificate: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_message_arrives_in_the_form_of_the_service(trusted: Any) -> None:
     trusted.replies.append((200, {}, b"ok"))
-    assert posting.post(SLACK, "Cats & dogs", "World <!here>") == ""
+    assert chat_posting.post(SLACK, "Cats & dogs", "World <!here>") == ""
     ((path, body),) = trusted.received
     assert path == f"/services/T1AAAAAAA/B1AAAAAAA/{SECRET}"
     assert (body["attachments"][0]["title"], body["attachments"][0]["text"]) == (
@@ -128,12 +127,12 @@ def test_a_message_arrives_in_the_form_of_the_service(trusted: Any) -> None:
 )
 def test_each_service_has_its_form(settings: LazySettings, address: str, expected: dict[str, Any]) -> None:
     settings.WEBHOOK_HOSTS = ["chat.example.edu"]
-    assert posting.payload(webhooks.read_address(address), "Hello", "World") == expected
+    assert chat_posting.payload(chat_addresses.read_address(address), "Hello", "World") == expected
 
 
 def test_teams_receives_a_card() -> None:
-    channel = webhooks.read_address(f"https://prod-1.westeurope.logic.azure.com:443/{FLOW}")
-    (attachment,) = posting.payload(channel, "Hello", "World")["attachments"]
+    channel = chat_addresses.read_address(f"https://prod-1.westeurope.logic.azure.com:443/{FLOW}")
+    (attachment,) = chat_posting.payload(channel, "Hello", "World")["attachments"]
     assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
     assert [block["text"] for block in attachment["content"]["body"]] == ["Hello", "World"]
 
@@ -144,19 +143,19 @@ def test_teams_receives_a_card() -> None:
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_are_not_followed(trusted: Any, status: int, location: str) -> None:
     trusted.replies.append((status, {"Location": location}, b""))
-    assert posting.post(SLACK, "Hello", "World") == "redirect"
+    assert chat_posting.post(SLACK, "Hello", "World") == "redirect"
     assert len(trusted.called) == 1
 
 
 def test_the_status_alone_counts_and_an_endless_answer_is_not_read(trusted: Any) -> None:
     trusted.replies += [(404, {}, b"no_service"), (200, {}, b"endless"), (500, {}, b"endless")]
-    assert [posting.post(SLACK, "Hello", "World") for _ in range(3)] == ["status 404", "", "status 500"]
+    assert [chat_posting.post(SLACK, "Hello", "World") for _ in range(3)] == ["status 404", "", "status 500"]
 
 
 def test_an_answer_that_comes_drop_by_drop_is_given_up(trusted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     trusted.RequestHandlerClass = DrippingService
-    monkeypatch.setattr(posting, "POST_SECONDS", 0.3)
-    assert posting.post(SLACK, "Hello", "World") == "late"
+    monkeypatch.setattr(chat_posting, "POST_SECONDS", 0.3)
+    assert chat_posting.post(SLACK, "Hello", "World") == "late"
 
 
 @pytest.mark.parametrize(
@@ -184,27 +183,27 @@ def test_an_answer_that_comes_drop_by_drop_is_given_up(trusted: Any, monkeypatch
 def test_nothing_is_sent_to_a_host_that_is_not_on_the_list(settings: LazySettings, service: Any, address: str) -> None:
     """Also when such an address stands in the database, or its host left the list since."""
     settings.WEBHOOK_HOSTS = ["chat.example.edu"]
-    assert posting.post(address, "Hello", "World") == "elsewhere"
+    assert chat_posting.post(address, "Hello", "World") == "elsewhere"
     assert service.called == []
 
 
 def test_a_name_of_the_list_that_leads_to_this_machine_receives_nothing(service: Any) -> None:
     """The certificate there is not one for that name that anybody trusts."""
-    assert posting.post(SLACK, "Hello", "World") == "unreachable"
+    assert chat_posting.post(SLACK, "Hello", "World") == "unreachable"
     assert service.called == [("hooks.slack.com", 443)]
     assert service.received == []
 
 
 def test_a_certificate_of_another_name_does_not_count(trusted: Any, settings: LazySettings) -> None:
     settings.WEBHOOK_HOSTS = ["chat.example.edu"]
-    assert posting.post("https://chat.example.edu/hooks/abcdefgh", "Hello", "World") == "unreachable"
+    assert chat_posting.post("https://chat.example.edu/hooks/abcdefgh", "Hello", "World") == "unreachable"
     assert trusted.received == []
 
 
 def test_a_proxy_of_this_machine_is_not_asked(trusted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     trusted.replies.append((200, {}, b"ok"))
-    assert posting.post(SLACK, "Hello", "World") == ""
+    assert chat_posting.post(SLACK, "Hello", "World") == ""
     assert trusted.called == [("hooks.slack.com", 443)]
 
 
@@ -212,5 +211,5 @@ def test_no_log_holds_the_address(trusted: Any, caplog: pytest.LogCaptureFixture
     """Also not where the operator asks for everything, and where headers are malformed."""
     trusted.replies += [(200, {"a b\n": "x"}, b"ok"), (200, {}, b"ok")]
     with caplog.at_level(logging.DEBUG):
-        assert {posting.post(SLACK, "Hello", "World") for _ in range(2)} == {""}
+        assert {chat_posting.post(SLACK, "Hello", "World") for _ in range(2)} == {""}
     assert SECRET not in caplog.text

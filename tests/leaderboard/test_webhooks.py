@@ -11,9 +11,13 @@ import pytest
 from django.conf import LazySettings
 from django.utils import timezone
 
-from leaderboard import hosting, webhooks
-from leaderboard.models import AuditEntry, ChatEvent, Competition, Team, User, Webhook, WebhookMessage
-from leaderboard.webhooks import sending
+from leaderboard.accounts.models import User
+from leaderboard.common.models import AuditEntry
+from leaderboard.competitions.models import Competition, Team
+from leaderboard.competitions.services import copying
+from leaderboard.notifications import announcements, chat_addresses, chat_events, chat_sending, chat_settings
+from leaderboard.notifications.models import Webhook, WebhookMessage
+from leaderboard.notifications.models.chat import ChatEvent
 from tests.conftest import answers, enter, hand_in, make_competition
 
 SECRET = "abcdefghijklmnopqrstuvwx"
@@ -23,7 +27,7 @@ FLOW = "workflows/abc123/triggers/manual/paths/invoke?api-version=2016-06-01&sp=
 
 def listen(competition: Competition, host: User, *events: ChatEvent, address: str = SLACK) -> Webhook:
     """A channel that has listened for a day."""
-    hook = hosting.set_webhook(
+    hook = chat_settings.set_webhook(
         competition=competition, user=host, address=address, events=events or ChatEvent.values, is_on=True
     )
     Webhook.objects.filter(pk=hook.pk).update(since=timezone.now() - timedelta(days=1))
@@ -33,7 +37,7 @@ def listen(competition: Competition, host: User, *events: ChatEvent, address: st
 def look() -> list[str]:
     """Look for news as the clock does; the titles that are new."""
     before = set(WebhookMessage.objects.values_list("pk", flat=True))
-    webhooks.note_due(timezone.now())
+    chat_events.note_due(timezone.now())
     return list(WebhookMessage.objects.exclude(pk__in=before).order_by("pk").values_list("title", flat=True))
 
 
@@ -46,12 +50,12 @@ def posted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, str]]:
         sent.append((address, title, text))
         return ""
 
-    monkeypatch.setattr(sending, "post", post)
+    monkeypatch.setattr(chat_sending, "post", post)
     return sent
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
-    monkeypatch.setattr(sending, "post", lambda address, title, text: word)
+    monkeypatch.setattr(chat_sending, "post", lambda address, title, text: word)
 
 
 def due_again() -> None:
@@ -77,7 +81,7 @@ def test_addresses_of_the_services_are_understood(
     settings: LazySettings, given: str, service: str, url: str | None
 ) -> None:
     settings.WEBHOOK_HOSTS = ["Chat.example.edu"]
-    found = webhooks.read_address(given)
+    found = chat_addresses.read_address(given)
     assert found.service == service
     assert url is None or found.url == url
 
@@ -111,8 +115,8 @@ def test_addresses_of_the_services_are_understood(
     ],
 )
 def test_every_other_address_is_refused_and_not_quoted(given: str) -> None:
-    with pytest.raises(webhooks.BadAddress) as refusal:
-        webhooks.read_address(given)
+    with pytest.raises(chat_addresses.BadAddress) as refusal:
+        chat_addresses.read_address(given)
     assert not given or given not in str(refusal.value)
 
 
@@ -123,7 +127,7 @@ def test_a_channel_hears_of_the_launch_the_deadline_an_announcement_and_the_reve
     pets = make_competition(ada)
     Competition.objects.filter(pk=pets.pk).update(closes_at=timezone.now() + timedelta(hours=20))
     listen(pets, ada, ChatEvent.LAUNCHED, ChatEvent.DEADLINE, ChatEvent.ANNOUNCED, ChatEvent.REVEALED)
-    hosting.announce(competition=pets, user=ada, title="A new file", text="See **data**.")
+    announcements.announce(competition=pets, user=ada, title="A new file", text="See **data**.")
     assert look() == [
         "Cats or dogs: launched",
         "Cats or dogs: the deadline is near",
@@ -136,8 +140,10 @@ def test_a_channel_hears_of_the_launch_the_deadline_an_announcement_and_the_reve
 
 def test_what_a_channel_did_not_ask_for_or_was_before_its_time_is_not_told(ada: User) -> None:
     pets = make_competition(ada)
-    hosting.announce(competition=pets, user=ada, title="Old", text="Old.")
-    hosting.set_webhook(competition=pets, user=ada, address=SLACK, events=[ChatEvent.LAUNCHED, ChatEvent.ANNOUNCED])
+    announcements.announce(competition=pets, user=ada, title="Old", text="Old.")
+    chat_settings.set_webhook(
+        competition=pets, user=ada, address=SLACK, events=[ChatEvent.LAUNCHED, ChatEvent.ANNOUNCED]
+    )
     assert look() == []
     listen(pets, ada, ChatEvent.REVEALED)
     assert look() == []
@@ -147,9 +153,9 @@ def test_words_for_a_part_of_the_class_and_withdrawn_ones_stay_off_the_channel(a
     pets = make_competition(ada)
     enter(pets, bo)
     listen(pets, ada, ChatEvent.ANNOUNCED)
-    hosting.announce(competition=pets, user=ada, title="Part", text="You have no file.", audience="no_valid_file")
-    gone = hosting.announce(competition=pets, user=ada, title="Gone", text="Wrong.")
-    hosting.withdraw_announcement(announcement=gone, user=ada)
+    announcements.announce(competition=pets, user=ada, title="Part", text="You have no file.", audience="no_valid_file")
+    gone = announcements.announce(competition=pets, user=ada, title="Gone", text="Wrong.")
+    announcements.withdraw_announcement(announcement=gone, user=ada)
     assert look() == []
 
 
@@ -223,7 +229,7 @@ def test_each_message_is_sent_once(ada: User, pets: Competition, posted: list[An
     settings.SITE_URL = "https://class.example.org"
     listen(pets, ada, ChatEvent.LAUNCHED)
     look()
-    assert [webhooks.send_due(), webhooks.send_due()] == [False, False]
+    assert [chat_sending.send_due(), chat_sending.send_due()] == [False, False]
     ((address, title, text),) = posted
     assert (address, title) == (SLACK, "Cats or dogs: launched")
     assert text.endswith("https://class.example.org/c/pets/")
@@ -237,25 +243,25 @@ def test_a_failure_is_tried_again_after_a_pause_and_given_up_in_the_end(
     listen(pets, ada, ChatEvent.LAUNCHED)
     look()
     states = []
-    for _ in range(sending.MOST_TRIES):
-        webhooks.send_due()
-        assert not webhooks.is_due()
+    for _ in range(chat_sending.MOST_TRIES):
+        chat_sending.send_due()
+        assert not chat_sending.is_due()
         states.append(WebhookMessage.objects.get().state)
         due_again()
-    assert states == ["waiting"] * (sending.MOST_TRIES - 1) + ["given_up"]
+    assert states == ["waiting"] * (chat_sending.MOST_TRIES - 1) + ["given_up"]
 
 
-@pytest.mark.parametrize("word", sorted(sending.FINAL_WORDS))
+@pytest.mark.parametrize("word", sorted(chat_sending.FINAL_WORDS))
 def test_what_another_try_does_not_change_is_not_tried_again(
     ada: User, pets: Competition, monkeypatch: pytest.MonkeyPatch, word: str
 ) -> None:
     answering(monkeypatch, word)
     listen(pets, ada, ChatEvent.LAUNCHED)
     look()
-    webhooks.send_due()
+    chat_sending.send_due()
     message = WebhookMessage.objects.get()
     assert (message.state, message.trouble) == ("given_up", word)
-    assert "Its operator finds more" not in webhooks.explain(word)
+    assert "Its operator finds more" not in chat_sending.explain(word)
 
 
 def test_a_message_in_hand_is_nobody_elses_until_its_lease_ends(
@@ -266,26 +272,26 @@ def test_a_message_in_hand_is_nobody_elses_until_its_lease_ends(
 
     def die(address: str, title: str, text: str) -> str:
         calls.append(title)
-        assert not webhooks.is_due()
+        assert not chat_sending.is_due()
         raise SystemExit
 
-    monkeypatch.setattr(sending, "post", die)
+    monkeypatch.setattr(chat_sending, "post", die)
     listen(pets, ada, ChatEvent.LAUNCHED)
     look()
     with pytest.raises(SystemExit):
-        webhooks.send_due()
+        chat_sending.send_due()
     answering(monkeypatch, "")
     due_again()
-    webhooks.send_due()
+    chat_sending.send_due()
     assert WebhookMessage.objects.get().state == "sent"
 
 
 def test_an_hour_has_a_limit_and_the_rest_waits(ada: User, pets: Competition, posted: list[Any]) -> None:
     hook = listen(pets, ada)
-    for number in range(sending.MOST_PER_HOUR + 3):
-        webhooks.write(hook, "announced", webhooks.News(f"n{number}", f"News {number}"))
-    webhooks.send_due(within=60)
-    assert len(posted) == sending.MOST_PER_HOUR
+    for number in range(chat_sending.MOST_PER_HOUR + 3):
+        chat_events.write(hook, "announced", chat_events.News(f"n{number}", f"News {number}"))
+    chat_sending.send_due(within=60)
+    assert len(posted) == chat_sending.MOST_PER_HOUR
     assert WebhookMessage.objects.filter(sent_at=None, due_at__gt=timezone.now(), tries=0).count() == 3
 
 
@@ -293,11 +299,11 @@ def test_old_news_and_channels_that_were_switched_off_meanwhile_get_nothing(
     ada: User, pets: Competition, posted: list[Any]
 ) -> None:
     hook = listen(pets, ada)
-    webhooks.write(hook, "announced", webhooks.News("a", "Old"))
+    chat_events.write(hook, "announced", chat_events.News("a", "Old"))
     WebhookMessage.objects.update(created_at=timezone.now() - timedelta(days=2))
-    webhooks.write(hook, "announced", webhooks.News("b", "New"))
+    chat_events.write(hook, "announced", chat_events.News("b", "New"))
     Webhook.objects.update(is_on=False)
-    webhooks.send_due()
+    chat_sending.send_due()
     assert posted == []
     assert set(WebhookMessage.objects.values_list("trouble", "due_at")) == {("old", None), ("off", None)}
 
@@ -312,10 +318,10 @@ def test_the_address_is_in_no_log_no_trail_and_no_copy(
     answering(monkeypatch, "late")
     look()
     with caplog.at_level(logging.DEBUG):
-        webhooks.send_due()
+        chat_sending.send_due()
     assert "a message to a chat could not be sent: late" in caplog.text
-    copy = hosting.clone(competition=pets, user=ada, title="Next", slug="next")
-    hosting.remove_webhook(competition=pets, user=ada)
+    copy = copying.clone(competition=pets, user=ada, title="Next", slug="next")
+    chat_settings.remove_webhook(competition=pets, user=ada)
     trail = json.dumps([[entry.before, entry.after, entry.about] for entry in AuditEntry.objects.all()])
     assert "Slack" in trail
     assert not Webhook.objects.filter(competition=copy).exists()

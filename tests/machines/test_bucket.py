@@ -19,10 +19,15 @@ from django.test import Client
 from moto import mock_aws
 from storages.backends.s3 import S3Storage
 
-from leaderboard import hosting, invariants, keeping, measuring, scoring, storage, submitting
-from leaderboard.models import Competition, DailyAttempts, Submission, User
-from leaderboard.storage import _bucket
-from leaderboard.storage.address import BadAddress, storage_at
+from leaderboard.accounts import personal_data
+from leaderboard.accounts.models import User
+from leaderboard.common import storage
+from leaderboard.common.storage import _bucket
+from leaderboard.common.storage.address import BadAddress, storage_at
+from leaderboard.competitions.models import Competition, DailyAttempts, Submission
+from leaderboard.competitions.scoring import measuring, score
+from leaderboard.competitions.services import competitions, data_files, folders, publishing, submitting
+from leaderboard.operations import consistency
 from tests.conftest import answers, enter, hand_in, make_competition
 
 NAME = "class-files"
@@ -208,10 +213,10 @@ def test_22_a_file_waits_while_the_storage_is_out_of_reach_and_no_try_is_counted
     forget(settings)
     with monkeypatch.context() as meanwhile:
         badly(meanwhile, 99, broken)
-        assert scoring.score(submission.pk) == "waiting"
+        assert score.score(submission.pk) == "waiting"
     submission.refresh_from_db()
     assert (submission.status, submission.tries, submission.claim) == ("pending", 0, None)
-    assert scoring.score(submission.pk) == "scored"
+    assert score.score(submission.pk) == "scored"
 
 
 def test_21_an_object_that_is_gone_is_called_damaged(
@@ -221,7 +226,7 @@ def test_21_an_object_that_is_gone_is_called_damaged(
     submission = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     forget(settings)
     objects.Object(f"term/{submission.file_key}").delete()
-    assert scoring.score(submission.pk) == "failed"
+    assert score.score(submission.pk) == "failed"
     submission.refresh_from_db()
     assert submission.failure == measuring.DAMAGED
     assert DailyAttempts.objects.get().used == 0
@@ -234,10 +239,10 @@ def test_21_an_object_that_somebody_exchanged_is_called_damaged_and_not_waited_f
     submission = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     forget(settings)
     objects.Object(f"term/{submission.file_key}").put(Body=answers(public=1))
-    assert scoring.score(submission.pk) == "failed"
+    assert score.score(submission.pk) == "failed"
     submission.refresh_from_db()
     assert submission.failure == measuring.DAMAGED
-    (verdict,) = invariants.verdicts(seed=1, only={1})
+    (verdict,) = consistency.verdicts(seed=1, only={1})
     assert "its receipt says" in verdict.examples[0]
 
 
@@ -262,7 +267,7 @@ def test_a_competition_lives_in_a_bucket(
     pets = make_competition(ada)
     enter(pets, bo)
     forget(settings)
-    hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
+    data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
     forget(settings)
     submission = hand_in(pets, bo, answers(public=1))
     assert submission.status == "scored"
@@ -274,16 +279,16 @@ def test_a_competition_lives_in_a_bucket(
         assert answer.status_code == 200, address
         assert answer.getvalue()
     for _ in range(2):  # made once, then kept
-        assert hosting.sample_of(pets.ground_truths.get()).startswith(b"id,label")
+        assert publishing.sample_of(pets.ground_truths.get()).startswith(b"id,label")
         forget(settings)
-    hosting.export_folder(pets, tmp_path / "exported")
+    folders.export_folder(pets, tmp_path / "exported")
     with (tmp_path / "mine.zip").open("wb") as target:
-        keeping.export(account=bo, target=target, at=submission.received_at)
+        personal_data.export(account=bo, target=target, at=submission.received_at)
     assert storage.can_write()
     forget(settings)
-    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
+    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
     assert not Path(settings.FILES_DIR).exists()
-    hosting.remove(competition=pets, user=ada)
+    competitions.remove(competition=pets, user=ada)
     assert keys(objects) == []
 
 

@@ -23,7 +23,8 @@ from pathlib import Path
 from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
-from leaderboard import tasks, watching
+from leaderboard.competitions import tasks
+from leaderboard.operations import health as watching
 from leaderboard.celery import app
 cache.set("tries", 7)
 rung = tasks.ring(tasks.sweep)
@@ -106,7 +107,7 @@ def test_every_part_speaks_encrypted_and_knows_the_other_side(
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == {
         "rung": True,
-        "heard": "leaderboard.tasks.sweep",
+        "heard": "leaderboard.competitions.tasks.sweep",
         "counted": True,
         "encrypted": True,
         "queue": 0,

@@ -14,9 +14,13 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard import claims, invariants, measuring, scoring, submitting, tasks
+from leaderboard.accounts.models import User
 from leaderboard.celery import app
-from leaderboard.models import Competition, DailyAttempts, Score, Submission, User
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
+from leaderboard.competitions.scoring import measuring, queue, score
+from leaderboard.competitions.services import submitting
+from leaderboard.operations import consistency
 from tests.conftest import answers, enter, make_competition, person
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
@@ -53,14 +57,14 @@ def hand_in(competition: Competition, user: User, key: str | None = None) -> Sub
 @pytest.fixture(autouse=True)
 def promises() -> Iterator[None]:
     yield
-    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
+    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
 
 
 def test_one_of_sixteen_workers_gets_the_claim(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     submission = hand_in(pets, bo)
     assert isinstance(submission, Submission)
-    assert len(list(filter(None, at_once(lambda _: claims.take(submission.pk))))) == 1
+    assert len(list(filter(None, at_once(lambda _: queue.take(submission.pk))))) == 1
     submission.refresh_from_db()
     assert submission.tries == 1
 
@@ -69,7 +73,7 @@ def test_a_team_never_has_two_files_in_work(pets: Competition, bo: User) -> None
     enter(pets, bo)
     files = [hand_in(pets, bo) for _ in range(4)]
     keys = [one.pk for one in files if isinstance(one, Submission)]
-    assert len(list(filter(None, at_once(lambda n: claims.take(keys[n % 4]))))) == 1
+    assert len(list(filter(None, at_once(lambda n: queue.take(keys[n % 4]))))) == 1
 
 
 def test_sixteen_workers_measure_each_file_once_and_serve_every_class(ada: User) -> None:
@@ -82,8 +86,8 @@ def test_sixteen_workers_measure_each_file_once_and_serve_every_class(ada: User)
 
     def work(_: int) -> int:
         done = 0
-        while turn := claims.next_in_turn():
-            done += scoring.score(turn.submission_id) == "scored"
+        while turn := queue.next_in_turn():
+            done += score.score(turn.submission_id) == "scored"
         return done
 
     assert sum(at_once(work)) == 24
@@ -111,7 +115,7 @@ def test_many_sweeps_at_once_give_an_attempt_back_once(pets: Competition, bo: Us
         hand_in(pets, bo)
     spent = Submission.objects.order_by("received_at")[0]
     Submission.objects.filter(pk=spent.pk).update(tries=5)
-    at_once(lambda _: scoring.sweep())
+    at_once(lambda _: score.sweep())
     spent.refresh_from_db()
     assert spent.status == "failed"
     assert DailyAttempts.objects.get().used == 1
@@ -121,8 +125,8 @@ def test_sixteen_notes_of_one_death_count_one(pets: Competition, bo: User) -> No
     enter(pets, bo)
     submission = hand_in(pets, bo)
     assert isinstance(submission, Submission)
-    assert claims.take(submission.pk, "bell")
-    at_once(lambda _: claims.note_death("bell"))
+    assert queue.take(submission.pk, "bell")
+    at_once(lambda _: queue.note_death("bell"))
     submission.refresh_from_db()
     assert (submission.tries, submission.deaths) == (1, 1)
 
@@ -137,17 +141,17 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
     real = timezone.now
 
     def slowly(*arguments: object) -> measuring.Outcome:
-        monkeypatch.setattr(scoring, "measure", measure)
+        monkeypatch.setattr(score, "measure", measure)
         monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(hours=1))
-        assert claims.take(submission.pk) is None, "no clock but the database's ends a lease"
+        assert queue.take(submission.pk) is None, "no clock but the database's ends a lease"
         monkeypatch.setattr(timezone, "now", real)
         with connection.cursor() as cursor:
-            cursor.execute("UPDATE leaderboard_submission SET lease_until = now() - interval '1 second'")
-        assert at_once(lambda _: scoring.score(submission.pk), 1) == ["scored"]
+            cursor.execute("UPDATE competitions_submission SET lease_until = now() - interval '1 second'")
+        assert at_once(lambda _: score.score(submission.pk), 1) == ["scored"]
         return measure(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(scoring, "measure", slowly)
-    assert scoring.score(submission.pk) == "busy"
+    monkeypatch.setattr(score, "measure", slowly)
+    assert score.score(submission.pk) == "busy"
     assert Score.objects.count() == 2
 
 

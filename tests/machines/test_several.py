@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from leaderboard.management import children
-from leaderboard.management.place import Place
+from leaderboard.operations.supervisor import children
+from leaderboard.operations.supervisor.place import Place
 from tests.conftest import answers
 from tests.machines.bucket import bucket
 from tests.machines.network import HUB, Machine, NotHere, machines
@@ -28,7 +28,8 @@ PORT = 8000
 ROWS = 60_000
 SET_UP = f"""
 from tests.conftest import make_competition, enter, person
-from leaderboard.models import ApiToken, Competition
+from leaderboard.accounts.models import ApiToken
+from leaderboard.competitions.models import Competition
 ada = person("ada", can_host=True)
 make_competition(ada, daily_attempts=200)
 usage = ("Private", "Public")
@@ -114,9 +115,9 @@ class Cluster:
             return self.database.run(statement, "site")
 
     def until_all_are_scored(self) -> None:
-        waits = "SELECT 1 FROM leaderboard_submission WHERE status = 'pending'"
+        waits = "SELECT 1 FROM competitions_submission WHERE status = 'pending'"
         until(lambda: not self.run(waits), seconds=60, every=0.1, what="the last score")
-        rows = self.run("SELECT id::text, status FROM leaderboard_submission")
+        rows = self.run("SELECT id::text, status FROM competitions_submission")
         assert dict(rows) == dict.fromkeys(self.uploaded, "scored")
 
 
@@ -151,7 +152,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         place = Place(tmp_path / "web")
         place.make()
         with web.inside():
-            prepare = [sys.executable, "-m", "leaderboard.management.prepare"]
+            prepare = [sys.executable, "-m", "leaderboard.operations.supervisor.prepare"]
             subprocess.run(prepare, cwd=ROOT, env=made.environment("web"), check=True, stdout=subprocess.DEVNULL)
             made.tokens = made.site.shell(SET_UP).splitlines()[-2:]
         made.start(web, "web", children.web(web.address, PORT))
@@ -165,22 +166,22 @@ def test_a_worker_host_dies_in_mid_work_and_every_file_is_scored(cluster: Cluste
     for _ in range(6):
         cluster.upload()
     cluster.until_all_are_scored()
-    assert len(cluster.run("SELECT 1 FROM leaderboard_worker")) >= 2, "both hosts are at work"
+    assert len(cluster.run("SELECT 1 FROM operations_worker")) >= 2, "both hosts are at work"
 
     one, two = cluster.workers
     two.signal(signal.SIGSTOP)
     held = cluster.upload("big", BIG)
-    is_claimed = f"SELECT 1 FROM leaderboard_submission WHERE id = '{held}' AND claim IS NOT NULL"
+    is_claimed = f"SELECT 1 FROM competitions_submission WHERE id = '{held}' AND claim IS NOT NULL"
     until(lambda: cluster.run(is_claimed), every=0.005, what="a claim of the first host")
     one.signal(signal.SIGKILL)
     assert one.processes == []
     for _ in range(4):
         cluster.upload()
     # Nobody waits here for the thirty seconds of a lease.
-    cluster.run("UPDATE leaderboard_submission SET lease_until = now() WHERE claim IS NOT NULL")
+    cluster.run("UPDATE competitions_submission SET lease_until = now() WHERE claim IS NOT NULL")
     two.signal(signal.SIGCONT)
     cluster.until_all_are_scored()
-    assert cluster.run(f"SELECT tries FROM leaderboard_submission WHERE id = '{held}'") == [(2,)]
+    assert cluster.run(f"SELECT tries FROM competitions_submission WHERE id = '{held}'") == [(2,)]
 
     cluster.manage("check_invariants")
     assert list(cluster.folder.glob("*/files")) == [], "nothing but copies lies on the hosts"

@@ -26,7 +26,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 ROWS = 60_000
 SET_UP = f"""
 from tests.conftest import make_competition, enter, person
-from leaderboard.models import ApiToken, Competition
+from leaderboard.accounts.models import ApiToken
+from leaderboard.competitions.models import Competition
 ada = person("ada", can_host=True)
 make_competition(ada, daily_attempts=200, is_listed=True)
 usage = ("Private", "Public")
@@ -65,7 +66,7 @@ class Parts:
         return self.uploaded[-1]
 
     def rows(self, condition: str = "true") -> list[tuple[Any, ...]]:
-        statement = f"SELECT id::text, status, tries, claim IS NOT NULL FROM leaderboard_submission WHERE {condition}"
+        statement = f"SELECT id::text, status, tries, claim IS NOT NULL FROM competitions_submission WHERE {condition}"
         return self.database.run(statement, "site")
 
     def row(self, submission: str) -> tuple[Any, ...]:
@@ -158,7 +159,7 @@ def test_39_everything_is_killed_at_once_and_started_again(parts: Parts) -> None
     parts.database.start()
     parts.broker.start()
     # A lease of thirty seconds is cut short, so that nobody waits for it here.
-    parts.database.run("UPDATE leaderboard_submission SET lease_until = now() WHERE claim IS NOT NULL", "site")
+    parts.database.run("UPDATE competitions_submission SET lease_until = now() WHERE claim IS NOT NULL", "site")
     with running_site(parts.site.folder, DATABASE_URL=parts.database.url("site"), REDIS_URL=parts.broker.url):
         parts.until_all_are_scored()
 

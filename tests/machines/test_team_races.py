@@ -8,16 +8,20 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.db.models import Count, F
 
-from leaderboard import hosting, invariants, joining, merging, submitting
-from leaderboard.models import Competition, DailyAttempts, Membership, MergeOffer, RosterEntry, Submission, Team, User
-from leaderboard.models.roster import slip_digest
+from leaderboard.accounts.models import User
+from leaderboard.classroom import captains, joining, joining_refusals, roster, team_merges, teams
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.classroom.models.roster import slip_digest
+from leaderboard.competitions.models import Competition, DailyAttempts, Membership, MergeOffer, Submission, Team
+from leaderboard.competitions.services import submitting
+from leaderboard.operations import consistency
 from tests.conftest import answers, enter, person
 
 from .test_races import at_once
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
-DEEDS = (joining.CannotJoin, merging.CannotMerge, submitting.Refused)
+DEEDS = (joining_refusals.CannotJoin, team_merges.CannotMerge, submitting.Refused)
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +30,7 @@ def promises(pets: Competition) -> Iterator[None]:
     Competition.objects.update(team_size=4)
     pets.refresh_from_db()
     yield
-    assert [verdict.line for verdict in invariants.verdicts(seed=1) if not verdict.holds] == []
+    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
     sizes = Team.objects.annotate(size=Count("memberships")).values_list("name", "size")
     assert [one for one in sizes if not 1 <= one[1] <= 4] == []
     assert not Membership.objects.exclude(team__competition=F("competition")).exists()
@@ -51,13 +55,13 @@ def test_of_sixteen_who_follow_one_invitation_three_get_in(pets: Competition, bo
 @pytest.mark.parametrize("turn", range(4))
 def test_people_who_join_two_teams_while_they_become_one(pets: Competition, bo: User, cy: User, turn: int) -> None:
     mine, other = enter(pets, bo), enter(pets, cy)
-    offer = merging.offer(membership=mine, invitation=other.team.invitation)
+    offer = team_merges.offer(membership=mine, invitation=other.team.invitation)
     links = [mine.team.invitation, other.team.invitation]
     people = [person(f"student-{number}") for number in range(8)]
 
     def act(number: int) -> str:
         if number == 4:
-            return outcome(lambda: merging.accept(membership=other, offer_id=offer.pk))
+            return outcome(lambda: team_merges.accept(membership=other, offer_id=offer.pk))
         return outcome(lambda: joining.by_invitation(user=people[number], invitation=links[number % 2]))
 
     seen = at_once(act, 8)
@@ -68,9 +72,11 @@ def test_people_who_join_two_teams_while_they_become_one(pets: Competition, bo: 
 def test_two_offers_in_both_directions_make_one_team(pets: Competition, bo: User, cy: User) -> None:
     both = [enter(pets, bo), enter(pets, cy)]
     for one, two in (both, both[::-1]):
-        merging.offer(membership=one, invitation=two.team.invitation)
+        team_merges.offer(membership=one, invitation=two.team.invitation)
     offers = {offer.other_id: offer.pk for offer in MergeOffer.objects.all()}
-    seen = at_once(lambda n: outcome(lambda: merging.accept(membership=both[n], offer_id=offers[both[n].team_id])), 2)
+    seen = at_once(
+        lambda n: outcome(lambda: team_merges.accept(membership=both[n], offer_id=offers[both[n].team_id])), 2
+    )
     assert sorted(seen) == ["done", "refused"]
     assert Team.objects.count() == 1
     assert Membership.objects.count() == 2
@@ -99,7 +105,7 @@ def test_who_leaves_sixteen_times_at_once_leaves_once(pets: Competition, bo: Use
     link = enter(pets, bo).team.invitation
     mine = joining.by_invitation(user=cy, invitation=link)
     joining.by_invitation(user=dee, invitation=link)
-    seen = at_once(lambda _: outcome(lambda: joining.leave(membership=Membership.objects.get(pk=mine.pk))))
+    seen = at_once(lambda _: outcome(lambda: teams.leave(membership=Membership.objects.get(pk=mine.pk))))
     assert seen.count("done") == 1
     assert Team.objects.count() == 2
 
@@ -109,12 +115,12 @@ def test_a_captain_who_removes_people_while_the_team_becomes_part_of_another(
 ) -> None:
     mine, other = enter(pets, bo), enter(pets, cy)
     third = joining.by_invitation(user=dee, invitation=other.team.invitation)
-    offer = merging.offer(membership=mine, invitation=other.team.invitation)
+    offer = team_merges.offer(membership=mine, invitation=other.team.invitation)
     deeds: list[Callable[[], object]] = [
-        lambda: merging.accept(membership=other, offer_id=offer.pk),
-        lambda: joining.remove_member(captain=other, member_id=third.pk),
-        lambda: joining.hand_over(captain=other, member_id=third.pk),
-        lambda: joining.leave(membership=third),
+        lambda: team_merges.accept(membership=other, offer_id=offer.pk),
+        lambda: captains.remove_member(captain=other, member_id=third.pk),
+        lambda: captains.hand_over(captain=other, member_id=third.pk),
+        lambda: teams.leave(membership=third),
     ]
     assert "done" in at_once(lambda n: outcome(deeds[n]), 4)
     assert Membership.objects.count() == 3
@@ -122,7 +128,7 @@ def test_a_captain_who_removes_people_while_the_team_becomes_part_of_another(
 
 def test_one_slip_lets_one_of_sixteen_in(pets: Competition, ada: User) -> None:
     entry = RosterEntry.objects.create(competition=pets, name="Dee")
-    [(_entry, code)] = hosting.make_slips(competition=pets, entries=[entry.pk], user=ada)
+    [(_entry, code)] = roster.make_slips(competition=pets, entries=[entry.pk], user=ada)
     people = [person(f"student-{number}") for number in range(16)]
     seen = at_once(lambda n: outcome(lambda: joining.by_slip(user=people[n], digest=slip_digest(code))))
     assert Counter(seen) == {"done": 1, "refused": 15}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import metrics
-from leaderboard.scorer import clean_environment
+from leaderboard.scorer._confined import clean_environment
 from metrics.sandbox import isolation, metric_files, outside_metric
 from metrics.sandbox import processes as processes_module
 

@@ -15,7 +15,7 @@ import pytest
 from django.core.management.commands.makemessages import TranslatableFile
 
 import metrics
-from leaderboard.management.commands import makemessages
+from leaderboard.operations.management.commands import makemessages
 from metrics import Message
 from metrics.core.errors import shown
 from metrics.core.messages import joined, listed, restored

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import LazySettings
 from django.test import Client
 
-from leaderboard.models import ApiToken, User
+from leaderboard.accounts.models import ApiToken, User
 from tests.web.test_host import text_of
 from tests.web.test_join import signed_in
 

@@ -9,7 +9,8 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 
-from leaderboard.models import Competition, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
 
 
 def link_in(letter: mail.EmailMessage) -> str:

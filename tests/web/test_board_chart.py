@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard import ranking
-from leaderboard.models import Competition, GroundTruth, Team, User
-from leaderboard.ranking import boards
-from leaderboard.ranking.courses import MOST_STEPS
-from leaderboard.web.board_chart import FAR, HEIGHT, board_chart
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, GroundTruth, Team
+from leaderboard.competitions.ranking import boards, courses, revealing, standings
+from leaderboard.competitions.ranking.courses import MOST_STEPS
+from leaderboard.competitions.views.board_chart import FAR, HEIGHT, board_chart
 from tests.conftest import enter, make_competition
 from tests.leaderboard.test_ranking import scored
 from tests.web.test_join import signed_in
@@ -25,13 +25,13 @@ def play(team: Team, *values: float) -> Team:
     """A file an hour with these public scores."""
     for hour, value in enumerate(values):
         scored(team, value, private=0.777, at=START + timedelta(hours=hour))
-    ranking.rebuild(GroundTruth.objects.select_related("competition").get())
+    standings.rebuild(GroundTruth.objects.select_related("competition").get())
     return team
 
 
 def steps(competition: Competition) -> dict[str, list[float]]:
     ruler = GroundTruth.objects.select_related("competition").get(competition=competition)
-    return {course.team.name: [score for _, score in course.steps] for course in ranking.courses(ruler)}
+    return {course.team.name: [score for _, score in course.steps] for course in courses.courses(ruler)}
 
 
 def test_only_what_became_better_is_a_step(pets: Competition, bo: User) -> None:
@@ -123,6 +123,6 @@ def test_an_early_slip_does_not_flatten_the_field(pets: Competition, bo: User, c
 
 def test_the_private_board_has_no_chart(pets: Competition, bo: User) -> None:
     play(enter(pets, bo).team, 0.5, 0.6)
-    ranking.reveal(pets, timezone.now())
+    revealing.reveal(pets, timezone.now())
     assert "over-time" not in signed_in(bo).get(BOARD + "?board=private").content.decode()
     assert "over-time" in signed_in(bo).get(BOARD + "?board=public").content.decode()

@@ -16,9 +16,21 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard import hosting, joining, ranking, submitting
-from leaderboard.models import ApiToken, Competition, GroundTruth, Score, Submission, Uncertainty, User
-from leaderboard.web import board_cache
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.classroom import extensions, joining
+from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission, Uncertainty
+from leaderboard.competitions.ranking import revealing, standings
+from leaderboard.competitions.services import (
+    boards as boards_services,
+)
+from leaderboard.competitions.services import (
+    competitions,
+    copying,
+    pausing,
+    submitting,
+    truth_drafts,
+)
+from leaderboard.competitions.views import board_cache
 from tests.conftest import close, enter, hand_in
 from tests.leaderboard.test_board_modes import file_with, steady
 from tests.web.test_join import signed_in
@@ -48,7 +60,7 @@ class World:
         Uncertainty.objects.filter(score__submission=submission, score__split="public").update(
             standard_error=value / 7, low=value - 0.01, high=value + 0.01
         )
-        ranking.rebuild(GroundTruth.objects.select_related("competition").get())
+        standings.rebuild(GroundTruth.objects.select_related("competition").get())
 
     @cached_property
     def readers(self) -> list[tuple[str, Client, dict[str, str], list[str]]]:
@@ -158,7 +170,7 @@ def test_no_answer_before_the_reveal_has_an_exact_score(ada: User, bo: User, cy:
     assert not canary.search(data_of(bo))
     close(pets.competition)
     assert not [address for address, answer in pets.bytes_of_students().items() if canary.search(answer)]
-    hosting.reveal(competition=pets.competition)
+    boards_services.reveal(competition=pets.competition)
     assert canary.search(data_of(bo))
     found = " ".join(address for address, answer in pets.bytes_of_students().items() if canary.search(answer))
     for place in (
@@ -225,16 +237,16 @@ def test_on_a_hidden_board_a_file_is_only_valid(ada: User, bo: User, cy: User) -
 
 
 def test_baselines_are_rounded_on_a_steady_board_and_bare_on_a_hidden_one(ada: User, bo: User, cy: User) -> None:
-    from leaderboard import scoring
+    from leaderboard.competitions.scoring import score
 
     pets = world(ada, bo, cy, "steady")
-    base = hosting.add_baseline(
+    base = boards_services.add_baseline(
         competition=pets.competition, user=ada, name="All cats", file_name="b.csv", chunks=[file_with(11)]
     )
-    scoring.score(base.pk)
+    score.score(base.pk)
     board_cache.clear()
     assert re.search(r"Baseline: All cats 0[.]7 ", text_of(Client(), "/c/pets/leaderboard/"))
-    hosting.change(competition=pets.competition, board_mode="hidden")
+    competitions.change(competition=pets.competition, board_mode="hidden")
     assert re.search(r"Baseline: All cats – Host", text_of(Client(), "/c/pets/leaderboard/"))
 
 
@@ -250,7 +262,7 @@ def test_charts_show_scores_of_a_steady_board_as_its_table_does(ada: User, bo: U
     assert '<span class="high">1</span>' in board
     assert not re.search(r"[>\s][01]\.\d*0000\b", mine + board)
     close(pets.competition)
-    ranking.reveal(pets.competition, timezone.now())
+    revealing.reveal(pets.competition, timezone.now())
     assert "1.00000; a table" in signed_in(bo).get("/c/pets/submissions/").content.decode()
 
 
@@ -308,7 +320,7 @@ def test_programs_read_what_pages_show(ada: User, bo: User, cy: User) -> None:
     assert read(f"submissions/{pets.first.pk}")["public_score"] == 0.8
     second = read(f"submissions/{pets.second.pk}")
     assert (second["status"], second["public_score"], second["ground_truth"]) == ("scored", None, 1)
-    hosting.change(competition=pets.competition, board_mode="hidden")
+    competitions.change(competition=pets.competition, board_mode="hidden")
     items = read("competitions/pets/leaderboard")["items"]
     assert isinstance(items, list)
     assert [(row["rank"], row["team"], row["score"]) for row in items] == [(None, "bo", None), (None, "cy", None)]
@@ -318,7 +330,7 @@ def test_programs_read_what_pages_show(ada: User, bo: User, cy: User) -> None:
 
 
 def test_steady_is_proposed_for_a_new_competition_and_nobody_is_forced(ada: User) -> None:
-    hosting.begin(user=ada, title="Pond life", slug="pond")
+    copying.begin(user=ada, title="Pond life", slug="pond")
     page = signed_in(ada).get("/host/pond/setup/limits/").content.decode()
     assert re.search(r'name="board_mode" value="steady"[^>]*checked', page)
     assert "Steady is proposed for fewer than 2,000 public rows." in page
@@ -350,9 +362,9 @@ def test_the_overview_says_how_scores_are_shown(ada: User) -> None:
         ("steady", "Public board steady, step 0.1"),
         ("hidden", "Public board no scores until the end"),
     ):
-        hosting.change(competition=pets, board_mode=mode)
+        competitions.change(competition=pets, board_mode=mode)
         assert words in text_of(Client(), "/c/pets/")
-    hosting.change(competition=pets, board_mode="plain")
+    competitions.change(competition=pets, board_mode="plain")
     assert "Public board" not in text_of(Client(), "/c/pets/")
 
 
@@ -383,12 +395,12 @@ def test_log_loss_is_clipped_at_a_thousandth_unless_ada_says_otherwise(ada: User
     assert re.search(r'name="param-clip" value="0.001"', page)
     assert "we propose to clip at 0.001" in page
     truth = "id,y\n" + "".join(f"{row},{row % 2}\n" for row in range(40))
-    hosting.draft_truth(
+    truth_drafts.draft_truth(
         competition=Competition.objects.get(), metric="", params={}, file_name="t.csv", chunks=[truth.encode()]
     )
     draft = Competition.objects.get().truth_draft
     assert draft.params.get("clip", 0.001) == 0.001
-    hosting.draft_truth(competition=Competition.objects.get(), metric="log_loss", params={"clip": 1e-15})
+    truth_drafts.draft_truth(competition=Competition.objects.get(), metric="log_loss", params={"clip": 1e-15})
     page = signed_in(ada).get("/host/pets/setup/metric/").content.decode()
     assert re.search(r'name="param-clip" value="1e-15"', page)
 
@@ -399,7 +411,7 @@ def test_a_disqualified_team_reads_on_all_its_pages_that_nothing_of_it_counts(
 ) -> None:
     """First marked, then disqualified, then let in again: what was picked is still there."""
     pond = steady(ada)
-    hosting.change(competition=pond, board_mode=mode)
+    competitions.change(competition=pond, board_mode=mode)
     world = World(pond, bo, cy)
     client, at = signed_in(bo), f"/c/{pond.slug}"
 
@@ -407,7 +419,7 @@ def test_a_disqualified_team_reads_on_all_its_pages_that_nothing_of_it_counts(
         return " ".join(re.sub(r"<[^>]+>", " ", client.get(at + path).content.decode()).split())
 
     client.post(f"{at}/finals/", {"final": [str(world.first.pk)]})
-    hosting.disqualify(team=world.team, user=ada, reason="Copied.")
+    extensions.disqualify(team=world.team, user=ada, reason="Copied.")
     for path in ("/submissions/", "/finals/"):
         page = read(path)
         assert "so none of its files decides" in page
@@ -420,7 +432,7 @@ def test_a_disqualified_team_reads_on_all_its_pages_that_nothing_of_it_counts(
     assert "Attempts left" not in read("/submit/")
     assert "Best public on no board" in read("/submit/")
     assert "On no board" in read(f"/submit/?submission={world.first.pk}")
-    hosting.readmit(team=world.team, user=ada)
+    extensions.readmit(team=world.team, user=ada)
     assert "Your team picked 1 of at most 2." in read("/finals/")
     assert "on no board" not in read("/submissions/")
 
@@ -441,7 +453,7 @@ def test_ones_own_chart_has_the_files_of_which_the_list_tells_a_score(ada: User,
     assert drawn() == 2
     assert client.get(at).content.decode().count('<span class="muted tiny">no clear improvement</span>') == 2
     close(world.competition)
-    hosting.reveal(competition=world.competition, user=ada)
+    boards_services.reveal(competition=world.competition, user=ada)
     assert len(re.findall(r"M[\d.]+,[\d.]+h0", client.get(at).content.decode())) == 4
 
 
@@ -449,7 +461,7 @@ def test_a_hidden_file_is_called_neither_picked_nor_no_clear_improvement(ada: Us
     world = World(steady(ada), bo, cy)
     client, at = signed_in(bo), f"/c/{world.competition.slug}/submissions/"
     client.post(f"/c/{world.competition.slug}/finals/", {"final": [str(world.first.pk)]})
-    hosting.hide_submission(submission=world.first, user=ada, reason="Copied.")
+    pausing.hide_submission(submission=world.first, user=ada, reason="Copied.")
     page = client.get(at).content.decode()
     assert '<span class="muted tiny">on no board</span>' in page
     assert "Your team picked" not in page

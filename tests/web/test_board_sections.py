@@ -11,10 +11,15 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import hosting, joining, ranking
-from leaderboard.models import AuditEntry, Competition, RosterEntry, Standing, Team, User
-from leaderboard.ranking import finding
-from leaderboard.web.board_lines import anchor_of
+from leaderboard.accounts.models import User
+from leaderboard.classroom import joining, roles, teams
+from leaderboard.classroom.models import RosterEntry, role
+from leaderboard.common.models import AuditEntry
+from leaderboard.competitions.models import Competition, Standing, Team
+from leaderboard.competitions.ranking import boards, finding
+from leaderboard.competitions.services import boards as boards_services
+from leaderboard.competitions.services import competitions, copying, folders
+from leaderboard.competitions.views.board_rows import anchor_of
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.web.test_host import signed_in, text_of
 
@@ -55,7 +60,7 @@ def test_ada_reads_the_board_of_one_section_with_the_ranks_of_all(ada: User, lab
 
 
 def test_an_assistant_does_too_and_nobody_else_learns_that_there_are_sections(labs: Competition, dee: User) -> None:
-    hosting.give_role(competition=labs, name="dee", role=hosting.Role.ASSISTANT)
+    roles.give_role(competition=labs, name="dee", role=role.Role.ASSISTANT)
     assert len(ranked(signed_in(dee).get(f"{BOARD}?section=Lab+1").content.decode())) == 6
     student = signed_in(User.objects.get(username="p00"))
     page = student.get(f"{BOARD}?section=Lab+1").content.decode()
@@ -76,7 +81,7 @@ def test_a_section_or_a_search_asks_the_database_no_more_often_than_any_page(ada
 @pytest.fixture
 def open_labs(ada: User, labs: Competition) -> Competition:
     """The same labs, where students may look at the board of a section."""
-    return hosting.change(competition=labs, user=ada, shows_sections=True)
+    return competitions.change(competition=labs, user=ada, shows_sections=True)
 
 
 def student(name: str = "p00") -> Client:
@@ -144,7 +149,7 @@ def test_a_search_in_a_section_says_how_many_of_its_teams_it_found(ada: User, op
 def test_a_section_longer_than_a_page_has_further_pages(
     open_labs: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranking, "PAGE_SIZE", 4)
+    monkeypatch.setattr(boards, "PAGE_SIZE", 4)
     monkeypatch.setattr(finding, "PAGE_SIZE", 4), monkeypatch.setattr(finding, "FOUND_SIZE", 4)
     his = student("p01")
     first = his.get(f"{BOARD}?section=Lab+2").content.decode()
@@ -188,7 +193,7 @@ def test_a_section_comes_as_a_file_with_both_ranks_for_those_who_may_look_at_it(
     assert his.get(private).status_code == 302
     assert len(signed_in(ada).get(private).content.decode().splitlines()) == 7
     assert len(client.get("/c/pets/leaderboard.csv?section=Lab+2").content.decode().splitlines()) == 13
-    hosting.change(competition=open_labs, user=ada, shows_sections=False)
+    competitions.change(competition=open_labs, user=ada, shows_sections=False)
     assert in_file(his, "?section=Lab+2")[0] == ["rank", "team", "score"]
 
 
@@ -198,10 +203,10 @@ def test_the_file_of_a_section_holds_no_formula_no_real_name_and_no_rank_of_a_hi
     Team.objects.filter(name="p01").update(name="=1+1")
     his = student("p03")
     assert in_file(his, "?section=Lab+2")[1] == ["2", "1", "'=1+1"]
-    hosting.change(competition=open_labs, user=ada, uses_pseudonyms=True)
+    competitions.change(competition=open_labs, user=ada, uses_pseudonyms=True)
     names = [line[2] for line in in_file(his, "?section=Lab+2")]
     assert [name for name in names if re.match(r"p\d\d", name)] == ["p03"]
-    hosting.change(competition=open_labs, user=ada, board_mode="hidden")
+    competitions.change(competition=open_labs, user=ada, board_mode="hidden")
     assert {(rank, place) for rank, place, _name in in_file(his, "?section=Lab+2")[1:]} == {("", "")}
 
 
@@ -229,7 +234,7 @@ def test_a_team_of_two_sections_belongs_to_each(open_labs: Competition) -> None:
         assert "team-name" in page
         assert page.count('<tr id="team-') == number
         assert f'<tr id="{anchor_of("p00")}"' in page
-    joining.leave(membership=open_labs.memberships.get(user=guest))
+    teams.leave(membership=open_labs.memberships.get(user=guest))
     assert "Lab 3" not in his.get(BOARD).content.decode()
 
 
@@ -292,7 +297,7 @@ def test_kept_boards_are_never_mixed_between_those_who_may_and_those_who_may_not
     assert readers["p00"].get(asked, headers=same).status_code == 304
     assert readers["p00"].get(f"{BOARD}?section=Lab+1", headers=same).status_code == 200
     assert readers["nobody"].get(asked, headers=same).status_code == 200
-    hosting.change(competition=open_labs, user=ada, shows_sections=False)
+    competitions.change(competition=open_labs, user=ada, shows_sections=False)
     closed = readers["p00"].get(asked, headers=same)
     assert closed.status_code == 200
     assert len(ranked(closed.content.decode())) == 12
@@ -300,7 +305,7 @@ def test_kept_boards_are_never_mixed_between_those_who_may_and_those_who_may_not
 
 
 def test_with_pseudonyms_a_section_tells_no_name_and_finds_none(ada: User, open_labs: Competition) -> None:
-    hosting.change(competition=open_labs, user=ada, uses_pseudonyms=True)
+    competitions.change(competition=open_labs, user=ada, uses_pseudonyms=True)
     his = student()
     page = his.get(f"{BOARD}?section=Lab+2").content.decode()
     assert page.count('<tr id="team-') == 6
@@ -312,7 +317,7 @@ def test_with_pseudonyms_a_section_tells_no_name_and_finds_none(ada: User, open_
 
 
 def test_a_hidden_board_shows_who_is_there_and_no_rank_of_any_kind(ada: User, open_labs: Competition) -> None:
-    hosting.change(competition=open_labs, user=ada, board_mode="hidden")
+    competitions.change(competition=open_labs, user=ada, board_mode="hidden")
     page = student().get(f"{BOARD}?section=Lab+2").content.decode()
     assert page.count('<tr id="team-') == 6
     assert "In section" not in page
@@ -322,7 +327,7 @@ def test_a_hidden_board_shows_who_is_there_and_no_rank_of_any_kind(ada: User, op
 
 def test_a_steady_board_ranks_a_section_by_what_it_shows(ada: User, open_labs: Competition) -> None:
     # With a step as wide as the range nobody who comes later stands above anybody.
-    hosting.change(competition=open_labs, user=ada, board_mode="steady", board_step=10)
+    competitions.change(competition=open_labs, user=ada, board_mode="steady", board_step=10)
     his = student()
     whole = [row for row in ranked(his.get(BOARD).content.decode()) if int(row[1][1:]) % 2]
     page = his.get(f"{BOARD}?section=Lab+2").content.decode()
@@ -338,7 +343,7 @@ def test_the_private_board_has_sections_after_the_reveal_and_says_nothing_before
     assert "<tbody>" not in locked
     assert chooser(locked) == []
     close(open_labs)
-    hosting.reveal(competition=open_labs)
+    boards_services.reveal(competition=open_labs)
     page = his.get(f"{BOARD}?section=Lab+2").content.decode()
     assert "Private leaderboard" in page
     assert [name for _rank, name in within(page)] == [f"p{place:02d}" for place in range(1, 12, 2)]
@@ -367,9 +372,9 @@ def test_ada_switches_it_on_where_she_reads_what_it_tells_and_the_trail_says_so(
     assert labs.shows_sections
     entry = AuditEntry.objects.filter(competition=labs.pk).latest("number")
     assert ("shows sections", False, True) in [tuple(change) for change in entry.changes]
-    assert hosting.clone(competition=labs, user=ada, title="Next term").shows_sections
-    hosting.export_folder(labs, tmp_path / "out")
+    assert copying.clone(competition=labs, user=ada, title="Next term").shows_sections
+    folders.export_folder(labs, tmp_path / "out")
     spec = tmp_path / "out" / "competition.toml"
     spec.write_text(spec.read_text().replace('slug = "pets"', 'slug = "again"'))
-    assert hosting.import_folder(tmp_path / "out", user=ada).shows_sections
+    assert folders.import_folder(tmp_path / "out", user=ada).shows_sections
     assert student().post(admission, {"admission": "code"}).status_code == 404

@@ -7,9 +7,12 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from leaderboard import hosting, joining
-from leaderboard.models import Competition, RosterEntry, Submission, User
-from leaderboard.web import board_cache
+from leaderboard.accounts.models import User
+from leaderboard.classroom import teams
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.services import boards, pausing
+from leaderboard.competitions.views import board_cache
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 BOARD = "/c/pets/leaderboard/"
@@ -49,16 +52,16 @@ def test_a_version_of_a_board_is_rendered_once_for_all_readers(board: Competitio
 
 def reveal(pets: Competition, ada: User) -> None:
     close(pets)
-    hosting.reveal(competition=pets, user=ada)
+    boards.reveal(competition=pets, user=ada)
 
 
 CHANGES: dict[str, Callable[[Competition, User, User], object]] = {
     "a better file": lambda pets, ada, bo: hand_in(pets, bo, answers()),
     "a worse file": lambda pets, ada, bo: hand_in(pets, bo, answers(public=4)),
-    "another name": lambda pets, ada, bo: joining.rename(
+    "another name": lambda pets, ada, bo: teams.rename(
         membership=bo.memberships.select_related("competition", "team").get(), name="<b>& Co</b><!--end of row-->"
     ),
-    "a hidden file": lambda pets, ada, bo: hosting.hide_submission(
+    "a hidden file": lambda pets, ada, bo: pausing.hide_submission(
         submission=Submission.objects.get(user=bo), reason="Copied", user=ada
     ),
     "a steady board": lambda pets, ada, bo: Competition.objects.update(

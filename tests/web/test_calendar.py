@@ -9,8 +9,9 @@ import pytest
 from django.test import Client
 from icalendar import Calendar
 
-from leaderboard import hosting
-from leaderboard.models import Competition, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions, roles
+from leaderboard.competitions.models import Competition
 from tests.conftest import enter, make_competition
 from tests.web.test_host import signed_in
 
@@ -55,7 +56,7 @@ def test_an_event_moves_with_its_deadline_and_with_what_the_team_was_granted(
     mine, other = address_of(bo), address_of(cy)
     before = events(Client().get(mine))["Deadline: Cats or dogs"]
     until = (pets.closes_at + timedelta(days=3)).replace(microsecond=0)
-    hosting.grant(team=team, user=ada, reason="Ill", closes_at=until)
+    extensions.grant(team=team, user=ada, reason="Ill", closes_at=until)
     after = events(Client().get(mine))["Deadline: Cats or dogs"]
     assert before["uid"] == after["uid"]
     assert after.decoded("dtstart") == until
@@ -104,7 +105,7 @@ def test_whoever_runs_it_no_longer_has_its_draft_no_longer(ada: User, cy: User) 
     draft.hosts.add(cy)
     address = address_of(cy)
     assert events(Client().get(address))
-    hosting.remove_host(competition=draft, name="cy", user=ada)
+    roles.remove_host(competition=draft, name="cy", user=ada)
     assert events(Client().get(address)) == {}
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.models import Competition, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 

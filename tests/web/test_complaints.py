@@ -15,8 +15,11 @@ from django.utils import timezone, translation
 from django.utils.html import escape
 
 import metrics
-from leaderboard import claims, hosting, keeping
-from leaderboard.models import ApiToken, Competition, Refusal, Submission, TruthDraft, User, WalkThrough
+from leaderboard.accounts import personal_data
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.competitions.models import Competition, Refusal, Submission, TruthDraft, WalkThrough
+from leaderboard.competitions.scoring import queue
+from leaderboard.competitions.services import competitions, publishing, truth_drafts
 from leaderboard.scorer import _answers
 from leaderboard.scorer._messages import Garbled
 from tests.conftest import answers, enter, hand_in, make_competition
@@ -132,10 +135,10 @@ SOUND = b"id,y,Usage\n" + b"".join(b"%03d,%d,%s\n" % (i, i > 30, b"Private" if i
 
 def drafted(host: User, data: bytes, metric: str = "accuracy") -> None:
     now = timezone.now()
-    competition = hosting.create(
+    competition = competitions.create(
         user=host, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
     )
-    hosting.draft_truth(competition=competition, metric=metric, params={}, file_name="truth.csv", chunks=[data])
+    truth_drafts.draft_truth(competition=competition, metric=metric, params={}, file_name="truth.csv", chunks=[data])
 
 
 @pytest.mark.parametrize(("data", "code"), [(FAULTY, "repeated_ids"), (SOUND, "sorted_by_answer")])
@@ -154,8 +157,8 @@ def test_the_host_reads_in_her_language_what_was_found_in_a_truth(ada: User, dat
 
 def test_a_draft_that_cannot_be_published_is_refused_in_the_hosts_language(ada: User) -> None:
     drafted(ada, FAULTY)
-    with translation.override(CODE), pytest.raises(hosting.CannotHost) as refused:
-        hosting.publish(competition=Competition.objects.get(), user=ada)
+    with translation.override(CODE), pytest.raises(competitions.CannotHost) as refused:
+        publishing.publish(competition=Competition.objects.get(), user=ada)
     assert refused.value.details
     assert all(line.startswith("⟦") for line in refused.value.details)
 
@@ -174,13 +177,13 @@ def test_what_a_new_ruler_cannot_read_is_said_in_each_readers_language(pets: Com
     enter(pets, bo)
     submission = hand_in(pets, bo, REFUSED)
     refusal = Refusal(submission=submission, problems=submission.problems[:1])
-    failed = Refusal(submission=submission, problems=[{"code": "failed", "message": claims.OUR_FAULT}])
-    assert (refusal.words, failed.words) == (submission.problems[0]["message"], claims.OUR_FAULT)
+    failed = Refusal(submission=submission, problems=[{"code": "failed", "message": queue.OUR_FAULT}])
+    assert (refusal.words, failed.words) == (submission.problems[0]["message"], queue.OUR_FAULT)
     with translation.override(CODE):
         assert refusal.words.startswith("⟦1 id unknown")
-        assert failed.words == f"⟦{claims.OUR_FAULT}⟧"
-        walk = WalkThrough(failure=claims.OUR_FAULT, problems=submission.problems)
-        assert walk.failure_words == f"⟦{claims.OUR_FAULT}⟧"
+        assert failed.words == f"⟦{queue.OUR_FAULT}⟧"
+        walk = WalkThrough(failure=queue.OUR_FAULT, problems=submission.problems)
+        assert walk.failure_words == f"⟦{queue.OUR_FAULT}⟧"
     assert WalkThrough().failure_words == ""
 
 
@@ -188,7 +191,7 @@ def test_bos_own_data_hold_the_documented_keys_of_problems(pets: Competition, bo
     enter(pets, bo)
     hand_in(pets, bo, REFUSED)
     target = io.BytesIO()
-    keeping.export(account=bo, target=target, at=timezone.now())
+    personal_data.export(account=bo, target=target, at=timezone.now())
     with zipfile.ZipFile(target) as archive:
         texts = [archive.read(name).decode(errors="replace") for name in archive.namelist()]
     (told_of,) = [text for text in texts if "id unknown" in text]

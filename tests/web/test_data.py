@@ -8,8 +8,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, joining
-from leaderboard.models import Competition, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import joining
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import competitions, data_files
 from tests.conftest import enter, make_competition
 
 
@@ -17,7 +19,7 @@ from tests.conftest import enter, make_competition
 def with_files(ada: User) -> Competition:
     pets = make_competition(ada, is_listed=True)
     rows = b"id,weight\n" + b"".join(b"%d,canary%d\n" % (i, i) for i in range(1, 13))
-    hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[rows], description="What to learn from.")
+    data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[rows], description="What to learn from.")
     return pets
 
 
@@ -66,7 +68,7 @@ def test_before_it_opens_the_data_stay_closed(client: Client, with_files: Compet
 
 def test_changed_rules_lock_the_data_again(client: Client, with_files: Competition, bo: User) -> None:
     enter(with_files, bo)
-    hosting.change(competition=with_files, rules="New ones.")
+    competitions.change(competition=with_files, rules="New ones.")
     client.force_login(bo)
     assert "The rules have changed" in body(client, "/c/pets/data/").decode()
 

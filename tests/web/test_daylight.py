@@ -10,13 +10,16 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from leaderboard import hosting, launching, reminding, submitting
-from leaderboard.models import Competition, DailyAttempts, Kind, Notice, User, WalkThrough
-from leaderboard.models.notice import next_digest
-from leaderboard.web.calendars import Dates, as_calendar
-from leaderboard.web.hosts.forms import moment_in
-from leaderboard.web.hosts.wizard_forms import LimitsForm, ScheduleForm
-from leaderboard.web.moments import moment
+from leaderboard.accounts.models import User
+from leaderboard.common.moments import moment
+from leaderboard.competitions.forms.host import moment_in
+from leaderboard.competitions.forms.wizard import LimitsForm, ScheduleForm
+from leaderboard.competitions.models import Competition, DailyAttempts, WalkThrough
+from leaderboard.competitions.services import competitions, copying, launches, launching, submitting
+from leaderboard.notifications import reminders
+from leaderboard.notifications.icalendar import Dates, as_calendar
+from leaderboard.notifications.models import Notice
+from leaderboard.notifications.models.notice import Kind, next_digest
 from tests.conftest import enter, make_competition
 from tests.web.test_host import signed_in
 from tests.web.test_wizard import filled_in
@@ -71,7 +74,7 @@ def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywher
     sent = filled_in(signed_in(ada).get("/host/pets/settings/").content.decode())
     form = LimitsForm({**sent, "closes_at": f"{day}T23:59"}, instance=Competition.objects.get())
     assert form.is_valid(), form.errors
-    pets = hosting.change(competition=pets, user=ada, **form.fields_for_verb)
+    pets = competitions.change(competition=pets, user=ada, **form.fields_for_verb)
     assert pets.closes_at == evening(day, offset)
     again = LimitsForm(instance=Competition.objects.get())
     assert again.initial["closes_at"] == f"{day}T23:59"
@@ -97,8 +100,8 @@ def test_a_reminder_comes_a_whole_day_before_also_where_that_is_another_hour_of_
     enter(pets, bo)
     due = pets.closes_at - DAY
     assert due.astimezone(ZoneInfo(zone)).time() == time(22 if hours == 23 else 0, 59)
-    assert reminding.tell_due(due - MINUTE) == 0
-    assert [reminding.tell_due(due + number * MINUTE) for number in range(3)] == [1, 0, 0]
+    assert reminders.tell_due(due - MINUTE) == 0
+    assert [reminders.tell_due(due + number * MINUTE) for number in range(3)] == [1, 0, 0]
     text = Notice.objects.get(user=bo, kind=Kind.REMINDER).text
     name = pets.closes_at.astimezone(ZoneInfo(zone)).tzname()
     assert f"{day.day} {day:%b} {day.year}, 23:59 {name} (" in text
@@ -140,7 +143,7 @@ def test_a_launch_planned_beside_the_change_happens_at_that_minute(
     # In UTC, because a minute before it on the clocks of the zone may be another moment altogether.
     at = form.cleaned_data["launches_at"].astimezone(UTC)
     assert at == datetime.combine(day, time(3), UTC) - timedelta(hours=offset)
-    hosting.schedule_launch(competition=pets, user=ada, at=at)
+    launches.schedule_launch(competition=pets, user=ada, at=at)
     launching.launch_due(at - MINUTE)
     assert Competition.objects.get().launched_at is None
     launching.launch_due(at)
@@ -166,5 +169,5 @@ def test_daily_letters_come_at_seven_by_the_clocks_of_their_reader(
 def test_a_draft_of_two_weeks_over_the_change_ends_at_the_end_of_a_day(
     zone: str, day: date, hours: int, offset: int
 ) -> None:
-    end = hosting.copies.end_of_day(datetime.combine(day, time(12), UTC), zone)
+    end = copying.end_of_day(datetime.combine(day, time(12), UTC), zone)
     assert end == evening(day, offset)

@@ -9,8 +9,9 @@ from django.test.utils import CaptureQueriesContext
 
 from bench import term
 from bench.pages import MOST_KB, costs
-from leaderboard import submitting
-from leaderboard.models import Competition, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import submitting
 from tests.conftest import answers, enter, hand_in, make_competition
 
 pytestmark = pytest.mark.thorough
@@ -48,4 +49,4 @@ def test_the_list_of_a_host_counts_teams_and_files_apart(
     with CaptureQueriesContext(connection) as queries:
         rows = client.get("/host/").context["rows"]
     assert {one.slug: (one.team_count, one.waiting_count) for one, _ in rows} == {"pets": (2, 2), "empty": (0, 0)}
-    assert not [one["sql"] for one in queries if 'JOIN "leaderboard_submission"' in one["sql"]]
+    assert not [one["sql"] for one in queries if 'JOIN "competitions_submission"' in one["sql"]]

@@ -12,10 +12,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError
 from django.test import Client
 
-from leaderboard import submitting
-from leaderboard.models import ApiToken, Competition, DailyAttempts, Submission, User
-from leaderboard.storage import Unreachable
-from leaderboard.web.visitors import boards
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.common.storage import Unreachable
+from leaderboard.competitions.models import Competition, DailyAttempts, Submission
+from leaderboard.competitions.services import submitting
+from leaderboard.competitions.views import leaderboard
 from tests.conftest import answers, enter, make_competition
 
 
@@ -56,7 +57,7 @@ def test_a_bug_of_ours_gives_a_page_and_no_traceback(
     def broken(*_: object) -> bytes:
         raise RuntimeError("canary 123456789")
 
-    monkeypatch.setattr(boards, "_page", broken)
+    monkeypatch.setattr(leaderboard, "_page", broken)
     client = Client(raise_request_exception=False)
     client.force_login(ada)
     response = client.get("/c/pets/leaderboard/")

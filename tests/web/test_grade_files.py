@@ -8,8 +8,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard import hosting
-from leaderboard.models import Competition, Gradebook, Membership, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, Membership
+from leaderboard.competitions.services import boards
+from leaderboard.grades import releases
+from leaderboard.grades.models import Gradebook
 from tests.conftest import answers, close, enter, hand_in
 from tests.leaderboard.test_gradebooks import CANVAS
 from tests.leaderboard.test_grades import set_rules
@@ -100,8 +103,8 @@ def test_the_page_says_that_grades_were_released_by_other_rules_and_the_file_wha
     host: Client, graded: Competition
 ) -> None:
     """They were out of a hundred, and the rules of now give up to two hundred, in whole points."""
-    hosting.reveal(competition=graded)
-    hosting.release_grades(competition=graded, user=None)
+    boards.reveal(competition=graded)
+    releases.release_grades(competition=graded, user=None)
     warning = "The released grades were made by other rules than those saved now"
     assert warning not in upload(host, CANVAS.encode())
     set_rules(graded, max_points=200, decimals=0)
@@ -117,7 +120,7 @@ def test_the_page_says_that_grades_were_released_by_other_rules_and_the_file_wha
     head, *lines = csv.reader(host.get(FILE.format("canvas")).content.decode().splitlines())
     (possible,) = [line for line in lines if "Points Possible" in line[0]]
     assert possible[head.index("Pets")] == "100", "what is said of a new column"
-    hosting.release_grades(competition=graded, user=None)
+    releases.release_grades(competition=graded, user=None)
     assert warning not in host.get(PAGE).content.decode()
 
 
@@ -125,8 +128,8 @@ def test_points_out_of_two_numbers_are_called_so_and_not_written_anew(
     host: Client, graded: Competition, cy: User
 ) -> None:
     """Cy has joined the course late, and nobody has told him a grade."""
-    hosting.reveal(competition=graded)
-    hosting.release_grades(competition=graded, user=None)
+    boards.reveal(competition=graded)
+    releases.release_grades(competition=graded, user=None)
     set_rules(graded, max_points=200, none_is_zero=True)
     team = graded.teams.create(name="late", invitation="late")
     Membership.objects.create(team=team, competition=graded, user=cy)
@@ -156,11 +159,11 @@ def test_the_uploaded_file_can_be_deleted(host: Client, graded: Competition) -> 
 
 
 def test_files_say_what_was_released(host: Client, graded: Competition) -> None:
-    hosting.reveal(competition=graded)
-    hosting.release_grades(competition=graded, user=None)
+    boards.reveal(competition=graded)
+    releases.release_grades(competition=graded, user=None)
     set_rules(graded, minimum=90)
     assert "bo@uni.example,,Bo,Bello,50.0," in host.get(FILE.format("moodle")).content.decode()
-    hosting.withdraw_grades(competition=graded, user=None)
+    releases.withdraw_grades(competition=graded, user=None)
     assert "bo@uni.example,,Bo,Bello,90.0," in host.get(FILE.format("moodle")).content.decode()
 
 

@@ -10,8 +10,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import hosting
-from leaderboard.models import Competition, GradeRules, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import roster
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import boards
+from leaderboard.grades import releases
+from leaderboard.grades.models import GradeRules
 from tests.conftest import answers, close, enter, hand_in, person
 from tests.leaderboard.test_grades import add_baseline, set_rules
 from tests.web.languages import CODE, second_language
@@ -44,7 +48,7 @@ def ended(competition: Competition, *people: User) -> None:
         enter(competition, someone)
         hand_in(competition, someone, answers(private=3))
     close(competition)
-    hosting.reveal(competition=competition)
+    boards.reveal(competition=competition)
 
 
 def page(client: Client, path: str) -> str:
@@ -54,8 +58,8 @@ def page(client: Client, path: str) -> str:
 
 
 def test_before_the_release_only_those_with_an_account_are_counted(host: Client, pets: Competition, bo: User) -> None:
-    hosting.draft_roster(competition=pets, user=None, file_name="", data="Name,Email\nDee Dorn,dorn@example.org\n")
-    hosting.take_over_roster(competition=pets, user=None)
+    roster.draft_roster(competition=pets, user=None, file_name="", data="Name,Email\nDee Dorn,dorn@example.org\n")
+    roster.take_over_roster(competition=pets, user=None)
     add_baseline(pets, "Strong", public=1)
     ended(pets, bo)
     host.post("/host/pets/grades/rules/", FORM)
@@ -194,8 +198,8 @@ def test_the_sheet_of_a_large_class_takes_few_queries_and_few_bytes(host: Client
         if number % 2:
             hand_in(pets, someone, answers(private=number % 5))
     close(pets)
-    hosting.reveal(competition=pets)
-    hosting.release_grades(competition=pets, user=None)
+    boards.reveal(competition=pets)
+    releases.release_grades(competition=pets, user=None)
     with CaptureQueriesContext(connection) as queries:
         page(host, "/host/pets/grades/")
     assert len(queries) <= 12, [query["sql"][:120] for query in queries]

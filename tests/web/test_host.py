@@ -14,10 +14,15 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard import hosting, scoring
-from leaderboard.models import Competition, DataFile, Membership, Notice, User
-from leaderboard.web.urls import urlpatterns
+from leaderboard.accounts.models import User
+from leaderboard.classroom import roles
+from leaderboard.classroom.models import role
+from leaderboard.competitions.models import Competition, DataFile, Membership
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import copying, publishing
+from leaderboard.notifications.models import Notice
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.test_architecture import pages
 
 FILLED = {
     "title": "Pond life",
@@ -85,7 +90,7 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
     assert (published.status_code, published["Location"]) == (303, "/host/pond-life/setup/limits/")
 
     hers.post("/host/pond-life/walk/")
-    scoring.walk(Competition.objects.get(slug="pond-life").ground_truth.pk)  # type: ignore[union-attr]
+    score.walk(Competition.objects.get(slug="pond-life").ground_truth.pk)  # type: ignore[union-attr]
     assert hers.post("/host/pond-life/launch/").status_code == 303
     pond = Competition.objects.get(slug="pond-life")
     assert pond.launched_at is not None
@@ -119,7 +124,7 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
 def test_a_wrong_value_is_shown_at_its_field_and_what_was_typed_is_kept(
     hers: Client, ada: User, pets: Competition, field: str, value: str, words: str
 ) -> None:
-    hosting.begin(user=ada, title="Pond life", slug="pond-life")
+    copying.begin(user=ada, title="Pond life", slug="pond-life")
     response = hers.post("/host/pond-life/settings/", {**FILLED, field: value})
     page = response.content.decode()
     assert response.status_code == 422
@@ -232,7 +237,7 @@ def test_a_competition_is_deleted_with_its_files_by_typing_its_address(
 ) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers())
-    hosting.sample_of(pets.ground_truth)  # type: ignore[arg-type]
+    publishing.sample_of(pets.ground_truth)  # type: ignore[arg-type]
     assert hers.post("/host/pets/delete/", {"confirm": "pet"}).status_code == 422
     assert Competition.objects.exists()
     assert hers.post("/host/pets/delete/", {"confirm": "pets"}).status_code == 303
@@ -285,7 +290,7 @@ def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, b
     }
     clients = [signed_in(user) for user in (hal, bo, dee)]
     assert clients[1].get("/host/new/").status_code == 403
-    names = {str(pattern.name) for pattern in urlpatterns if str(pattern.name).startswith("host_")} - {"host_new"}
+    names = {str(pattern.name) for pattern in pages() if str(pattern.name).startswith("host_")} - {"host_new"}
     for name in sorted(names):
         address = reverse(name, kwargs={"slug": "pets"} | numbers.get(name, {}))
         for client in clients:
@@ -298,9 +303,9 @@ def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, b
 
 
 def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: User) -> None:
-    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT, user=ada)
-    hosting.add_host(competition=pets, name="cy", user=ada)
-    hosting.remove_host(competition=pets, name="cy", user=ada)
+    roles.give_role(competition=pets, name="cy", role=role.Role.ASSISTANT, user=ada)
+    roles.add_host(competition=pets, name="cy", user=ada)
+    roles.remove_host(competition=pets, name="cy", user=ada)
     told = [(notice.user, notice.kind, notice.title) for notice in Notice.objects.order_by("pk")]
     assert told == [
         (cy, "role", "You assist in “Cats or dogs”"),
@@ -310,7 +315,7 @@ def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: 
 
 
 def test_a_co_host_finds_their_competition_and_cannot_open_new_ones(pets: Competition, dee: User) -> None:
-    hosting.add_host(competition=pets, name="dee")
+    roles.add_host(competition=pets, name="dee")
     client = Client()
     client.force_login(dee)
     page = client.get("/host/").content.decode()

@@ -11,8 +11,15 @@ from django.core import mail
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import hosting, scoring, telling
-from leaderboard.models import Announcement, AuditEntry, Competition, Notice, RosterEntry, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions, roles
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.models import AuditEntry
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards
+from leaderboard.notifications import announcements, emails, notices
+from leaderboard.notifications.models import Announcement, Notice
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
 
@@ -36,7 +43,7 @@ def test_everybody_reads_it_on_the_overview_on_their_page_and_by_mail(
     assert "Sent to 2 people." in write(ada).content.decode()
     assert "See <strong>data</strong>." in overview(bo)
     assert "See <strong>data</strong>." in signed_in(bo).get("/notifications/").content.decode()
-    telling.send_due()
+    emails.send_due()
     assert sorted(letter.to[0] for letter in mail.outbox) == ["bo@example.org", "cy@example.org"]
     assert "See **data**." in mail.outbox[0].body
 
@@ -46,13 +53,13 @@ def test_a_letter_is_signed_by_who_wrote_it_and_tells_no_address_of_theirs(
 ) -> None:
     """Answers go where the competition says whom to ask, if that is an address."""
     enter(pets, bo)
-    hosting.add_host(competition=pets, name="cy", user=ada)
+    roles.add_host(competition=pets, name="cy", user=ada)
 
     def letter(host: User, **fields: str) -> mail.EmailMessage:
         Competition.objects.update(**fields)
         write(host, text="See the data.")
         Notice.objects.exclude(user=bo).update(mail_at=None)
-        telling.send_due()
+        emails.send_due()
         return post.pop()
 
     first = letter(ada)
@@ -75,8 +82,8 @@ def test_a_letter_of_the_site_itself_is_signed_by_nobody(
     team = enter(pets, bo).team
     Competition.objects.update(contact="help@class.example")
     write(ada)
-    hosting.grant(team=team, user=ada, reason="Ill", extra_attempts=1)
-    telling.send_due()
+    extensions.grant(team=team, user=ada, reason="Ill", extra_attempts=1)
+    emails.send_due()
     (both,) = post
     assert both.body.count("– ada") == 1
     assert both.reply_to == [], "half of it is no host's word"
@@ -87,7 +94,7 @@ def test_strangers_read_nothing_of_it(ada: User, bo: User, dee: User) -> None:
     enter(pets, bo)
     write(ada)
     assert "New file" not in overview(dee)
-    assert telling.unread(dee) == 0
+    assert notices.unread(dee) == 0
 
 
 def test_who_joins_later_reads_what_was_written_to_all(pets: Competition, ada: User, bo: User, cy: User) -> None:
@@ -113,7 +120,7 @@ def test_only_those_without_a_valid_file_are_asked_for_one(pets: Competition, ad
     hand_in(pets, bo, answers())
     hand_in(pets, cy, b"id,label\n1,cat\n")  # invalid: it has not all rows
     write(ada, audience="no_valid_file")
-    assert (telling.unread(bo), telling.unread(cy)) == (0, 1)
+    assert (notices.unread(bo), notices.unread(cy)) == (0, 1)
 
 
 def test_only_those_below_the_best_baseline_are_encouraged(pets: Competition, ada: User, bo: User, cy: User) -> None:
@@ -121,11 +128,11 @@ def test_only_those_below_the_best_baseline_are_encouraged(pets: Competition, ad
     hand_in(pets, bo, answers())
     hand_in(pets, cy, answers(public=5))
     for name, wrong in (("Weak", 6), ("Strong", 2)):
-        baseline = hosting.add_baseline(
+        baseline = boards.add_baseline(
             competition=pets, user=ada, name=name, file_name="b.csv", chunks=[answers(public=wrong)]
         )
-        scoring.score(baseline.pk)
-    assert list(hosting.readers(pets, "below_baseline")) == [cy]
+        score.score(baseline.pk)
+    assert list(announcements.readers(pets, "below_baseline")) == [cy]
     assert "below the best baseline on the public board (1 person)" in signed_in(ada).get(PAGE).content.decode()
 
 
@@ -153,9 +160,9 @@ def test_a_hidden_board_tells_nobody_who_is_below(ada: User, bo: User) -> None:
     pets = make_competition(ada, board_mode="hidden")
     enter(pets, bo)
     hand_in(pets, bo, answers(public=5))
-    baseline = hosting.add_baseline(competition=pets, user=ada, name="B", file_name="b.csv", chunks=[answers()])
-    scoring.score(baseline.pk)
-    assert not hosting.readers(pets, "below_baseline").exists()
+    baseline = boards.add_baseline(competition=pets, user=ada, name="B", file_name="b.csv", chunks=[answers()])
+    score.score(baseline.pk)
+    assert not announcements.readers(pets, "below_baseline").exists()
 
 
 def test_one_section_is_written_to_alone(pets: Competition, ada: User, bo: User, cy: User) -> None:
@@ -166,7 +173,7 @@ def test_one_section_is_written_to_alone(pets: Competition, ada: User, bo: User,
     page = " ".join(signed_in(ada).get(PAGE).content.decode().split())
     assert "Section “Monday” (1 person)" in page
     write(ada, title="Room 5", audience="section:Friday: late")
-    assert (telling.unread(bo), telling.unread(cy)) == (0, 1)
+    assert (notices.unread(bo), notices.unread(cy)) == (0, 1)
     assert "Room 5" in overview(cy)
     assert "Room 5" not in overview(bo)
     assert write(ada, audience="section:Sunday").status_code == 422
@@ -177,7 +184,7 @@ def test_a_double_click_sends_once(pets: Competition, ada: User, bo: User) -> No
     key = re.search(r"announcement:[0-9a-f]{32}", signed_in(ada).get(PAGE).content.decode())
     assert key
     write(ada, key=key.group()), write(ada, key=key.group())
-    assert Announcement.objects.count() == telling.unread(bo) == 1
+    assert Announcement.objects.count() == notices.unread(bo) == 1
 
 
 @pytest.mark.parametrize("wrong", [{"title": ""}, {"text": " "}, {"audience": "strangers"}, {"key": "mine"}])
@@ -186,7 +193,7 @@ def test_what_is_missing_is_said_and_nothing_is_sent(
 ) -> None:
     enter(pets, bo)
     assert write(ada, **wrong).status_code == 422
-    assert telling.unread(bo) == 0
+    assert notices.unread(bo) == 0
 
 
 def test_a_change_reaches_the_page_and_leaves_its_trace(pets: Competition, ada: User, bo: User) -> None:
@@ -199,7 +206,7 @@ def test_a_change_reaches_the_page_and_leaves_its_trace(pets: Competition, ada: 
     assert "Pinned" in page
     assert "changed" in page
     assert "corrected" in signed_in(bo).get("/notifications/").content.decode()
-    assert telling.unread(bo) == 1
+    assert notices.unread(bo) == 1
     assert list(AuditEntry.objects.values_list("deed", flat=True)[:2]) == ["announcement_edited", "announced"]
 
 
@@ -211,7 +218,7 @@ def test_what_is_withdrawn_leaves_the_overview_and_is_not_mailed(
     write(ada)
     sent = Announcement.objects.get()
     signed_in(ada).post(f"{PAGE}{sent.pk}/", {"action": "withdraw"})
-    telling.send_due()
+    emails.send_due()
     assert mail.outbox == []
     assert "See <strong>data" not in overview(bo)
     assert Notice.objects.get().title == "Withdrawn: New file"
@@ -222,7 +229,7 @@ def test_what_is_withdrawn_leaves_the_overview_and_is_not_mailed(
 
 def test_hal_cannot_change_what_ada_wrote(pets: Competition, ada: User, dee: User) -> None:
     other = make_competition(dee, slug="other", title="Another")
-    sent = hosting.announce(competition=pets, user=ada, title="Hello", text="There")
+    sent = announcements.announce(competition=pets, user=ada, title="Hello", text="There")
     assert (
         signed_in(dee).post(f"/host/{other.slug}/announcements/{sent.pk}/", {"action": "withdraw"}).status_code == 404
     )
@@ -240,7 +247,7 @@ def test_a_script_in_it_stays_text(pets: Competition, ada: User, bo: User) -> No
 def test_the_page_costs_few_queries_however_long_the_list(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     for number in range(30):
-        hosting.announce(competition=pets, user=ada, title=f"No. {number}", text="Text")
+        announcements.announce(competition=pets, user=ada, title=f"No. {number}", text="Text")
     for number in range(8):
         RosterEntry.objects.create(competition=pets, name=f"N {number}", section=f"Section {number}")
     client, student = signed_in(ada), signed_in(bo)

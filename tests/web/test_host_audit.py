@@ -6,8 +6,13 @@ from collections.abc import Callable
 
 from django.test import Client
 
-from leaderboard import hosting, joining, merging, scoring
-from leaderboard.models import AuditEntry, Competition, Deed, SetupLink, User
+from leaderboard.accounts.models import SetupLink, User
+from leaderboard.classroom import captains, extensions, roles, team_merges, teams
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import competitions, truth_drafts
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.web.test_host import FILLED, MEANT, signed_in, text_of, upload
 
@@ -18,12 +23,12 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     made = Competition.objects.get()
     client.post(f"/host/{made.slug}/settings/", FILLED)
     host = f"/host/{made.slug}"
-    hosting.draft_truth(competition=made, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
+    truth_drafts.draft_truth(competition=made, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
     chosen = {"action": "use", "metric": "accuracy", "parameters_of": "accuracy"}
     client.post(f"{host}/setup/metric/", chosen)
     client.post(f"{host}/clone/", {"title": "Once more", "slug": "again"})
     client.post(f"{host}/walk/")
-    scoring.walk(made.ground_truths.get().pk)
+    score.walk(made.ground_truths.get().pk)
     client.post(f"{host}/setup/launch/", {"action": "schedule", "launches_at": "2029-01-01T00:00"})
     planned = Competition.objects.get(pk=made.pk).launches_at
     client.post(f"{host}/setup/launch/", {"action": "cancel", "seen": planned.isoformat() if planned else ""})
@@ -41,7 +46,9 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     enter(made, bo)
     hand_in(made, bo, answers())
     for action in ("discard", "apply"):
-        hosting.draft_truth(competition=made, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
+        truth_drafts.draft_truth(
+            competition=made, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()]
+        )
         client.post(f"{host}/truth/metric/", chosen)
         work()
         client.post(f"{host}/candidate/", {"action": action})
@@ -59,8 +66,8 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
 
 
 def test_ada_reads_who_changed_what(pets: Competition, ada: User, cy: User) -> None:
-    hosting.change(competition=pets, user=ada, daily_attempts=7)
-    hosting.add_host(competition=pets, name="cy", user=ada)
+    competitions.change(competition=pets, user=ada, daily_attempts=7)
+    roles.add_host(competition=pets, name="cy", user=ada)
     page = text_of(signed_in(ada).get("/host/pets/audit/"))
     for words in ("Settings changed", "daily attempts : 5 → became 7", "Host added", "ground truth 1", "ada", "cy"):
         assert words in page
@@ -70,11 +77,13 @@ def test_ada_reads_who_changed_what(pets: Competition, ada: User, cy: User) -> N
 
 def test_teams_and_their_people_are_read_by_todays_names(pets: Competition, ada: User, bo: User, cy: User) -> None:
     mine, theirs = enter(pets, bo), enter(pets, cy)
-    hosting.disqualify(team=theirs.team, user=ada, reason="Copied.")
-    hosting.readmit(team=theirs.team, user=ada)
-    merging.accept(membership=theirs, offer_id=merging.offer(membership=mine, invitation=theirs.team.invitation).pk)
-    joining.rename(membership=mine, name="Rockets")
-    joining.hand_over(captain=mine, member_id=theirs.pk)
+    extensions.disqualify(team=theirs.team, user=ada, reason="Copied.")
+    extensions.readmit(team=theirs.team, user=ada)
+    team_merges.accept(
+        membership=theirs, offer_id=team_merges.offer(membership=mine, invitation=theirs.team.invitation).pk
+    )
+    teams.rename(membership=mine, name="Rockets")
+    captains.hand_over(captain=mine, member_id=theirs.pk)
     page = text_of(signed_in(ada).get("/host/pets/audit/"))
     assert "Captain changed Rockets cy" in page
     assert "captain : bo → became cy" in page
@@ -86,7 +95,7 @@ def test_teams_and_their_people_are_read_by_todays_names(pets: Competition, ada:
 
 def test_long_trails_come_in_pages(pets: Competition, ada: User) -> None:
     for number in range(60):
-        hosting.change(competition=pets, user=ada, daily_attempts=10 + number)
+        competitions.change(competition=pets, user=ada, daily_attempts=10 + number)
     client = signed_in(ada)
     assert ": 68 → became 69" in text_of(client.get("/host/pets/audit/"))
     assert "Competition created" in text_of(client.get("/host/pets/audit/?page=2"))
@@ -109,30 +118,30 @@ def test_the_admin_shows_the_trail_and_edits_nothing(pets: Competition, ada: Use
     assert theirs is not None
     for user, sees in ((olga, True), (ada, False)):
         client = signed_in(user)
-        assert "Ground truth published" in text_of(client.get("/admin/leaderboard/auditentry/"))
-        assert (client.get(f"/admin/leaderboard/auditentry/{theirs.pk}/change/").status_code == 200) is sees
+        assert "Ground truth published" in text_of(client.get("/admin/common/auditentry/"))
+        assert (client.get(f"/admin/common/auditentry/{theirs.pk}/change/").status_code == 200) is sees
         mine = AuditEntry.objects.filter(competition=pets.pk).first()
         assert mine is not None
-        assert client.post(f"/admin/leaderboard/auditentry/{mine.pk}/change/", {"about": "x"}).status_code == 403
-        assert client.post(f"/admin/leaderboard/auditentry/{mine.pk}/delete/", {"post": "yes"}).status_code == 403
-        assert client.get("/admin/leaderboard/auditentry/add/").status_code == 403
+        assert client.post(f"/admin/common/auditentry/{mine.pk}/change/", {"about": "x"}).status_code == 403
+        assert client.post(f"/admin/common/auditentry/{mine.pk}/delete/", {"post": "yes"}).status_code == 403
+        assert client.get("/admin/common/auditentry/add/").status_code == 403
 
 
 def test_rights_are_in_the_trail(olga: User, bo: User, cy: User) -> None:
     client = signed_in(olga)
     fields = {"username": "bo", "is_active": "on", "is_superuser": "on", "is_staff": "on", "email": bo.email}
-    client.post(f"/admin/leaderboard/user/{bo.pk}/change/", fields)
+    client.post(f"/admin/accounts/user/{bo.pk}/change/", fields)
     entry = AuditEntry.objects.get()
     assert (entry.deed, entry.by, entry.account) == (Deed.RIGHTS_CHANGED, olga.pk, bo.pk)
     assert entry.changes == [("is staff", False, True), ("is superuser", False, True)]
-    client.post("/admin/leaderboard/user/", {"action": "let_host", "_selected_action": [cy.pk, olga.pk]})
+    client.post("/admin/accounts/user/", {"action": "let_host", "_selected_action": [cy.pk, olga.pk]})
     assert AuditEntry.objects.latest("number").account == cy.pk
     assert AuditEntry.objects.count() == 2  # Olga could host before
 
 
 def test_hosts_set_in_the_admin_are_in_the_trail(pets: Competition, olga: User, ada: User, cy: User) -> None:
     fields = {**FILLED, "slug": "pets", "hosts": [cy.pk]}
-    signed_in(olga).post(f"/admin/leaderboard/competition/{pets.pk}/change/", fields)
+    signed_in(olga).post(f"/admin/competitions/competition/{pets.pk}/change/", fields)
     found = AuditEntry.objects.filter(deed__in=[Deed.HOST_ADDED, Deed.HOST_REMOVED]).values_list(
         "deed", "account", "by"
     )

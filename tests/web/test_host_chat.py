@@ -10,9 +10,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard import hosting, webhooks
-from leaderboard.models import AuditEntry, Competition, User, Webhook, WebhookMessage
-from leaderboard.webhooks import sending
+from leaderboard.accounts.models import User
+from leaderboard.common.models import AuditEntry
+from leaderboard.competitions.models import Competition
+from leaderboard.notifications import chat_events, chat_sending, chat_settings
+from leaderboard.notifications.models import Webhook, WebhookMessage
 from tests.web.test_host import text_of
 from tests.web.test_join import signed_in
 
@@ -81,16 +83,16 @@ def test_a_test_waits_is_sent_and_its_result_is_shown(
     assert 'hx-trigger="every 2s"' in page
     press(ada, "test")
     assert WebhookMessage.objects.count() == 1
-    monkeypatch.setattr(sending, "post", lambda *_: "status 404")
-    webhooks.send_due()
+    monkeypatch.setattr(chat_sending, "post", lambda *_: "status 404")
+    chat_sending.send_due()
     page = signed_in(ada).get(PAGE, headers={"HX-Request": "true"}).content.decode()
     assert "Not sent" in page
     assert "no longer knows this address (404)" in page
     assert "<html" not in page
     assert "hx-trigger" not in page
-    monkeypatch.setattr(sending, "post", lambda *_: "")
+    monkeypatch.setattr(chat_sending, "post", lambda *_: "")
     press(ada, "test")
-    webhooks.send_due()
+    chat_sending.send_due()
     assert '<span class="badge success">Sent</span>' in signed_in(ada).get(PAGE).content.decode()
 
 
@@ -99,8 +101,8 @@ def test_a_test_that_failed_is_not_tried_again_by_itself_and_another_can_be_sent
 ) -> None:
     save(ada)
     press(ada, "test")
-    monkeypatch.setattr(sending, "post", lambda *_: "unreachable")
-    webhooks.send_due()
+    monkeypatch.setattr(chat_sending, "post", lambda *_: "unreachable")
+    chat_sending.send_due()
     assert "Not sent" in signed_in(ada).get(PAGE).content.decode()
     press(ada, "test")
     assert WebhookMessage.objects.count() == 2
@@ -113,9 +115,9 @@ def test_the_dashboard_says_that_the_channel_took_nothing_until_it_does_or_anoth
     save(ada)
 
     def said(word: str) -> str:
-        monkeypatch.setattr(sending, "post", lambda *_: word)
+        monkeypatch.setattr(chat_sending, "post", lambda *_: word)
         press(ada, "test")
-        webhooks.send_due()
+        chat_sending.send_due()
         return notice(ada)
 
     def notice(reader: User) -> str:
@@ -147,8 +149,8 @@ def test_a_sending_to_an_earlier_address_says_nothing_of_the_new_one(
         save(ada, address=SLACK.replace("B1", "B2"))
         return "late"
 
-    monkeypatch.setattr(sending, "post", fail_late)
-    webhooks.send_due()
+    monkeypatch.setattr(chat_sending, "post", fail_late)
+    chat_sending.send_due()
     assert Webhook.objects.get().trouble == ""
 
 
@@ -163,8 +165,8 @@ def test_a_test_is_sent_also_while_messages_are_off(
 ) -> None:
     save(ada, is_on="")
     press(ada, "test")
-    monkeypatch.setattr(sending, "post", lambda *_: "")
-    webhooks.send_due()
+    monkeypatch.setattr(chat_sending, "post", lambda *_: "")
+    chat_sending.send_due()
     assert WebhookMessage.objects.get().state == "sent"
 
 
@@ -190,7 +192,7 @@ def test_the_page_costs_few_queries_however_much_was_sent(ada: User, pets: Compe
     save(ada)
     hook = Webhook.objects.get()
     for number in range(30):
-        webhooks.write(hook, "announced", webhooks.News(f"n{number}", f"News {number}"))
+        chat_events.write(hook, "announced", chat_events.News(f"n{number}", f"News {number}"))
     client = signed_in(ada)
     with CaptureQueriesContext(
         connection,
@@ -201,8 +203,8 @@ def test_the_page_costs_few_queries_however_much_was_sent(ada: User, pets: Compe
 
 
 def test_looking_for_news_costs_channels_and_not_competitions(ada: User, pets: Competition) -> None:
-    hosting.set_webhook(competition=pets, user=ada, address=SLACK, events=["launched", "first", "deadline"])
-    webhooks.note_due(timezone.now())
+    chat_settings.set_webhook(competition=pets, user=ada, address=SLACK, events=["launched", "first", "deadline"])
+    chat_events.note_due(timezone.now())
     with CaptureQueriesContext(connection) as queries:
-        webhooks.note_due(timezone.now() + timedelta(seconds=1))
+        chat_events.note_due(timezone.now() + timedelta(seconds=1))
     assert len(queries) <= 5

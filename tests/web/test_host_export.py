@@ -11,9 +11,12 @@ from django.conf import LazySettings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard import hosting
-from leaderboard.models import Competition, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import User
+from leaderboard.classroom import roles
+from leaderboard.classroom.models import role
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import boards, competitions, copying, data_files, folder_zips
 from tests.conftest import TRUTH, answers, close, enter, hand_in
 from tests.web.test_host import signed_in, text_of
 
@@ -33,10 +36,10 @@ def bring(client: Client, data: bytes) -> Any:
 def test_a_competition_goes_out_and_comes_in_again_as_a_draft(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers())
-    hosting.add_data_file(
+    data_files.add_data_file(
         competition=pets, file_name="train.csv", chunks=[b"id,x\n90,1\n"], description="To learn from"
     )
-    hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
+    boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
     client = signed_in(ada)
     assert EXPORT in client.get("/host/pets/settings/").content.decode()
     data = exported(client)
@@ -46,7 +49,7 @@ def test_a_competition_goes_out_and_comes_in_again_as_a_draft(pets: Competition,
         "baselines/1/g.csv", "competition.toml", "data/train.csv", "overview.md", "rules.md",
         "split_secret.txt", "truth.csv",
     ]  # fmt: skip
-    hosting.remove(competition=pets)
+    competitions.remove(competition=pets)
 
     assert "Bring one along" in text_of(client.get("/host/new/"))
     answer = bring(client, data)
@@ -88,8 +91,8 @@ def test_last_years_competition_is_brought_along_beside_itself(pets: Competition
         made = Competition.objects.order_by("pk").last()
         assert made is not None
         assert (made.slug, made.title, made.launched_at) == (f"pets-{number}", pets.title, None)
-    with pytest.raises(hosting.CannotHost, match="cannot be used"):
-        hosting.import_zip(chunks=[data], user=ada)
+    with pytest.raises(competitions.CannotHost, match="cannot be used"):
+        folder_zips.import_zip(chunks=[data], user=ada)
     assert Competition.objects.count() == 3
 
 
@@ -101,12 +104,12 @@ def test_a_zip_over_the_sites_limit_is_refused(ada: User, settings: LazySettings
 
 
 def test_a_draft_without_answers_goes_along_too(ada: User) -> None:
-    hosting.begin(user=ada, title="Pets", slug="pets", overview="Which?")
+    copying.begin(user=ada, title="Pets", slug="pets", overview="Which?")
     archive = zipfile.ZipFile(io.BytesIO(exported(signed_in(ada))))
     assert "truth.csv" not in archive.namelist()
 
 
 def test_an_assistant_does_not_get_the_answers(pets: Competition, cy: User) -> None:
-    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT)
+    roles.give_role(competition=pets, name="cy", role=role.Role.ASSISTANT)
     assert signed_in(cy).get(EXPORT).status_code in (403, 404)
     assert signed_in(cy).get("/host/pets/submissions/").status_code == 200

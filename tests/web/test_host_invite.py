@@ -12,9 +12,13 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, telling
-from leaderboard.hosting import inviting
-from leaderboard.models import AuditEntry, Competition, Deed, Membership, RosterEntry, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import inviting, roles, roster
+from leaderboard.classroom.models import RosterEntry, role
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.competitions.models import Competition, Membership
+from leaderboard.notifications import emails
 from tests.conftest import close
 from tests.web.languages import CODE, second_language
 from tests.web.test_roster import read, signed_in, text_of
@@ -62,14 +66,14 @@ def test_everybody_not_invited_yet_gets_a_letter_with_their_own_link(
     assert "1 person without an address" in page
     hers.post(INVITE, ALL)
     assert {entry(name).state for name in ("Bo Berg", "Cy Clay")} == {RosterEntry.State.ASKED}
-    assert telling.is_mail_due()
-    telling.send_due()
+    assert emails.is_mail_due()
+    emails.send_due()
     assert sorted(letter.to[0] for letter in post) == ["bo@example.org", "cy@example.org"]
     assert len(set(codes(post))) == 2
     assert all(len(LINK.findall(str(letter.body))) == 1 for letter in post)
     assert entry("Bo Berg").state == RosterEntry.State.INVITED
     assert entry("Eve").state == RosterEntry.State.NEW
-    assert not telling.is_mail_due()
+    assert not emails.is_mail_due()
     assert "Nobody on the roster waits" in text_of(hers.get(INVITE))
 
 
@@ -80,14 +84,14 @@ def test_an_invitation_is_signed_by_the_host_who_asked_for_it(
     Competition.objects.update(contact="help@class.example")
     assert "Ada Lovelace" in text_of(hers.get(INVITE))
     hers.post(INVITE, ALL)
-    telling.send_due()
+    emails.send_due()
     assert len(post) == 2
     for letter in post:
         assert "\n\nAda Lovelace\n\n-- \n" in str(letter.body)
         assert letter.reply_to == ["help@class.example"]
         assert ada.email not in str(letter.message())
     RosterEntry.objects.update(mail_at=timezone.now(), mail_asked_by=None)
-    telling.send_due()
+    emails.send_due()
     assert len(post) == 4
     assert "Ada" not in str(post[-1].body), "an account that is gone signs nothing"
 
@@ -96,14 +100,14 @@ def test_without_a_tick_ada_is_shown_first_how_many_letters_there_would_be(
     hers: Client, post: list[mail.EmailMessage]
 ) -> None:
     assert "Send 2 letters" in text_of(hers.post(INVITE))
-    assert not telling.is_mail_due()
+    assert not emails.is_mail_due()
 
 
 def test_the_link_of_a_letter_lets_exactly_its_person_in(
     hers: Client, post: list[mail.EmailMessage], bo: User, dee: User, pets: Competition
 ) -> None:
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
-    telling.send_due()
+    emails.send_due()
     (code,) = codes(post)
     signed_in(bo).post(f"/slip/{code}/", {"accepted": "on"})
     assert entry("Bo Berg").user == bo
@@ -114,7 +118,7 @@ def test_the_link_of_a_letter_lets_exactly_its_person_in(
 def test_a_letter_sent_again_ends_the_link_before(hers: Client, post: list[mail.EmailMessage], bo: User) -> None:
     for _ in range(2):
         hers.post(INVITE, {"entry": entry("Bo Berg").pk})
-        telling.send_due()
+        emails.send_due()
     old, new = codes(post)
     assert signed_in(bo).get(f"/slip/{old}/").status_code == 404
     assert signed_in(bo).get(f"/slip/{new}/").status_code == 200
@@ -124,7 +128,7 @@ def test_no_link_is_kept_that_could_be_read_and_the_trail_says_who_was_invited(
     hers: Client, post: list[mail.EmailMessage], ada: User
 ) -> None:
     hers.post(INVITE, ALL)
-    telling.send_due()
+    emails.send_due()
     stored = str(list(RosterEntry.objects.values())) + str(list(AuditEntry.objects.values()))
     assert not [code for code in codes(post) if code in stored]
     deed = AuditEntry.objects.get(deed=Deed.INVITED.value)
@@ -144,12 +148,12 @@ def test_a_server_that_is_away_gets_the_letters_later_and_the_last_link_works(
 
     with monkeypatch.context() as patch:
         patch.setattr(mail.EmailMessage, "send", refused)
-        telling.send_due()
-        telling.send_due()
+        emails.send_due()
+        emails.send_due()
     assert len(asked) == 1  # the others wait too, without a try
     assert "tried again" in text_of(hers.get(PEOPLE))
     soon()
-    telling.send_due()
+    emails.send_due()
     assert len(post) == 2
     assert "tried again" not in text_of(hers.get(PEOPLE))
     mine = next(letter for letter in post if letter.to == ["bo@example.org"])
@@ -169,15 +173,15 @@ def test_an_address_that_nobody_has_is_told_to_ada_and_holds_up_nobody(
     hers.post(INVITE, ALL)
     with monkeypatch.context() as patch:
         patch.setattr(mail.EmailMessage, "send", picky)
-        telling.send_due()
+        emails.send_due()
     assert [letter.to for letter in post] == [["cy@example.org"]]
     assert entry("Bo Berg").state == RosterEntry.State.FAILED
     assert "does not take letters to this address" in text_of(hers.get(PEOPLE + "?state=failed"))
     soon()
-    telling.send_due()
+    emails.send_due()
     assert len(post) == 1
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
-    telling.send_due()
+    emails.send_due()
     assert entry("Bo Berg").state == RosterEntry.State.INVITED
 
 
@@ -191,9 +195,9 @@ def test_a_server_that_never_answers_is_given_up_one_day(
     monkeypatch.setattr(mail.EmailMessage, "send", refused)
     for _ in range(13):
         soon()
-        telling.send_due()
+        emails.send_due()
     assert entry("Bo Berg").state == RosterEntry.State.FAILED
-    assert not telling.is_mail_due()
+    assert not emails.is_mail_due()
 
 
 def test_two_workers_send_one_letter(
@@ -202,12 +206,12 @@ def test_two_workers_send_one_letter(
     real = mail.EmailMessage.send
 
     def meanwhile(self: mail.EmailMessage, fail_silently: bool = False) -> int:
-        telling.send_due()
+        emails.send_due()
         return real(self)
 
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
     monkeypatch.setattr(mail.EmailMessage, "send", meanwhile)
-    telling.send_due()
+    emails.send_due()
     assert len(post) == 1
 
 
@@ -215,9 +219,9 @@ def test_who_left_joined_or_got_a_slip_meanwhile_gets_no_letter(
     hers: Client, post: list[mail.EmailMessage], pets: Competition, ada: User
 ) -> None:
     hers.post(INVITE, ALL)
-    hosting.mark_left(competition=pets, entries=[entry("Bo Berg").pk], user=ada)
-    hosting.make_slips(competition=pets, entries=[entry("Cy Clay").pk], user=ada)
-    telling.send_due()
+    roster.mark_left(competition=pets, entries=[entry("Bo Berg").pk], user=ada)
+    roster.make_slips(competition=pets, entries=[entry("Cy Clay").pk], user=ada)
+    emails.send_due()
     assert post == []
     assert entry("Bo Berg").state == RosterEntry.State.LEFT
     assert entry("Cy Clay").state == RosterEntry.State.INVITED
@@ -228,7 +232,7 @@ def test_after_the_deadline_a_waiting_letter_is_not_sent_and_ada_reads_why(
 ) -> None:
     hers.post(INVITE, ALL)
     close(pets)
-    telling.send_due()
+    emails.send_due()
     assert post == []
     assert "The deadline passed before the letter was sent." in text_of(hers.get(PEOPLE))
     assert "nobody can join any more" in text_of(hers.get(INVITE))
@@ -243,7 +247,7 @@ def test_a_letter_is_in_the_language_of_the_host_who_asked_for_it(
         hers.post(INVITE, ALL)
         # What she chooses later is not asked about any more.
         User.objects.filter(pk=ada.pk).update(language="en")
-        telling.send_due()
+        emails.send_due()
     assert {letter.subject for letter in post} == {"⟦Invitation: Cats or dogs⟧"}
     assert all("⟦" in str(letter.body) for letter in post)
 
@@ -254,7 +258,7 @@ def test_a_letter_whose_language_left_the_site_is_in_that_of_the_site(
     with second_language():
         User.objects.filter(pk=ada.pk).update(language=CODE)
         hers.post(INVITE, ALL)
-    telling.send_due()
+    emails.send_due()
     assert {letter.subject for letter in post} == {"Invitation: Cats or dogs"}
 
 
@@ -263,7 +267,7 @@ def test_why_a_letter_did_not_go_out_is_read_in_the_language_of_the_host(
 ) -> None:
     hers.post(INVITE, ALL)
     close(pets)
-    telling.send_due()
+    emails.send_due()
     with second_language():
         User.objects.filter(pk=ada.pk).update(language=CODE)
         assert "⟦The deadline passed before the letter was sent.⟧" in hers.get(PEOPLE).content.decode()
@@ -280,7 +284,7 @@ def test_a_site_without_a_mail_server_says_so_and_offers_slips(hers: Client) -> 
 def test_a_draft_invites_nobody(hers: Client, post: list[mail.EmailMessage]) -> None:
     Competition.objects.update(launched_at=None)
     assert "Launch the competition first" in text_of(hers.post(INVITE, ALL, follow=True))
-    assert not telling.is_mail_due()
+    assert not emails.is_mail_due()
 
 
 def test_a_host_can_ask_for_so_many_letters_a_day_and_no_more(
@@ -288,22 +292,22 @@ def test_a_host_can_ask_for_so_many_letters_a_day_and_no_more(
 ) -> None:
     monkeypatch.setattr(inviting, "MOST_LETTERS", 3)
     hers.post(INVITE, ALL)
-    telling.send_due()
+    emails.send_due()
     both = [entry("Bo Berg").pk, entry("Cy Clay").pk]
     assert "1 more letters today" in text_of(hers.post(INVITE, {"entry": both}, follow=True))
-    telling.send_due()
+    emails.send_due()
     assert len(post) == 2
 
 
 def test_strangers_assistants_and_other_classes_send_nothing(
     hers: Client, post: list[mail.EmailMessage], bo: User, cy: User, pets: Competition
 ) -> None:
-    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT)
-    telling.send_due()  # Cy reads about the new role
+    roles.give_role(competition=pets, name="cy", role=role.Role.ASSISTANT)
+    emails.send_due()  # Cy reads about the new role
     post.clear()
     assert signed_in(cy).post(INVITE, ALL).status_code == 403
     assert signed_in(bo).post(INVITE, ALL).status_code == 404
-    assert not telling.is_mail_due()
+    assert not emails.is_mail_due()
     assert post == []
 
 
@@ -312,6 +316,6 @@ def test_a_title_cannot_add_lines_to_the_head_of_a_letter(
 ) -> None:
     Competition.objects.update(title="Cats\r\nBcc: dee@example.org")
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
-    telling.send_due()
+    emails.send_due()
     assert post[0].subject == "Invitation: Cats Bcc: dee@example.org"
     assert post[0].recipients() == ["bo@example.org"]

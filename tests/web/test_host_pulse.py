@@ -10,9 +10,15 @@ from django.db.models.functions import Now
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, ranking, scoring, submitting
-from leaderboard.models import Competition, Submission, Team, User, Worker
-from leaderboard.web.problem_words import in_words
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions
+from leaderboard.competitions.models import Competition, Submission, Team
+from leaderboard.competitions.problem_labels import in_words
+from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, submitting
+from leaderboard.insights import activity
+from leaderboard.operations.models import Worker
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_host import signed_in, text_of
 
@@ -27,17 +33,17 @@ def client(ada: User) -> Client:
 def test_the_dashboard_counts_who_needs_help_and_why_files_were_invalid(
     pets: Competition, client: Client, ada: User, bo: User, cy: User, dee: User
 ) -> None:
-    baseline = hosting.add_baseline(
+    baseline = boards.add_baseline(
         competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)]
     )
-    scoring.score(baseline.pk)
+    score.score(baseline.pk)
     for user in (bo, cy, dee):
         enter(pets, user)
     hand_in(pets, bo, answers())
     hand_in(pets, cy, answers(public=5))
     hand_in(pets, cy, b"id,label\n1,cat\n77,cat\n")
     submitting.submit(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
-    found = hosting.pulse(pets, timezone.now())
+    found = activity.pulse(pets, timezone.now())
     assert (found.teams, found.without_valid, found.active_today) == (3, 1, 2)
     assert (found.submissions, found.scored, found.invalid, found.pending) == (4, 2, 1, 1)
     assert [(one.name, len(one.teams)) for one in found.below] == [("Guess", 1)]
@@ -55,19 +61,19 @@ def test_who_is_below_a_baseline_is_told_exactly_whatever_the_board_shows(
     pets = make_competition(ada, board_mode=mode, board_step=0.4 if mode == "steady" else None)
     enter(pets, bo)
     enter(pets, cy)
-    baseline = hosting.add_baseline(
+    baseline = boards.add_baseline(
         competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=2)]
     )
-    scoring.score(baseline.pk)
+    score.score(baseline.pk)
     hand_in(pets, bo, answers(public=2))
     hand_in(pets, cy, answers(public=4))
     hand_in(pets, cy, answers(public=3))
     team = Team.objects.get(name="cy")
     for _ in range(2):
-        assert hosting.best_public(pets) == {Team.objects.get(name="bo").pk: 4 / 6, team.pk: 0.5}
-        assert [one.teams for one in hosting.below_baselines(pets)] == [frozenset({team.pk})]
+        assert activity.best_public(pets) == {Team.objects.get(name="bo").pk: 4 / 6, team.pk: 0.5}
+        assert [one.teams for one in activity.below_baselines(pets)] == [frozenset({team.pk})]
         close(pets)
-        ranking.reveal(pets, timezone.now())
+        revealing.reveal(pets, timezone.now())
 
 
 def test_files_are_counted_by_the_hours_of_the_clock(pets: Competition, bo: User) -> None:
@@ -76,7 +82,7 @@ def test_files_are_counted_by_the_hours_of_the_clock(pets: Competition, bo: User
         submission = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
         received = datetime(2026, 3, 29, 3, 30, tzinfo=UTC) - timedelta(minutes=minutes)
         Submission.objects.filter(pk=submission.pk).update(received_at=received)
-    found = hosting.pulse(pets, datetime(2026, 3, 29, 3, 40, tzinfo=UTC))
+    found = activity.pulse(pets, datetime(2026, 3, 29, 3, 40, tzinfo=UTC))
     assert found.hours[-2:] == (1, 2)
     assert sum(found.hours) == 3
 
@@ -103,8 +109,8 @@ def test_the_dashboard_asks_as_much_for_sixty_teams_as_for_one(
     enter(pets, bo)
     hand_in(pets, bo, answers())
     hand_in(pets, bo, b"id,label\n1,cat\n")
-    baseline = hosting.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[answers()])
-    scoring.score(baseline.pk)
+    baseline = boards.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[answers()])
+    score.score(baseline.pk)
     Team.objects.bulk_create(Team(competition=pets, name=f"t{number}", invitation=f"i{number}") for number in range(60))
     with django_assert_max_num_queries(12):  # type: ignore[operator]
         client.get("/host/pets/")
@@ -115,9 +121,9 @@ def test_the_numbers_of_a_hidden_or_disqualified_team_do_not_call_for_help(
 ) -> None:
     team = enter(pets, bo).team
     enter(pets, cy)
-    assert hosting.pulse(pets, timezone.now()).without_valid == 2
-    hosting.disqualify(team=team, user=ada, reason="Copied")
-    assert hosting.pulse(pets, timezone.now()).without_valid == 1
+    assert activity.pulse(pets, timezone.now()).without_valid == 2
+    extensions.disqualify(team=team, user=ada, reason="Copied")
+    assert activity.pulse(pets, timezone.now()).without_valid == 1
 
 
 def test_reasons_are_said_in_words_also_those_that_few_metrics_know() -> None:
@@ -130,12 +136,12 @@ def test_after_the_deadline_the_dashboard_says_what_the_private_board_waits_for(
 ) -> None:
     team = enter(pets, bo).team
     assert "Private board opens at the deadline" in text_of(client.get("/host/pets/"))
-    hosting.grant(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
+    extensions.grant(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
     close(pets)
     page = text_of(client.get("/host/pets/"))
     assert "not before a team's extension has ended" in unescape(page)
     assert "Files per hour" not in page, "nothing has come in the last day, and nothing will"
-    hosting.revoke_grant(grant=team.grants.get(), user=ada)
+    extensions.revoke_grant(grant=team.grants.get(), user=ada)
     assert "opens as soon as all files are scored" in text_of(client.get("/host/pets/"))
     Competition.objects.update(reveals_itself=False)
     assert "Private board waits for you" in text_of(client.get("/host/pets/"))

@@ -15,10 +15,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard import hosting, submitting
-from leaderboard.hosting.report import bins, rank_correlation
-from leaderboard.models import Competition, Submission, User
-from leaderboard.web import plots
+from leaderboard.accounts.models import User
+from leaderboard.common import plots
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.services import boards, submitting
+from leaderboard.insights import report as report_module
+from leaderboard.insights.report import bins, rank_correlation
 from tests.conftest import answers, close, enter, hand_in
 from tests.web.test_host import signed_in, text_of
 
@@ -33,7 +35,7 @@ def taught(pets: Competition, ada: User, bo: User, cy: User, dee: User, work: Ca
     hand_in(pets, bo, answers(private=3))
     hand_in(pets, bo, b"nonsense")
     hand_in(pets, cy, answers(public=3, private=1))
-    hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(private=2)])
+    boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(private=2)])
     work()
     return pets
 
@@ -50,7 +52,7 @@ def test_ada_reads_how_her_class_did(taught: Competition, ada: User) -> None:
     assert text.index("cy 1 1") < text.index("bo 2 1") < text.index("dee 0 0")
     assert "too few teams" in text
     close(taught)
-    hosting.reveal(competition=taught)
+    boards.reveal(competition=taught)
     assert "By the files that decided" in text_of(signed_in(ada).get(PAGE))
 
 
@@ -58,7 +60,7 @@ def test_days_are_those_of_the_competitions_zone(taught: Competition) -> None:
     Competition.objects.update(zone="Pacific/Auckland")
     Submission.objects.update(received_at=datetime(2026, 3, 1, 12, 30, tzinfo=UTC))
     taught.refresh_from_db()
-    days = hosting.class_report(taught).days
+    days = report_module.class_report(taught).days
     assert [(str(day.day), day.files, day.teams) for day in days] == [("2026-03-02", 3, 2)]
 
 
@@ -93,15 +95,15 @@ def test_days_are_those_that_the_calendar_says_also_when_clocks_change(
     )  # fmt: skip
     taught.refresh_from_db()
     expected = Counter(moment.astimezone(ZoneInfo(zone)).date() for moment in moments)
-    assert {one.day: one.files for one in hosting.class_report(taught).days} == expected
-    assert {one.teams for one in hosting.class_report(taught).days} == {1}
+    assert {one.day: one.files for one in report_module.class_report(taught).days} == expected
+    assert {one.teams for one in report_module.class_report(taught).days} == {1}
 
 
 def test_before_the_first_score_the_page_says_so(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     assert "Nobody has a score yet" in text_of(signed_in(ada).get(PAGE))
     pets.refresh_from_db()
-    assert len(hosting.report_csv(pets).splitlines()) == 2
+    assert len(report_module.report_csv(pets).splitlines()) == 2
 
 
 def test_the_csv_has_every_team_and_no_formula(taught: Competition, ada: User, bo: User) -> None:
@@ -158,7 +160,7 @@ def test_the_correlation_is_of_ranks(first: list[float], second: list[float], ex
 def test_what_so_few_teams_show_by_chance_is_called_chance(
     taught: Competition, correlation: float | None, teams: int, said: str
 ) -> None:
-    report = hosting.class_report(taught)
+    report = report_module.class_report(taught)
     many = replace(report, teams=tuple(report.ranked[:1] * teams), correlation=correlation)
     assert many.overfitting == said
 

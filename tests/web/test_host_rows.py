@@ -12,9 +12,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard import child, hosting, scoring
-from leaderboard.models import Competition, RowReport, Submission, TruthDraft, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, RowReport, Submission, TruthDraft
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import competitions, publishing, rescoring, truth_drafts
+from leaderboard.insights import hardest_rows
+from leaderboard.scorer import jobs_for_pages
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
 from tests.web.test_host import signed_in, text_of
 
@@ -57,10 +61,10 @@ def test_ada_finds_the_row_and_corrects_it_on_the_usual_way(hers: Client, doubte
     assert draft.report["ignored_rows"] == 1
     text = path_of(draft.file_key).read_text()
     assert text == TRUTH.replace("4,cat,", "4,bird,").replace("6,dog,Private", "6,dog,Ignored")
-    ruler = hosting.publish(competition=doubted, user=ada)
+    ruler = publishing.publish(competition=doubted, user=ada)
     assert doubted.candidate == ruler
-    scoring.rescore(ruler.pk)
-    hosting.apply_candidate(competition=doubted, user=ada)
+    score.rescore(ruler.pk)
+    rescoring.apply_candidate(competition=doubted, user=ada)
     assert "Not looked for yet" in text_of(hers.get(PAGE))
 
 
@@ -107,10 +111,10 @@ def test_what_cannot_be_corrected_is_said_and_nothing_lost(
 
 def test_a_file_on_its_way_is_not_overwritten(hers: Client, doubted: Competition, ada: User) -> None:
     made = find(hers)
-    hosting.draft_truth(competition=doubted, metric="accuracy", params={})
+    truth_drafts.draft_truth(competition=doubted, metric="accuracy", params={})
     sent = {"action": "correct", "made": made, "do-0": "ignore"}
     assert "Another file is being checked under" in text_of(hers.post(PAGE, sent))
-    hosting.publish(competition=doubted, user=ada)
+    publishing.publish(competition=doubted, user=ada)
     assert "Another ground truth is waiting" in text_of(hers.post(PAGE, sent))
 
 
@@ -126,7 +130,7 @@ def test_a_metric_of_whole_columns_says_so(hers: Client, ada: User, bo: User) ->
 def test_without_a_score_or_a_truth_there_is_nothing_to_look_for(hers: Client, pets: Competition, ada: User) -> None:
     assert "No team has a score yet" in text_of(hers.post(PAGE, {"action": "find"}))
     now = timezone.now()
-    hosting.create(user=ada, slug="bare", title="Bare", opens_at=now, closes_at=now + timedelta(days=1))
+    competitions.create(user=ada, slug="bare", title="Bare", opens_at=now, closes_at=now + timedelta(days=1))
     assert "Publish a ground truth first" in text_of(hers.post("/host/bare/rows/", {"action": "find"}))
     assert hers.get("/host/bare/rows/").status_code == 200
 
@@ -142,9 +146,9 @@ def test_a_look_that_breaks_is_nobodys_fault(
     hers: Client, doubted: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> Any:
-        raise child.ChildFailed("out of memory")
+        raise jobs_for_pages.ChildFailed("out of memory")
 
-    monkeypatch.setattr(child, "run", broken)
+    monkeypatch.setattr(jobs_for_pages, "run", broken)
     response = hers.post(PAGE, {"action": "find"})
     assert response.status_code == 503
     assert "out of memory" not in text_of(response)
@@ -164,9 +168,9 @@ def test_the_page_is_cheap(hers: Client, doubted: Competition) -> None:
 
 
 def test_only_the_best_file_of_the_first_ten_teams_is_read(doubted: Competition, bo: User) -> None:
-    before = hosting.find_hard_rows(competition=doubted).found["files"]
+    before = hardest_rows.find_hard_rows(competition=doubted).found["files"]
     hand_in(doubted, bo, answers(public=5, private=5))
-    found = hosting.find_hard_rows(competition=doubted).found
+    found = hardest_rows.find_hard_rows(competition=doubted).found
     assert found["files"] == before == 2
     assert {row["id"] for row in found["rows"]} == {"4", "6"}
     assert Submission.objects.count() == 3

@@ -10,9 +10,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import hosting, submitting
-from leaderboard.models import Baseline, Competition, Submission, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Baseline, Competition, Submission
+from leaderboard.competitions.services import boards, competitions, pausing, submitting
 from tests.conftest import answers, close, enter, hand_in, person
 from tests.web.test_host import signed_in, text_of, upload
 
@@ -95,7 +97,7 @@ def test_a_baseline_is_uploaded_scored_replaced_and_removed(
 
 
 def test_a_baseline_needs_a_ground_truth(ada: User, pets: Competition) -> None:
-    bare = hosting.create(user=ada, slug="bare", title="Bare", opens_at=pets.opens_at, closes_at=pets.closes_at)
+    bare = competitions.create(user=ada, slug="bare", title="Bare", opens_at=pets.opens_at, closes_at=pets.closes_at)
     response = signed_in(ada).post("/host/bare/baselines/", {"name": "x", "file": upload("id,y\n")})
     assert response.status_code == 409
     assert "Publish a ground truth first" in text_of(response)
@@ -119,7 +121,7 @@ def test_the_private_board_as_a_file_is_there_for_ada_before_the_reveal_and_equa
     early = board(client, "private")
     assert [line[:4] for line in early] == ["1,cy", "2,bo"]
     close(pets)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     assert board(client, "private") == early
 
 
@@ -165,8 +167,8 @@ def test_before_the_reveal_ada_reads_what_is_open_and_the_board_that_would_open(
     out = hand_in(pets, dee, answers())
     assert out.team is not None
     spare = hand_in(pets, bo, answers(public=0))
-    hosting.disqualify(team=out.team, user=ada, reason="copied")
-    hosting.hide_submission(submission=spare, user=ada, reason="asked for")
+    extensions.disqualify(team=out.team, user=ada, reason="copied")
+    pausing.hide_submission(submission=spare, user=ada, reason="asked for")
     before = text_of(client.get("/host/pets/reveal/"))
     assert "Before you open it" not in before
     close(pets)
@@ -194,7 +196,7 @@ def test_who_would_rise_is_said_before_the_reveal_as_it_is_afterwards(
     client = signed_in(ada)
     text = text_of(client.get("/host/pets/reveal/")).replace("’", "'")
     assert "1 bo 2 ▲1 up 1 rank 1.00000" in text
-    hosting.reveal(competition=pets, user=ada)
+    boards.reveal(competition=pets, user=ada)
     after = text_of(client.get("/c/pets/shake-up/"))
     assert "1 bo ▲1 up 1 rank from 2" in after
 

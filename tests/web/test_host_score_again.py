@@ -8,8 +8,24 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard import claims, hosting, invariants, scoring, submitting, watching
-from leaderboard.models import AuditEntry, Competition, DailyAttempts, Notice, Submission, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import roles
+from leaderboard.classroom.models import role
+from leaderboard.common.models import AuditEntry
+from leaderboard.competitions.models import Competition, DailyAttempts, Submission
+from leaderboard.competitions.scoring import queue, score
+from leaderboard.competitions.services import (
+    boards,
+    competitions,
+    publishing,
+    rescoring,
+    scoring_again,
+    submitting,
+    truth_drafts,
+)
+from leaderboard.insights import activity
+from leaderboard.notifications.models import Notice
+from leaderboard.operations import consistency, health
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.web.test_host import signed_in, text_of
 
@@ -21,7 +37,7 @@ def failed(pets: Competition, user: User, data: bytes | None = None) -> Submissi
     """A file that no scorer survived."""
     file = submitting.submit(competition=pets, user=user, file_name="mine.csv", chunks=[data or answers()])
     Submission.objects.filter(pk=file.pk).update(tries=5, deaths=3)
-    claims.give_up(file.pk)
+    queue.give_up(file.pk)
     file.refresh_from_db()
     assert file.status == "failed"
     return file
@@ -32,7 +48,7 @@ def used(user: User) -> int:
 
 
 def broken() -> dict[int, list[str]]:
-    found = invariants.verdicts(seed=1, only={1, 2, 3, 4, 5, 6, 7, 8, 11})
+    found = consistency.verdicts(seed=1, only={1, 2, 3, 4, 5, 6, 7, 8, 11})
     return {one.number: list(one.examples) for one in found if not one.holds}
 
 
@@ -54,7 +70,7 @@ def test_a_failed_file_gets_its_score_by_the_time_it_came(pets: Competition, ada
     again = Submission.objects.get(pk=file.pk)
     assert (again.status, again.is_late, again.failure, again.received_at) == ("scored", False, "", file.received_at)
     Submission.objects.update(received_at=pets.closes_at - timedelta(hours=1))
-    hosting.reveal(competition=pets, user=ada)
+    boards.reveal(competition=pets, user=ada)
     assert "bo" in text_of(signed_in(bo).get("/c/pets/leaderboard/?board=private"))
 
 
@@ -65,10 +81,10 @@ def test_the_reveal_waits_for_a_file_that_is_scored_again(pets: Competition, ada
     client = signed_in(ada)
     assert f"{ADDRESS}?status=failed" in client.get("/host/pets/reveal/").content.decode()
     client.post(ADDRESS, {"file": str(file.pk)})
-    with pytest.raises(hosting.CannotHost):
-        hosting.reveal(competition=pets, user=ada)
+    with pytest.raises(competitions.CannotHost):
+        boards.reveal(competition=pets, user=ada)
     work()
-    hosting.reveal(competition=pets, user=ada)
+    boards.reveal(competition=pets, user=ada)
 
 
 def test_a_whole_list_is_scored_again_and_what_has_a_score_is_left(
@@ -96,10 +112,10 @@ def test_invalid_files_are_read_again_once_the_ground_truth_is_another(ada: User
     enter(pets, bo)
     file = hand_in(pets, bo, answers())
     assert file.status == "invalid"
-    hosting.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
-    hosting.publish(competition=pets, user=ada)
+    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
+    publishing.publish(competition=pets, user=ada)
     work()
-    hosting.apply_candidate(competition=pets, user=ada)
+    rescoring.apply_candidate(competition=pets, user=ada)
     client = signed_in(ada)
     page = text_of(client.get(f"{ADDRESS}?status=invalid"))
     assert "stays invalid unless the ground truth or the metric has changed" in page
@@ -139,8 +155,8 @@ def test_waiting_is_counted_from_the_host_and_not_from_the_receipt(pets: Competi
     Submission.objects.update(received_at=timezone.now() - timedelta(hours=20))
     DailyAttempts.objects.update(day=(timezone.now() - timedelta(hours=20)).date())
     signed_in(ada).post(ADDRESS, {"file": str(file.pk)})
-    assert (watching.pending().oldest or 0) < 60
-    oldest = hosting.pulse(pets, timezone.now()).oldest
+    assert (health.pending().oldest or 0) < 60
+    oldest = activity.pulse(pets, timezone.now()).oldest
     assert oldest is not None
     assert oldest < 60
     assert broken() == {}
@@ -175,13 +191,13 @@ def test_twice_is_once_and_a_scored_file_or_nonsense_is_refused(
 
 
 def test_an_assistant_may_and_a_foreign_file_is_not_there(pets: Competition, bo: User, cy: User) -> None:
-    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT)
+    roles.give_role(competition=pets, name="cy", role=role.Role.ASSISTANT)
     enter(pets, bo)
     file = failed(pets, bo)
     others = make_competition(person("hal", can_host=True), slug="other")
     hers = signed_in(cy)
     assert hers.get("/host/other/submissions/again/").status_code == 404
-    assert hosting.without_score(others.submissions.all()).count() == 0
+    assert scoring_again.without_score(others.submissions.all()).count() == 0
     assert (
         signed_in(others.hosts.get()).post("/host/other/submissions/again/", {"file": str(file.pk)}).status_code == 409
     )
@@ -196,7 +212,7 @@ def test_after_the_reveal_the_page_warns_and_the_final_board_follows(
     file = failed(pets, bo)
     close(pets)
     Submission.objects.update(received_at=pets.closes_at - timedelta(hours=1))
-    hosting.reveal(competition=pets, user=ada)
+    boards.reveal(competition=pets, user=ada)
     client = signed_in(ada)
     assert "can change final ranks" in text_of(client.get(f"{ADDRESS}?file={file.pk}"))
     client.post(ADDRESS, {"file": str(file.pk)})
@@ -220,9 +236,9 @@ def test_scoring_again_is_safe_while_a_worker_holds_another_of_the_team(pets: Co
     enter(pets, bo)
     first = failed(pets, bo)
     second = submitting.submit(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
-    assert claims.take(second.pk) is not None
+    assert queue.take(second.pk) is not None
     signed_in(ada).post(ADDRESS, {"file": str(first.pk)})
-    assert scoring.score(first.pk) == "busy"
+    assert score.score(first.pk) == "busy"
     assert broken() == {}
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leaderboard import child
-from leaderboard.models import Competition, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
+from leaderboard.scorer import jobs_for_pages
 from tests.conftest import answers, enter, hand_in, make_competition, person
 from tests.web.test_host import signed_in, text_of
 
@@ -100,9 +101,9 @@ def test_too_few_teams_and_a_child_that_fails_are_said(
         hand_in(pets, user, answers())
 
     def fail(*_: object, **__: object) -> None:
-        raise child.ChildFailed("died")
+        raise jobs_for_pages.ChildFailed("died")
 
-    monkeypatch.setattr(child, "run", fail)
+    monkeypatch.setattr(jobs_for_pages, "run", fail)
     response = signed_in(ada).post("/host/pets/teams/similar/")
     assert response.status_code == 503
     assert "died" not in text_of(response)

@@ -12,9 +12,11 @@ from pathlib import PurePosixPath
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, submitting
-from leaderboard.models import Competition, RosterEntry, Submission, Team, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import User
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, Submission, Team
+from leaderboard.competitions.services import boards, competitions, submissions_zip, submitting
 from tests.conftest import answers, enter, hand_in
 from tests.web.test_host import signed_in
 
@@ -35,7 +37,7 @@ def test_every_file_is_there_byte_for_byte_with_its_hash_time_and_scores(
     enter(pets, bo), enter(pets, cy)
     good = hand_in(pets, bo, answers(public=1))
     bad = hand_in(pets, cy, b"id,label\r\n1,cat\n")
-    hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers()])
+    boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers()])
     archive = archive_of(signed_in(ada))
     assert archive.testzip() is None
     first, second = manifest_of(archive)
@@ -88,7 +90,7 @@ def test_large_files_pass_through_without_being_held(pets: Competition, bo: User
     data = hashlib.shake_256(b"x").digest(12_000_000)
     path.write_bytes(data)
     tracemalloc.start()
-    size = sum(len(piece) for piece in hosting.submissions_zip(pets, timezone.now()))
+    size = sum(len(piece) for piece in submissions_zip.submissions_zip(pets, timezone.now()))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert size > 12_000_000
@@ -111,7 +113,7 @@ def test_the_manifest_says_who_is_behind_a_file(pets: Competition, ada: User, bo
     enter(pets, bo), enter(pets, cy)
     RosterEntry.objects.create(competition=pets, user=bo, name="=Berg, Bo", student_id="0042")
     User.objects.filter(pk=cy.pk).update(first_name="Cy", last_name="Clay")
-    hosting.change(competition=pets, user=ada, uses_pseudonyms=True)
+    competitions.change(competition=pets, user=ada, uses_pseudonyms=True)
     hand_in(pets, bo, answers(public=1), note="bigger forest")
     hand_in(pets, cy, answers())
     first, second = manifest_of(archive_of(signed_in(ada)))

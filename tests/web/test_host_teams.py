@@ -7,8 +7,11 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from leaderboard import hosting, scoring
-from leaderboard.models import Competition, Grant, Submission, Team, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions
+from leaderboard.competitions.models import Competition, Grant, Submission, Team
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, competitions
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.web.test_host import signed_in, text_of
 
@@ -21,10 +24,10 @@ def client(ada: User) -> Client:
 def test_ada_sees_who_has_no_valid_file_and_who_is_below_the_baseline(
     pets: Competition, client: Client, ada: User, bo: User, cy: User, dee: User
 ) -> None:
-    baseline = hosting.add_baseline(
+    baseline = boards.add_baseline(
         competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)]
     )
-    scoring.score(baseline.pk)
+    score.score(baseline.pk)
     enter(pets, bo), enter(pets, cy), enter(pets, dee)
     hand_in(pets, bo, answers())
     hand_in(pets, cy, answers(public=5))
@@ -39,7 +42,7 @@ def test_ada_sees_who_has_no_valid_file_and_who_is_below_the_baseline(
     assert shown(f"?show=below-{baseline.baseline_id}") == {"cy"}
     assert shown("?q=b") == {"bo"}
     assert shown("?show=granted") == set()
-    hosting.change(competition=pets, user=ada, uses_pseudonyms=True)
+    competitions.change(competition=pets, user=ada, uses_pseudonyms=True)
     masked = Team.objects.get(name="cy")
     assert shown(f"?q={masked.pseudonym}") == {"cy"}, "the name that a student knows who writes about a team"
     assert f"others see “{masked.pseudonym}”" in text_of(client.get(f"/host/pets/teams/{masked.pk}/"))
@@ -144,7 +147,7 @@ def test_a_student_with_more_time_finds_the_page_open_while_others_find_it_close
 ) -> None:
     team = enter(pets, bo).team
     enter(pets, cy)
-    hosting.grant(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
+    extensions.grant(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
     assert "it opens for nobody before that" in text_of(signed_in(ada).get("/host/pets/reveal/"))
     close(pets)
     mine, other = (text_of(signed_in(user).get("/c/pets/submit/")) for user in (bo, cy))

@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard import child, hosting, ranking, scoring
-from leaderboard.models import Competition, Split, TruthDraft, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, TruthDraft
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards as boards_module
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, competitions, data_files, rescoring
+from leaderboard.scorer import jobs_for_pages
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
 from tests.web.test_host import signed_in, text_of, upload
 
@@ -25,7 +30,7 @@ def draft(ada: User) -> Competition:
     from django.utils import timezone
 
     now = timezone.now()
-    return hosting.create(
+    return competitions.create(
         user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
     )
 
@@ -196,9 +201,9 @@ def test_a_check_that_breaks_is_not_the_files_fault(
     draft: Competition, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
-        raise child.ChildFailed("out of memory")
+        raise jobs_for_pages.ChildFailed("out of memory")
 
-    monkeypatch.setattr(child, "run", broken)
+    monkeypatch.setattr(jobs_for_pages, "run", broken)
     response = check(signed_in(ada))
     assert response.status_code == 503
     assert "no fault of your file" in text_of(response)
@@ -206,7 +211,7 @@ def test_a_check_that_breaks_is_not_the_files_fault(
 
 
 def test_answers_that_students_already_have_are_not_published(draft: Competition, ada: User) -> None:
-    hosting.add_data_file(competition=draft, file_name="test.csv", chunks=[TRUTH.encode()])
+    data_files.add_data_file(competition=draft, file_name="test.csv", chunks=[TRUTH.encode()])
     client = signed_in(ada)
     check(client)
     assert "students could download the answers" in text_of(client.get(publish(client)["Location"]))
@@ -238,7 +243,7 @@ def moved(pets: Competition, ada: User, bo: User, cy: User) -> Competition:
 
 def ranks(competition: Competition) -> dict[str, int | None]:
     competition.refresh_from_db()
-    return {row.name: row.rank for row in ranking.lines(competition, Split.PUBLIC)}
+    return {row.name: row.rank for row in boards_module.lines(competition, Split.PUBLIC)}
 
 
 def test_the_board_stays_until_ada_applies(moved: Competition, ada: User) -> None:
@@ -252,7 +257,7 @@ def test_the_board_stays_until_ada_applies(moved: Competition, ada: User) -> Non
     assert ranks(moved) == before == {"bo": 1, "cy": 2}
 
     assert moved.candidate is not None
-    scoring.rescore(moved.candidate.pk)
+    score.rescore(moved.candidate.pk)
     page = text_of(client.get("/host/pets/candidate/"))
     assert "Every file is measured" in page
     assert "0.83333" in page
@@ -268,7 +273,7 @@ def test_the_look_ahead_says_where_students_see_other_ranks(
 ) -> None:
     Competition.objects.update(board_mode=mode)
     assert moved.candidate is not None
-    scoring.rescore(moved.candidate.pk)
+    score.rescore(moved.candidate.pk)
     page = text_of(signed_in(ada).get("/host/pets/candidate/"))
     assert ("Ranks and scores are exact here." in page) is is_said
 
@@ -278,7 +283,7 @@ def test_the_page_asks_until_all_is_measured_and_then_stops(moved: Competition, 
     asked = {"HX-Request": "true"}
     assert client.get("/host/pets/candidate/", headers=asked).status_code == 200
     assert moved.candidate is not None
-    scoring.rescore(moved.candidate.pk)
+    score.rescore(moved.candidate.pk)
     assert client.get("/host/pets/candidate/", headers=asked).status_code == 286
 
 
@@ -320,7 +325,7 @@ def test_ranks_move_when_the_new_answers_are_applied(ada: User, bo: User, cy: Us
     publish(client)
     competition.refresh_from_db()
     assert competition.candidate is not None
-    scoring.rescore(competition.candidate.pk)
+    score.rescore(competition.candidate.pk)
     page = text_of(client.get("/host/pets/candidate/"))
     assert "2 of 2 teams would change rank" in page
     client.post("/host/pets/candidate/", {"action": "apply"})
@@ -338,7 +343,7 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     assert "the board stays until you apply it" in text_of(client.get(published["Location"]))
     competition.refresh_from_db()
     assert competition.candidate is not None
-    scoring.rescore(competition.candidate.pk)
+    score.rescore(competition.candidate.pk)
     page = client.get("/host/pets/candidate/")
     assert "0 of 2 teams would change rank. Who would move on the private board" in text_of(page)
     assert 'hx-get="/host/pets/candidate/?board=private"' in page.content.decode()
@@ -348,11 +353,11 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     client.post("/host/pets/candidate/", {"action": "discard"})
     close(competition)
     competition.refresh_from_db()
-    hosting.reveal(competition=competition)
+    boards.reveal(competition=competition)
     check(client, TRUTH.replace("8,cat", "8,bird"))
     publish(client)
     competition.refresh_from_db()
-    scoring.rescore(competition.candidate.pk)
+    score.rescore(competition.candidate.pk)
     open_page = client.get("/host/pets/candidate/").content.decode()
     assert "hosts alone see" not in open_page
     assert "board=private" not in open_page
@@ -384,7 +389,7 @@ def test_a_correction_says_which_answers_it_changes_before_and_after_it_is_publi
     publish(client)
     page = text_of(client.get("/host/pets/candidate/"))
     assert "Rows with another answer 2 private" in page
-    hosting.discard_candidate(competition=pets, user=ada)
+    rescoring.discard_candidate(competition=pets, user=ada)
     check(client)
     assert "The same answers in the same parts." in text_of(client.get(DATA, follow=True))
 

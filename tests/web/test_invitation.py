@@ -6,8 +6,9 @@ import re
 
 from django.test import Client
 
-from leaderboard import joining
-from leaderboard.models import Competition, Membership, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import joining
+from leaderboard.competitions.models import Competition, Membership
 from tests.conftest import answers, close, enter, hand_in
 from tests.web.test_host import text_of
 from tests.web.test_join import signed_in

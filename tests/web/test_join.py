@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from django.conf import LazySettings
 from django.test import Client
 
-from leaderboard.models import Competition, Membership, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, Membership
 from tests.conftest import close, enter, make_competition
 
 

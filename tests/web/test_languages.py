@@ -12,9 +12,15 @@ from django.core import mail
 from django.test import Client, override_settings
 from django.utils import timezone, translation
 
-from leaderboard import claims, hosting, reminding, telling
-from leaderboard.locales import languages_in
-from leaderboard.models import Kind, Notice, Submission, User
+from leaderboard.accounts.models import User
+from leaderboard.common.locales import languages_in
+from leaderboard.competitions.models import Submission
+from leaderboard.competitions.scoring import queue
+from leaderboard.competitions.services import pausing
+from leaderboard.notifications import emails, reminders
+from leaderboard.notifications import notices as notices_module
+from leaderboard.notifications.models import Notice
+from leaderboard.notifications.models.notice import Kind
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.languages import CODE, second_language
 from tests.web.test_join import signed_in
@@ -107,8 +113,8 @@ def test_programs_read_english(ada: User, bo: User) -> None:
 def test_a_letter_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: User) -> None:
     choose_language(bo, CODE)
     with override_settings(ACCOUNT_EMAIL_VERIFICATION="mandatory"):
-        telling.tell([bo, cy], kind=Kind.OTHER, competition=None, title="A word", text="", link="/")
-        telling.send_due()
+        notices_module.tell([bo, cy], kind=Kind.OTHER, competition=None, title="A word", text="", link="/")
+        emails.send_due()
     letters = {message.to[0]: str(message.body) for message in mail.outbox}
     assert "⟦Choose what you get by mail" in letters["bo@example.org"]
     assert "⟦" not in letters["cy@example.org"]
@@ -121,8 +127,8 @@ def test_a_notice_is_in_the_language_of_who_gets_it_whoever_writes_it(ada: User,
         enter(competition, user)
     choose_language(bo, CODE)
     with translation.override(CODE):
-        hosting.pause(competition=competition, user=ada, reason="The seminar room burns.")
-    hosting.resume(competition=competition, user=ada)
+        pausing.pause(competition=competition, user=ada, reason="The seminar room burns.")
+    pausing.resume(competition=competition, user=ada)
     told = {
         user: [(notice.title, notice.text) for notice in Notice.objects.filter(user=user).order_by("pk")]
         for user in (bo, cy)
@@ -142,7 +148,7 @@ def test_a_reminder_is_in_the_language_of_each_member_of_a_team(ada: User, bo: U
     enter(competition, cy)
     cy.memberships.update(team=team)
     choose_language(cy, CODE)
-    assert reminding.tell_due(at) == 2
+    assert reminders.tell_due(at) == 2
     notices = {notice.user: notice for notice in Notice.objects.select_related("user")}
     assert notices[bo].title == "The deadline is near"
     assert notices[bo].text.endswith("Your team has no valid file yet.")
@@ -154,8 +160,8 @@ def test_a_reminder_is_in_the_language_of_each_member_of_a_team(ada: User, bo: U
 @pytest.mark.parametrize(
     ("stored", "shown"),
     [
-        (claims.OUR_FAULT, f"⟦{claims.OUR_FAULT}⟧"),
-        (claims.TOO_LONG % {"seconds": "2.5"}, f"⟦{claims.TOO_LONG % {'seconds': '2.5'}}⟧"),
+        (queue.OUR_FAULT, f"⟦{queue.OUR_FAULT}⟧"),
+        (queue.TOO_LONG % {"seconds": "2.5"}, f"⟦{queue.TOO_LONG % {'seconds': '2.5'}}⟧"),
     ],
 )
 def test_why_a_file_failed_is_stored_in_english_and_read_in_each_language(stored: str, shown: str) -> None:

@@ -11,12 +11,15 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, joining, ranking
-from leaderboard.models import Competition, Score, Standing, Submission, Team, User
-from leaderboard.web.board_cache import Cache
-from leaderboard.web.board_lines import anchor_of, initials, movement
-from leaderboard.web.charts import sparkline
-from leaderboard.web.visitors.boards import Table
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions, teams
+from leaderboard.common.charts import sparkline
+from leaderboard.competitions.models import Competition, Score, Standing, Submission, Team
+from leaderboard.competitions.ranking import digits, revealing, standings
+from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
+from leaderboard.competitions.views.board_cache import Cache
+from leaderboard.competitions.views.board_rows import anchor_of, initials, movement
+from leaderboard.competitions.views.leaderboard import Table
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.web.test_join import signed_in
 
@@ -68,7 +71,7 @@ def test_equal_score_and_time_share_a_rank(client: Client, board: Competition, d
     enter(board, late)
     hand_in(board, late, answers(public=2))
     assert board.ground_truth
-    ranking.rebuild(board.ground_truth)
+    standings.rebuild(board.ground_truth)
     assert [rank for rank, _ in ranks(page(client))] == ["1", "2", "2", "4"]
 
 
@@ -76,7 +79,7 @@ def test_a_new_score_shows_at_once(client: Client, board: Competition, bo: User)
     assert ranks(page(client))[0] == ("1", "cy")
     Score.objects.filter(submission__user__username="cy", split="public").delete()
     assert board.ground_truth
-    ranking.rebuild(board.ground_truth)
+    standings.rebuild(board.ground_truth)
     assert ranks(page(client)) == [("1", "bo")]
     hand_in(board, bo, answers())
     assert "1.00000" in page(client)
@@ -84,7 +87,7 @@ def test_a_new_score_shows_at_once(client: Client, board: Competition, bo: User)
 
 def test_a_renamed_team_shows_at_once(client: Client, board: Competition, bo: User) -> None:
     page(client)
-    joining.rename(membership=bo.memberships.select_related("competition", "team").get(), name="Overfit & Chill")
+    teams.rename(membership=bo.memberships.select_related("competition", "team").get(), name="Overfit & Chill")
     assert "Overfit &amp; Chill" in page(client)
 
 
@@ -107,7 +110,7 @@ def test_the_board_says_when_the_private_one_can_open_at_the_earliest(
 ) -> None:
     """The deadline would be a promise that an extension breaks."""
     later = (board.closes_at + timedelta(days=3)).replace(microsecond=0)
-    hosting.grant(team=bo.memberships.get().team, user=ada, reason="Ill", closes_at=later)
+    extensions.grant(team=bo.memberships.get().team, user=ada, reason="Ill", closes_at=later)
     opening = page(client).partition("Private opens")[2].partition("</span>")[0]
     assert f'datetime="{later.isoformat()}"' in opening
     locked = page(client, "?board=private")
@@ -124,7 +127,7 @@ def test_search_keeps_the_true_ranks(client: Client, board: Competition) -> None
 def test_hostile_team_names_stay_text(client: Client, board: Competition, bo: User) -> None:
     membership = bo.memberships.select_related("competition", "team").get()
     for name in ("<script>alert(1)</script>", f"<!--you {membership.team_id}-->", '"><img src=x onerror=alert(1)>'):
-        joining.rename(membership=membership, name=name)
+        teams.rename(membership=membership, name=name)
         client.force_login(bo)
         text = page(client)
         assert "<script>alert" not in text
@@ -217,7 +220,7 @@ def test_a_host_sees_baselines_privately_and_students_do_not(client: Client, boa
 def test_after_the_reveal_the_private_board_comes_first_with_the_shake_up(client: Client, board: Competition) -> None:
     close(board)
     assert "Closed; private not open yet" in page(client)
-    ranking.reveal(board, timezone.now())
+    revealing.reveal(board, timezone.now())
     text = page(client)
     assert ranks(text) == [("1", "bo"), ("2", "cy")]
     assert "Shake-up" in text
@@ -231,7 +234,7 @@ def test_after_the_reveal_the_private_board_comes_first_with_the_shake_up(client
 def test_baselines_stand_among_the_teams_without_a_rank(
     client: Client, board: Competition, ada: User, work: Callable[[], int]
 ) -> None:
-    hosting.add_baseline(competition=board, user=ada, name="half right", file_name="b.csv", chunks=[answers(public=3)])
+    boards.add_baseline(competition=board, user=ada, name="half right", file_name="b.csv", chunks=[answers(public=3)])
     assert work() == 1
     assert ranks(page(client)) == [("1", "cy"), ("2", "bo"), ("–", "Baseline: half right")]
 
@@ -247,7 +250,7 @@ def test_an_empty_board_invites(client: Client, ada: User) -> None:
 
 def test_a_draft_without_a_ruler_has_no_board_yet(client: Client, ada: User) -> None:
     now = timezone.now()
-    hosting.create(user=ada, slug="pets", title="Draft", opens_at=now, closes_at=now + timedelta(days=1))
+    competitions.create(user=ada, slug="pets", title="Draft", opens_at=now, closes_at=now + timedelta(days=1))
     client.force_login(ada)
     assert "No board yet" in page(client)
     assert client.get("/c/pets/leaderboard.csv").status_code == 302
@@ -255,16 +258,16 @@ def test_a_draft_without_a_ruler_has_no_board_yet(client: Client, ada: User) -> 
 
 def test_a_candidate_is_announced_and_does_not_mix_in(client: Client, board: Competition, ada: User) -> None:
     corrected = TRUTH.replace("cat", "dog", 1).encode()
-    hosting.draft_truth(competition=board, metric="accuracy", params={}, file_name="t.csv", chunks=[corrected])
+    truth_drafts.draft_truth(competition=board, metric="accuracy", params={}, file_name="t.csv", chunks=[corrected])
     before = ranks(page(client))
-    hosting.publish(competition=board, user=ada)
+    publishing.publish(competition=board, user=ada)
     text = page(client)
     assert "A corrected ground truth is being measured" in text
     assert ranks(text) == before
 
 
 def test_the_csv_has_all_digits_and_no_formula(client: Client, board: Competition, bo: User) -> None:
-    joining.rename(membership=bo.memberships.select_related("competition", "team").get(), name="=1+1")
+    teams.rename(membership=bo.memberships.select_related("competition", "team").get(), name="=1+1")
     text = client.get("/c/pets/leaderboard.csv").content.decode()
     assert "2,'=1+1,0.8333333333333334,1," in text
 
@@ -305,11 +308,11 @@ def test_small_words_and_pictures() -> None:
     assert [initials(name) for name in ("The Null Hypotheses", "ada", "lin_reg_larry", "<!>", "")] == [
         "NH", "A", "LR", "<", "?",
     ]  # fmt: skip
-    from leaderboard.models import Split
+    from leaderboard.competitions.models.competition import Split
 
     assert movement(2, Split.PUBLIC) == ("▲2", "up", "up 2 ranks since yesterday")
     assert movement(None, Split.PUBLIC) == ("", "", "")
-    assert [ranking.number_text(value) for value in (0.5, 0.0, 123456.789, 1.5e-9, -3e12)] == [
+    assert [digits.number_text(value) for value in (0.5, 0.0, 123456.789, 1.5e-9, -3e12)] == [
         "0.50000", "0.00000", "123456.78900", "1.5000e-09", "-3.0000e+12",
     ]  # fmt: skip
     for values in ([], [1.0], [1.0, 1.0], [-1e308, 1e308], [0.1, 0.5, 0.3]):
@@ -344,7 +347,7 @@ def test_a_board_of_made_up_names_says_so_to_each_reader(
     client: Client, board: Competition, ada: User, bo: User
 ) -> None:
     assert "made-up names" not in page(client)
-    hosting.change(competition=board, user=ada, uses_pseudonyms=True)
+    competitions.change(competition=board, user=ada, uses_pseudonyms=True)
     own = Team.objects.get(memberships__user=bo).pseudonym
     assert f"You are “{own}” for the others." in page(signed_in(bo))
     assert "Beside each is its real name" in page(signed_in(ada))
@@ -360,5 +363,5 @@ def test_a_host_is_not_asked_to_join_what_they_host(client: Client, board: Compe
 
 
 def test_a_difference_of_nothing_has_no_sign() -> None:
-    assert ranking.number_text(-0.0) == "0.00000"
-    assert ranking.rounded_text(-0.0) == "0"
+    assert digits.number_text(-0.0) == "0.00000"
+    assert digits.rounded_text(-0.0) == "0"

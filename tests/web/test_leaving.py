@@ -11,27 +11,20 @@ import pytest
 from django.apps import apps
 from django.test import Client
 
-from leaderboard import hosting, joining, merging
-from leaderboard.keeping.accounts import delete_account
-from leaderboard.models import (
-    ApiToken,
-    AuditEntry,
-    ChatEvent,
-    Competition,
-    Deed,
-    Gradebook,
-    Membership,
-    MergeOffer,
-    Notice,
-    RoleInvitation,
-    RosterEntry,
-    Split,
-    Submission,
-    Team,
-    User,
-    Webhook,
-    WebhookMessage,
-)
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.accounts.personal_data import delete_account
+from leaderboard.classroom import captains, extensions, joining, joining_refusals, roles, roster, team_merges, teams
+from leaderboard.classroom.models import RoleInvitation, RosterEntry, role
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.competitions.models import Competition, Membership, MergeOffer, Submission, Team
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.services import boards, competitions, pausing
+from leaderboard.grades import files as files_module
+from leaderboard.grades import releases
+from leaderboard.grades.models import Gradebook
+from leaderboard.notifications.models import Notice, Webhook, WebhookMessage
+from leaderboard.notifications.models.chat import ChatEvent
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.leaderboard.test_grades import set_rules
 from tests.web.test_join import signed_in
@@ -75,7 +68,7 @@ def test_private_scores_go_along_after_the_reveal_alone(pets: Competition, bo: U
     hand_in(pets, bo, answers(private=2))
     assert loaded(taken_along(bo), "submissions")[0]["scores"].keys() == {"public"}
     close(pets)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     assert loaded(taken_along(bo), "submissions")[0]["scores"].keys() == {"public", "private"}
 
 
@@ -103,20 +96,20 @@ def test_released_grades_go_along_with_their_reasons_and_nobody_elses(pets: Comp
         enter(pets, user)
         hand_in(pets, user, answers(private=wrong))
     close(pets)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     assert loaded(taken_along(bo), "grades") == []
-    hosting.release_grades(competition=pets, user=None)
+    releases.release_grades(competition=pets, user=None)
     (grade,) = loaded(taken_along(bo), "grades")
     assert (grade["release__competition__slug"], grade["points"]) == ("pets", 100)
     assert grade["reasons"] == ["private score 1 reaches 1: 100"]
-    hosting.withdraw_grades(competition=pets, user=None)
+    releases.withdraw_grades(competition=pets, user=None)
     assert loaded(taken_along(bo), "grades") == []
 
 
 def test_offers_of_a_team_without_anybody_end_with_its_last_account(pets: Competition, bo: User, cy: User) -> None:
     mine, theirs = enter(pets, bo), enter(pets, cy)
     hand_in(pets, bo, answers())
-    merging.offer(membership=mine, invitation=theirs.team.invitation)
+    team_merges.offer(membership=mine, invitation=theirs.team.invitation)
     delete_account(account=bo, user=bo)
     assert Team.objects.filter(pk=mine.team_id).exists()
     assert not MergeOffer.objects.exists()
@@ -133,7 +126,7 @@ def test_copies_are_limited_and_nobody_gets_anothers(pets: Competition, bo: User
 
 def board(competition: Competition) -> list[list[str]]:
     """The board without names."""
-    lines = [line.split(",") for line in hosting.board_csv(competition, Split.PUBLIC).splitlines()]
+    lines = [line.split(",") for line in boards.board_csv(competition, Split.PUBLIC).splitlines()]
     return [[cell for place, cell in enumerate(line) if place != 1] for line in lines]
 
 
@@ -161,7 +154,7 @@ def test_bo_goes_and_his_files_stay(pets: Competition, bo: User, cy: User) -> No
     entry = AuditEntry.objects.latest("number")
     assert (entry.deed, entry.by, entry.account) == (Deed.ACCOUNT_DELETED, number, number)
     close(pets)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     assert board(pets) == before
     assert "Former member 1" in signed_in(cy).get("/c/pets/leaderboard/").content.decode()
     everything = " ".join(e.about + e.before + e.after for e in AuditEntry.objects.all())
@@ -173,7 +166,7 @@ def test_the_old_invitation_of_an_empty_team_lets_nobody_in(pets: Competition, b
     membership = enter(pets, bo)
     hand_in(pets, bo, answers())
     signed_in(bo).post("/account/delete/", PASSWORD)
-    with pytest.raises(joining.CannotJoin):
+    with pytest.raises(joining_refusals.CannotJoin):
         joining.by_invitation(user=dee, invitation=membership.team.invitation)
 
 
@@ -198,25 +191,27 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     )
     file = hand_in(pets, bo, answers(), file_name="namecanary_final.csv")
     captain = Membership.objects.get(user=bo)
-    merging.offer(membership=captain, invitation=enter(pets, dee).team.invitation)
-    joining.hand_over(captain=captain, member_id=mate.pk)
-    hosting.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
-    hosting.grant(team=team, user=ada, reason="ill", extra_attempts=1)
-    hosting.disqualify(team=team, user=ada, reason="Copied.")
+    team_merges.offer(membership=captain, invitation=enter(pets, dee).team.invitation)
+    captains.hand_over(captain=captain, member_id=mate.pk)
+    pausing.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
+    extensions.grant(team=team, user=ada, reason="ill", extra_attempts=1)
+    extensions.disqualify(team=team, user=ada, reason="Copied.")
     hook = Webhook.objects.create(competition=pets, address="https://x", service="Slack")
     for title in ("“bo” takes the first place", "“boris” takes the first place"):
         WebhookMessage.objects.create(webhook=hook, event=ChatEvent.FIRST, title=title, key=title)
     head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\r\n    Points Possible,,,,,10\r\n"
     book = f'{head}"Namecanary, Bo",11,S-4711,x1,,3\r\n"Rivera, Ana",12,S-1,x2,,4\r\n'
-    hosting.keep_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book.encode())
-    hosting.draft_roster(competition=pets, user=ada, file_name="list.csv", data="name\nBo Namecanary\n")
+    files_module.keep_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book.encode())
+    roster.draft_roster(competition=pets, user=ada, file_name="list.csv", data="name\nBo Namecanary\n")
     bo.emailaddress_set.create(email="Bo.namecanary@example.org", verified=True)  # type: ignore[attr-defined]
     keep_address(pets, ada, "bo.namecanary@example.org")
 
 
 def keep_address(competition: Competition, host: User, address: str) -> None:
     """It may join beside its whole domain and another, and a role waits for it."""
-    hosting.change(competition=competition, user=host, allowed_addresses=f"{address}\n@example.org\neve@example.net")
+    competitions.change(
+        competition=competition, user=host, allowed_addresses=f"{address}\n@example.org\neve@example.net"
+    )
     RoleInvitation.objects.create(competition=competition, email=address, role="assistant", made_by=host)
 
 
@@ -242,8 +237,8 @@ def test_nothing_anywhere_says_who_a_deleted_account_was(traces: None, bo: User)
 def test_hosts_read_no_name_of_a_deleted_account_that_had_given_up_a_role(
     pets: Competition, ada: User, bo: User
 ) -> None:
-    hosting.give_role(competition=pets, name="bo", role=hosting.Role.ASSISTANT, user=ada)
-    hosting.take_role(competition=pets, name="bo", role=hosting.Role.ASSISTANT, user=bo)
+    roles.give_role(competition=pets, name="bo", role=role.Role.ASSISTANT, user=ada)
+    roles.take_role(competition=pets, name="bo", role=role.Role.ASSISTANT, user=bo)
     assert Notice.objects.get(user=ada).title.startswith("“bo” no longer assists")
     delete_account(account=bo, user=bo)
     told = Notice.objects.get(user=ada)
@@ -258,10 +253,10 @@ def test_what_others_call_alike_stays_as_it_was(ada: User, bo: User, cy: User, d
     enter(pets, rockets)
     joining.by_invitation(user=rockets, invitation=enter(pets, dee).team.invitation)
     mine = enter(pets, cy)
-    joining.rename(membership=mine, name="Rockets")
+    teams.rename(membership=mine, name="Rockets")
     joining.by_invitation(user=bo, invitation=mine.team.invitation)
-    hosting.give_role(competition=pets, name="olga", role=hosting.Role.ASSISTANT, user=ada)
-    hosting.take_role(competition=pets, name="olga", role=hosting.Role.ASSISTANT, user=olga)
+    roles.give_role(competition=pets, name="olga", role=role.Role.ASSISTANT, user=ada)
+    roles.take_role(competition=pets, name="olga", role=role.Role.ASSISTANT, user=olga)
     read = {user: list(Notice.objects.filter(user=user).values_list("title", "text")) for user in (ada, cy)}
     assert "“bo” joined “Rockets”" in read[cy][0][1]
     assert "in “Rockets”" in read[ada][0][0]
@@ -312,7 +307,7 @@ def test_whoever_takes_anothers_name_deletes_nothing_of_theirs(pets: Competition
     User.objects.filter(pk=bo.pk).update(first_name="Ana", last_name="Rivera")
     head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\n"
     book = f'{head}"Rivera, Ana",12,S-1,x2,,4\n'.encode()
-    hosting.keep_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book)
+    files_module.keep_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book)
     delete_account(account=User.objects.get(pk=bo.pk), user=bo)
     assert bytes(Gradebook.objects.get().data) == book
 
@@ -352,7 +347,7 @@ def test_the_only_host_and_the_only_operator_cannot_go(pets: Competition, ada: U
         page = signed_in(user).post("/account/delete/", PASSWORD)
         assert page.status_code == 422
         assert words in page.content.decode()
-    hosting.add_host(competition=pets, name="cy")
+    roles.add_host(competition=pets, name="cy")
     assert signed_in(ada).post("/account/delete/", PASSWORD).status_code == 303
     assert pets.ground_truths.get().published_by is None
 
@@ -361,9 +356,9 @@ def test_an_operator_deletes_an_account_in_the_admin(pets: Competition, ada: Use
     enter(pets, bo)
     hand_in(pets, bo, answers())
     client = signed_in(olga)
-    client.post(f"/admin/leaderboard/user/{ada.pk}/delete/", {"post": "yes"})
+    client.post(f"/admin/accounts/user/{ada.pk}/delete/", {"post": "yes"})
     assert User.objects.filter(pk=ada.pk).exists()
-    client.post(f"/admin/leaderboard/user/{bo.pk}/delete/", {"post": "yes"})
+    client.post(f"/admin/accounts/user/{bo.pk}/delete/", {"post": "yes"})
     assert not User.objects.filter(pk=bo.pk).exists()
     assert Submission.objects.get().status == "scored"
     entry = AuditEntry.objects.latest("number")

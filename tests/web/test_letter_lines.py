@@ -7,8 +7,12 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 
-from leaderboard import hosting, telling
-from leaderboard.models import Competition, RosterEntry, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import inviting
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.common import email_lines
+from leaderboard.competitions.models import Competition
+from leaderboard.notifications import emails, notices
 
 LINK = "https://class.example/" + "x" * 90
 FIRST = "A deadline is a deadline, and whoever reads this in a terminal of"
@@ -27,10 +31,10 @@ def test_every_letter_of_the_site_has_short_lines(
 ) -> None:
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
     Competition.objects.update(title="Cats or dogs, and what else there is in a house with a garden and a pond")
-    telling.tell([bo], kind="other", competition=pets, title="A word", text=f"{LONG} See {LINK} for it.", link="/c/")
+    notices.tell([bo], kind="other", competition=pets, title="A word", text=f"{LONG} See {LINK} for it.", link="/c/")
     entry = RosterEntry.objects.create(competition=pets, name="Dee", email="dee@example.org")
-    hosting.invite(competition=pets, user=ada, entries=[entry.pk])
-    telling.send_due()
+    inviting.invite(competition=pets, user=ada, entries=[entry.pk])
+    emails.send_due()
     Client().post("/accounts/password/reset/", {"email": bo.email})
     assert {letter.to[0] for letter in post} == {"bo@example.org", "dee@example.org"}
     assert len(post) == 3
@@ -57,11 +61,11 @@ def test_every_letter_of_the_site_has_short_lines(
     ],
 )
 def test_lines_are_broken_between_words_alone(text: str, lines: list[str]) -> None:
-    assert telling.wrapped(text).split("\n") == lines
-    assert telling.wrapped("\n".join(lines)) == "\n".join(lines)
+    assert email_lines.wrapped(text).split("\n") == lines
+    assert email_lines.wrapped("\n".join(lines)) == "\n".join(lines)
 
 
 def test_no_word_is_lost() -> None:
     text = f"{LONG}\n\n1. {LONG} {LINK}\n2) {LONG}\n\n{LONG * 3}"
-    assert telling.wrapped(text).split() == text.split()
-    check(telling.wrapped(text))
+    assert email_lines.wrapped(text).split() == text.split()
+    check(email_lines.wrapped(text))

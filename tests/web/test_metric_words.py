@@ -12,9 +12,12 @@ from django.utils import translation
 from django.utils.html import escape
 
 import metrics
-from leaderboard import hosting, sentences
-from leaderboard.models import ApiToken, Competition, Split, User
-from leaderboard.web.visitors import _search
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.common import library_messages
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.services import boards
+from leaderboard.competitions.views import metric_search
 from metrics.core.registry import built_in
 from tests.conftest import enter, hand_in, make_competition
 from tests.web.languages import CODE, Bracketed, second_language
@@ -62,9 +65,9 @@ def test_a_metric_is_found_by_the_words_of_the_readers_language_and_by_english_o
     monkeypatch.setattr(Bracketed, "gettext", lambda self, message: words.get(message, message))
     with translation.override(CODE):
         for text in ("genauigkeit", "accuracy", "genauig"):
-            assert "accuracy" in [metric.key for metric in _search.matching(metrics.catalogue(), text)]
-        assert "f1" in [metric.key for metric in _search.matching(metrics.catalogue(), "etiketten")]
-    assert _search.matching(metrics.catalogue(), "genauigkeit") == []
+            assert "accuracy" in [metric.key for metric in metric_search.matching(metrics.catalogue(), text)]
+        assert "f1" in [metric.key for metric in metric_search.matching(metrics.catalogue(), "etiketten")]
+    assert metric_search.matching(metrics.catalogue(), "genauigkeit") == []
 
 
 @pytest.mark.django_db
@@ -85,13 +88,13 @@ def test_why_a_metric_fits_says_its_columns_in_her_language() -> None:
     fits = metrics.suggest(b"id,y\n1,cat\n2,dog\n3,cat\n4,dog\n")
     reason = next(fit.reason for fit in fits if fit.key == "accuracy")
     with translation.override(CODE):
-        assert "a submission has: ⟦label⟧." in sentences.in_words(reason)
+        assert "a submission has: ⟦label⟧." in library_messages.in_words(reason)
 
 
 def test_what_a_metric_wants_confirmed_is_asked_in_her_language() -> None:
     question = metrics.get("coleridge_fbeta").confirmation({"matching": "per_prediction"})
     with translation.override(CODE):
-        assert sentences.in_words(question) == f"⟦{question}⟧"
+        assert library_messages.in_words(question) == f"⟦{question}⟧"
 
 
 @pytest.fixture
@@ -121,4 +124,4 @@ def test_programs_and_exported_files_name_metrics_in_english(tides: Competition,
     assert "⟦" not in json.dumps(found, ensure_ascii=False)
     assert "Pinball loss" in json.dumps(found)
     with translation.override(CODE):
-        assert "Pinball loss, quantile 0.9" in hosting.board_csv(tides, Split.PUBLIC)
+        assert "Pinball loss, quantile 0.9" in boards.board_csv(tides, Split.PUBLIC)

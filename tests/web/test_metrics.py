@@ -18,11 +18,13 @@ from django.http import QueryDict
 from django.test import Client
 
 import metrics
-from leaderboard import child
-from leaderboard.models import Competition, GroundTruth, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, GroundTruth
+from leaderboard.competitions.views import examples, metric_search
+from leaderboard.competitions.views import metrics as metrics_views
+from leaderboard.scorer import jobs_for_pages
 from leaderboard.scorer._jobs import explain
 from leaderboard.scorer._places import AT_ONCE
-from leaderboard.web.visitors import _examples, _search, measures
 from tests.conftest import make_competition
 
 pytestmark = pytest.mark.django_db
@@ -32,8 +34,8 @@ KEYS = [metric.key for metric in metrics.catalogue()]
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
     yield
-    _examples.settled.clear()
-    _examples.changed.clear()
+    examples.settled.clear()
+    examples.changed.clear()
 
 
 def page(client: Client, address: str, status: int = 200, **headers: str) -> str:
@@ -95,7 +97,7 @@ def test_a_metric_is_found_by_the_words_people_have(client: Client, words: str, 
 def test_every_synonym_is_about_metrics_that_could_be_there() -> None:
     """A name is a key or a group; a word that is said is not its own synonym."""
     groups = {metric.group for metric in metrics.catalogue()}
-    for word, names in _search.SYNONYMS.items():
+    for word, names in metric_search.SYNONYMS.items():
         assert word == word.lower()
         for name in names:
             assert name in groups or re.fullmatch(r"[a-z0-9_]+|[A-Z][a-z ]+", name), (word, name)
@@ -140,7 +142,7 @@ def test_every_example_may_be_changed(key: str) -> None:
     metric = metrics.get(key)
     params = {**metrics.clean_params(key, {}), **metric.example.params}
     filled = {f"param-{name}": "" if value is None else value for name, value in params.items() if value is not False}
-    draft = _examples.Draft(metric, QueryDict(_examples.Draft(metric, QueryDict(urlencode(filled))).change("")))
+    draft = examples.Draft(metric, QueryDict(examples.Draft(metric, QueryDict(urlencode(filled))).change("")))
     assert draft.is_changed
     assert draft.too_much == ""
     assert draft.params == params
@@ -263,7 +265,7 @@ def test_a_bad_parameter_is_marked_at_its_field(client: Client) -> None:
 def test_what_is_too_large_is_not_computed(
     client: Client, monkeypatch: pytest.MonkeyPatch, truth: str, words: str
 ) -> None:
-    monkeypatch.setattr(child, "run", never)
+    monkeypatch.setattr(jobs_for_pages, "run", never)
     assert words in page(client, "/metrics/rmse/" + typed(truth, "id,y\n1,1"))
 
 
@@ -306,7 +308,7 @@ def test_an_added_row_changes_nothing_until_it_is_filled(client: Client) -> None
 
 
 def test_an_address_asks_for_few_computations(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measures, "CHANGES_PER_ADDRESS", 2)
+    monkeypatch.setattr(metrics_views, "CHANGES_PER_ADDRESS", 2)
     addresses = ["/metrics/accuracy/" + typed(f"id,label\n1,a{i}", "id,label\n1,a1") for i in range(4)]
     assert score_of(page(client, addresses[0])) == 0.0
     assert score_of(page(client, addresses[1])) == 1.0
@@ -321,7 +323,7 @@ def test_an_address_asks_for_few_computations(client: Client, monkeypatch: pytes
 def test_strangers_of_all_addresses_together_take_a_part_of_the_processor_and_people_have_their_own(
     client: Client, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measures, "CHANGES_OF_STRANGERS", 2)
+    monkeypatch.setattr(metrics_views, "CHANGES_OF_STRANGERS", 2)
     addresses = ["/metrics/accuracy/" + typed(f"id,label\n1,c{i}", "id,label\n1,c1") for i in range(4)]
     for number, status in enumerate((200, 200, 429)):
         assert client.get(addresses[number], REMOTE_ADDR=f"10.0.0.{number}").status_code == status
@@ -332,7 +334,7 @@ def test_strangers_of_all_addresses_together_take_a_part_of_the_processor_and_pe
 def test_behind_a_proxy_nobody_uses_up_the_computations_of_others(
     client: Client, monkeypatch: pytest.MonkeyPatch, settings: LazySettings
 ) -> None:
-    monkeypatch.setattr(measures, "CHANGES_PER_ADDRESS", 1)
+    monkeypatch.setattr(metrics_views, "CHANGES_PER_ADDRESS", 1)
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
     address = "/metrics/accuracy/" + typed("id,label\n1,a1", "id,label\n1,a1")
     for number, status in ((1, 200), (1, 429), (2, 200)):
@@ -343,13 +345,13 @@ def test_behind_a_proxy_nobody_uses_up_the_computations_of_others(
 
 def test_an_example_is_computed_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    run: Callable[..., dict[str, Any]] = child.run
+    run: Callable[..., dict[str, Any]] = jobs_for_pages.run
 
     def counted(job: str, **arguments: Any) -> dict[str, Any]:
         asked.append(job)
         return run(job, **arguments)
 
-    monkeypatch.setattr(child, "run", counted)
+    monkeypatch.setattr(jobs_for_pages, "run", counted)
     for _ in range(3):
         page(client, "/metrics/accuracy/")
         page(client, "/metrics/fbeta/?param-beta=3")
@@ -358,9 +360,9 @@ def test_an_example_is_computed_once(client: Client, monkeypatch: pytest.MonkeyP
 
 def test_without_the_child_everything_else_is_there(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: object, **options: object) -> dict[str, Any]:
-        raise child.ChildFailed("secret detail")
+        raise jobs_for_pages.ChildFailed("secret detail")
 
-    monkeypatch.setattr(child, "run", fail)
+    monkeypatch.setattr(jobs_for_pages, "run", fail)
     text = page(client, "/metrics/rmse/")
     for words in ("cannot be computed at this moment", "Definition", "0.61237", "<caption>Ground truth</caption>"):
         assert words in text
@@ -378,21 +380,21 @@ def test_a_script_says_what_came_of_it(client: Client) -> None:
 
 @pytest.mark.slow
 def test_small_jobs_wait_for_their_own_places_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    of_visitors = replace(child.KINDS["explain"], patience=0.01)
-    monkeypatch.setitem(child.KINDS, "explain", of_visitors)
+    of_visitors = replace(jobs_for_pages.KINDS["explain"], patience=0.01)
+    monkeypatch.setitem(jobs_for_pages.KINDS, "explain", of_visitors)
     example = metrics.get("accuracy").example
     files = {"metric": "accuracy", "truth": example.truth, "submission": example.submission, "params": {}}
     for _ in range(AT_ONCE):
-        assert child.OF_HOSTS.places.acquire(blocking=False)
+        assert jobs_for_pages.OF_HOSTS.places.acquire(blocking=False)
     try:
-        assert child.run("explain", **files)["overall"] == 0.75
+        assert jobs_for_pages.run("explain", **files)["overall"] == 0.75
     finally:
-        child.OF_HOSTS.places.release(AT_ONCE)
+        jobs_for_pages.OF_HOSTS.places.release(AT_ONCE)
     for _ in range(AT_ONCE):
         assert of_visitors.places.acquire(blocking=False)
     try:
-        with pytest.raises(child.ChildFailed, match="found no place"):
-            child.run("explain", **files)
+        with pytest.raises(jobs_for_pages.ChildFailed, match="found no place"):
+            jobs_for_pages.run("explain", **files)
     finally:
         of_visitors.places.release(AT_ONCE)
 
@@ -400,7 +402,9 @@ def test_small_jobs_wait_for_their_own_places_alone(monkeypatch: pytest.MonkeyPa
 @pytest.mark.slow
 def test_the_child_explains_in_a_process_of_its_own() -> None:
     example = metrics.get("roc_auc").example
-    answer = child.run("explain", metric="roc_auc", truth=example.truth, submission=example.submission, params={})
+    answer = jobs_for_pages.run(
+        "explain", metric="roc_auc", truth=example.truth, submission=example.submission, params={}
+    )
     assert answer["overall"] == 0.75
     assert answer == explain("roc_auc", example.truth, example.submission, {})
 
@@ -421,14 +425,14 @@ def test_an_example_that_the_parameters_do_not_fit_is_shown_with_its_own(
     client: Client, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_competition(ada, is_listed=True, metric="multilabel_f1", params={"average": "macro"})
-    run: Callable[..., dict[str, Any]] = child.run
+    run: Callable[..., dict[str, Any]] = jobs_for_pages.run
 
     def only_samples(job: str, **arguments: Any) -> dict[str, Any]:
         if arguments["params"]["average"] == "macro":
             return {"faults_of": "submission", "problems": []}
         return run(job, **arguments)
 
-    monkeypatch.setattr(child, "run", only_samples)
+    monkeypatch.setattr(jobs_for_pages, "run", only_samples)
     text = page(client, "/c/pets/")
     assert "scored with parameters of its own" in text
     assert score_of(text) == pytest.approx(metrics.get("multilabel_f1").example.score)
@@ -447,9 +451,9 @@ def test_the_overview_stands_without_the_child(
     client: Client, ada: User, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*arguments: object, **options: object) -> dict[str, Any]:
-        raise child.ChildFailed("no place")
+        raise jobs_for_pages.ChildFailed("no place")
 
-    monkeypatch.setattr(child, "run", fail)
+    monkeypatch.setattr(jobs_for_pages, "run", fail)
     client.force_login(ada)
     text = page(client, f"/c/{pets.slug}/")
     assert "Metric: Accuracy" in text

@@ -7,8 +7,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from leaderboard import hosting, joining
-from leaderboard.models import Competition, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions, joining, roles
+from leaderboard.classroom.models import role
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import boards, pausing
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
 
@@ -49,7 +52,7 @@ def test_after_the_reveal_the_private_rank_is_shown_and_not_before(pets: Competi
     hand_in(pets, cy, answers(public=3))
     close(pets)
     assert "1 of 2" in page(bo)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     assert "2 of 2" in page(bo)
 
 
@@ -80,25 +83,25 @@ def test_bo_sees_on_every_page_that_the_team_is_out_or_the_competition_paused(
     pets: Competition, ada: User, bo: User
 ) -> None:
     team = enter(pets, bo).team
-    hosting.pause(competition=pets, user=ada, reason="The data had a mistake.")
+    pausing.pause(competition=pets, user=ada, reason="The data had a mistake.")
     client = signed_in(bo)
     assert "Paused</span>" in client.get("/teams/").content.decode()
-    hosting.resume(competition=pets, user=ada)
-    hosting.disqualify(team=team, user=ada, reason="Two accounts.")
+    pausing.resume(competition=pets, user=ada)
+    extensions.disqualify(team=team, user=ada, reason="Two accounts.")
     assert "Disqualified</span>" in client.get("/teams/").content.decode()
     assert "5 of 5" not in client.get("/teams/").content.decode(), "nothing can be handed in"
     for page in ("", "leaderboard/", "team/", "submissions/", "submit/"):
         text = client.get(f"/c/pets/{page}").content.decode()
         assert text.count("Two accounts.") == 1, page
         assert "Submit predictions</a>" not in text, page
-    hosting.readmit(team=team, user=ada)
+    extensions.readmit(team=team, user=ada)
     assert "5 of 5" in client.get("/teams/").content.decode()
     assert "Two accounts." not in client.get("/c/pets/").content.decode()
     assert "Submit predictions</a>" in client.get("/c/pets/").content.decode()
 
 
 def test_who_runs_it_is_not_sent_to_a_door_that_is_shut(pets: Competition, ada: User, cy: User) -> None:
-    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT, user=ada)
+    roles.give_role(competition=pets, name="cy", role=role.Role.ASSISTANT, user=ada)
     for who, has_baselines in ((ada, True), (cy, False)):
         text = signed_in(who).get("/c/pets/submit/").content.decode()
         assert "does not compete in it" in text

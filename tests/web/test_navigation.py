@@ -10,9 +10,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 
-from leaderboard import hosting
-from leaderboard.models import Competition, User
-from leaderboard.web.navigation import GROUPS
+from leaderboard.accounts.models import User
+from leaderboard.classroom import roles
+from leaderboard.classroom.models import role
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.navigation import GROUPS
 from tests.conftest import answers, close, enter, hand_in
 from tests.web.test_join import signed_in
 
@@ -24,7 +26,7 @@ HELD = [(page, name) for _, pages in GROUPS for page in pages for name in (page.
 
 @pytest.fixture
 def cy_assists(pets: Competition, cy: User) -> Client:
-    hosting.give_role(competition=pets, name="cy", role=hosting.Role.ASSISTANT)
+    roles.give_role(competition=pets, name="cy", role=role.Role.ASSISTANT)
     return signed_in(cy)
 
 
@@ -125,7 +127,7 @@ def test_pages_of_students_and_hosts_ask_the_database_twelve_times_at_most(
 
 
 def test_roles_are_read_with_the_row_and_only_for_whom_they_were_read(ada: User, pets: Competition, bo: User) -> None:
-    hosting.give_role(competition=pets, name="bo", role=hosting.Role.ASSISTANT)
+    roles.give_role(competition=pets, name="bo", role=role.Role.ASSISTANT)
     mine = Competition.objects.seen_by(bo).get(pk=pets.pk)
     with CaptureQueriesContext(connection) as queries:
         assert mine.is_run_by(bo)

@@ -20,15 +20,18 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard import tasks, telling, webhooks
-from leaderboard.models import Competition, Kind, Notice, User
-from leaderboard.models.notice import next_digest
+from leaderboard.accounts.models import User
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition
+from leaderboard.notifications import chat_sending, emails, notices
+from leaderboard.notifications.models import Notice
+from leaderboard.notifications.models.notice import Kind, next_digest
 from tests.web.test_join import signed_in
 
 
 def tell(*users: User, kind: str = "deadline", title: str = "The deadline moved", **more: Any) -> int:
     fields = {"competition": None, "text": "Now on Sunday.", "link": "/c/pets/", **more}
-    return telling.tell(users, kind=kind, title=title, **fields)
+    return notices.tell(users, kind=kind, title=title, **fields)
 
 
 def long_ago() -> datetime:
@@ -48,7 +51,7 @@ def post(settings: LazySettings) -> list[mail.EmailMessage]:
 
 def test_bo_reads_what_is_new_first_and_the_header_counts_it(bo: User, pets: Competition) -> None:
     tell(bo, title="Old one", competition=pets)
-    telling.mark_read(user=bo)
+    notices.mark_read(user=bo)
     tell(bo, title="Fresh one", competition=pets)
     page = signed_in(bo).get("/notifications/").content.decode()
     assert page.index("Fresh one") < page.index("Old one")
@@ -79,7 +82,7 @@ def test_following_a_notice_marks_it_read_and_leads_there(bo: User) -> None:
     notice = Notice.objects.get(title="Another")
     response = signed_in(bo).get(f"/notifications/{notice.pk}/")
     assert (response.status_code, response["Location"]) == (302, "/c/pets/")
-    assert telling.unread(bo) == 1
+    assert notices.unread(bo) == 1
 
 
 def test_all_are_marked_read_at_once(bo: User) -> None:
@@ -87,7 +90,7 @@ def test_all_are_marked_read_at_once(bo: User) -> None:
     page = signed_in(bo).post("/notifications/", follow=True).content.decode()
     assert "2 notices are marked as read." in page
     assert "Mark all as read" not in page
-    assert telling.unread(bo) == 0
+    assert notices.unread(bo) == 0
 
 
 def test_an_empty_page_says_what_will_be_here(bo: User) -> None:
@@ -129,7 +132,7 @@ def test_what_is_taken_back_was_never_told(bo: User) -> None:
     with transaction.atomic():
         tell(bo)
         transaction.set_rollback(True)
-    assert telling.unread(bo) == 0
+    assert notices.unread(bo) == 0
 
 
 def test_a_fault_in_telling_undoes_nothing(bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +152,7 @@ def test_with_a_key_each_is_told_once(bo: User, cy: User) -> None:
     assert tell(bo, key="reminder:1") == 1
     assert tell(bo, cy, key="reminder:1") == 1
     assert tell(bo, cy, key="reminder:1") == 0
-    assert telling.unread(bo) == telling.unread(cy) == 1
+    assert notices.unread(bo) == notices.unread(cy) == 1
 
 
 def test_an_unknown_kind_still_reaches_people(bo: User) -> None:
@@ -169,7 +172,7 @@ def test_who_left_the_site_is_told_nothing(bo: User) -> None:
 def test_a_letter_goes_out_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
     tell(bo, competition=pets)
     for _ in range(3):
-        assert telling.send_due() is False
+        assert emails.send_due() is False
     (letter,) = post
     assert letter.to == ["bo@example.org"]
     assert letter.subject == "Cats or dogs: The deadline moved"
@@ -192,10 +195,10 @@ def test_the_sweep_rings_for_letters_that_are_due(
     assert rung == []
     tell(bo)
     tasks.sweep()
-    assert rung == ["leaderboard.tasks.mail_due"]
+    assert rung == ["leaderboard.competitions.tasks.mail_due"]
 
 
-@pytest.mark.parametrize(("sender", "task"), [(telling, tasks.mail_due), (webhooks, tasks.post_due)])
+@pytest.mark.parametrize(("sender", "task"), [(emails, tasks.mail_due), (chat_sending, tasks.post_due)])
 def test_a_server_that_lets_us_wait_holds_up_no_file(
     sender: ModuleType, task: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,11 +231,11 @@ def test_a_letter_in_somebodys_hands_is_not_sent_by_another(
 
     def meanwhile(self: mail.EmailMessage, fail_silently: bool = False) -> int:
         monkeypatch.setattr(mail.EmailMessage, "send", real)
-        telling.send_due()
+        emails.send_due()
         return real(self)
 
     monkeypatch.setattr(mail.EmailMessage, "send", meanwhile)
-    telling.send_due()
+    emails.send_due()
     assert len(post) == 1
 
 
@@ -248,12 +251,12 @@ def test_a_server_that_refuses_gets_the_letter_later(
     tell(bo, cy)
     with monkeypatch.context() as patch:
         patch.setattr(mail.EmailMessage, "send", refused)
-        telling.send_due()
-        telling.send_due()
+        emails.send_due()
+        emails.send_due()
     assert asked == [1]  # a server that answers nobody is left alone for a while
     assert all(due and due > timezone.now() for due in Notice.objects.values_list("mail_at", flat=True))
     Notice.objects.update(mail_at=long_ago())
-    telling.send_due()
+    emails.send_due()
     assert sorted(letter.to[0] for letter in post) == ["bo@example.org", "cy@example.org"]
 
 
@@ -271,17 +274,17 @@ def test_one_wrong_address_holds_up_nobody(
     tell(bo, cy)
     for _ in range(20):
         Notice.objects.filter(user=bo, mail_at__isnull=False).update(mail_at=long_ago())
-        telling.send_due()
+        emails.send_due()
     assert [letter.to for letter in post] == [["cy@example.org"]]
     assert Notice.objects.get(user=bo).mail_at is None  # given up; the page still says it
 
 
 def test_a_letter_after_a_death_has_the_same_name(bo: User, post: list[mail.EmailMessage]) -> None:
     tell(bo)
-    telling.send_due()
+    emails.send_due()
     # As if the process had died before it noted that the server took the letter.
     Notice.objects.update(mailed_at=None, mail_at=long_ago())
-    telling.send_due()
+    emails.send_due()
     first, second = post
     assert first.extra_headers["Message-ID"] == second.extra_headers["Message-ID"]
 
@@ -293,7 +296,7 @@ def test_without_a_mail_server_nothing_waits_to_be_sent(bo: User) -> None:
 
 def test_a_title_is_one_line_of_the_letter(bo: User, post: list[mail.EmailMessage]) -> None:
     tell(bo, title="Hello\r\nBcc: all@example.org")
-    telling.send_due()
+    emails.send_due()
     assert post[0].message()["Bcc"] is None
     assert post[0].subject == "Hello Bcc: all@example.org"
 
@@ -302,37 +305,37 @@ def test_a_title_is_one_line_of_the_letter(bo: User, post: list[mail.EmailMessag
 
 
 def prefer(user: User, **choices: str) -> Any:
-    current = {kind.value: way for kind, way in telling.choices_of(user).items()}
+    current = {kind.value: way for kind, way in notices.choices_of(user).items()}
     return signed_in(user).post("/account/preferences/", {**current, **choices})
 
 
 def test_bo_wants_no_letters_about_deadlines(bo: User, post: list[mail.EmailMessage]) -> None:
     assert prefer(bo, deadline="page").status_code == 303
     tell(bo)
-    telling.send_due()
+    emails.send_due()
     assert post == []
-    assert telling.unread(bo) == 1
+    assert notices.unread(bo) == 1
 
 
 def test_bo_wants_to_hear_nothing_of_his_team(bo: User) -> None:
     prefer(bo, team="none")
     assert tell(bo, kind="team") == 0
-    assert telling.unread(bo) == 0
+    assert notices.unread(bo) == 0
 
 
 def test_nobody_can_be_deaf_to_what_changes_their_rights(bo: User) -> None:
     assert prefer(bo, deadline="none").status_code == 422
-    telling.choose(user=bo, choices={Kind.DEADLINE: "none"})
+    notices.choose(user=bo, choices={Kind.DEADLINE: "none"})
     assert tell(bo) == 1
 
 
 def test_a_day_of_news_is_one_letter_in_the_morning(bo: User, post: list[mail.EmailMessage]) -> None:
     prefer(bo, deadline="digest", grant="digest")
     tell(bo), tell(bo, kind="grant", title="Two more attempts")
-    telling.send_due()
+    emails.send_due()
     assert post == []
     Notice.objects.update(mail_at=long_ago())
-    telling.send_due()
+    emails.send_due()
     (letter,) = post
     assert letter.subject == "2 notices from Leaderboard"
     assert "The deadline moved" in letter.body
@@ -344,7 +347,7 @@ def test_a_change_of_mind_holds_for_letters_that_wait(bo: User, post: list[mail.
     tell(bo)
     prefer(bo, deadline="page")
     Notice.objects.filter(mail_at__isnull=False).update(mail_at=long_ago())
-    telling.send_due()
+    emails.send_due()
     assert post == []
 
 
@@ -381,41 +384,41 @@ def test_one_click_in_the_mail_program_ends_letters_of_that_kind_without_signing
     bo: User, post: list[mail.EmailMessage]
 ) -> None:
     tell(bo)
-    telling.send_due()
+    emails.send_due()
     assert post[0].extra_headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     program = Client(enforce_csrf_checks=True)
     assert program.post(stop_link(post[0]), {"List-Unsubscribe": "One-Click"}).status_code == 200
     tell(bo), tell(bo, kind="grant", title="More attempts")
-    telling.send_due()
+    emails.send_due()
     assert [letter.subject for letter in post] == ["The deadline moved", "More attempts"]
-    assert telling.unread(bo) == 3
+    assert notices.unread(bo) == 3
 
 
 def test_a_scanner_that_follows_the_link_ends_nothing(bo: User, post: list[mail.EmailMessage]) -> None:
     tell(bo)
-    telling.send_due()
+    emails.send_due()
     page = Client().get(stop_link(post[0])).content.decode()
     assert "Send me no more of these" in page
     assert "bo" not in re.findall(r"\w+", re.sub(r"<[^>]+>", " ", page))
-    assert telling.choices_of(bo)[Kind.DEADLINE] == "at_once"
+    assert notices.choices_of(bo)[Kind.DEADLINE] == "at_once"
 
 
 def test_a_changed_link_ends_nothing(bo: User) -> None:
-    token = telling.token_for(bo, {Kind.DEADLINE})
+    token = emails.token_for(bo, {Kind.DEADLINE})
     for wrong in (token[:-1], "x" + token, "nonsense", token.replace(":", "")):
         assert Client().post(f"/notifications/stop/{wrong}/").status_code == 404
-    assert telling.choices_of(bo)[Kind.DEADLINE] == "at_once"
+    assert notices.choices_of(bo)[Kind.DEADLINE] == "at_once"
 
 
 def test_the_link_makes_nobody_hear_what_they_had_switched_off(bo: User) -> None:
-    telling.choose(user=bo, choices={Kind.TEAM: "none"})
-    telling.stopped_by(telling.token_for(bo, {Kind.TEAM}), stop=True)
-    assert telling.choices_of(bo)[Kind.TEAM] == "none"
+    notices.choose(user=bo, choices={Kind.TEAM: "none"})
+    emails.stopped_by(emails.token_for(bo, {Kind.TEAM}), stop=True)
+    assert notices.choices_of(bo)[Kind.TEAM] == "none"
 
 
 def test_a_subject_names_the_competition_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
     tell(bo, title="Your grade in Cats or dogs", competition=pets)
-    telling.send_due()
+    emails.send_due()
     assert post[0].subject == "Your grade in Cats or dogs"
 
 
@@ -423,5 +426,5 @@ def test_a_link_that_a_host_wrote_leads_to_the_site_from_a_letter_too(
     bo: User, pets: Competition, post: list[mail.EmailMessage]
 ) -> None:
     tell(bo, kind="announcement", text="See [the data](/c/pets/data/).", competition=pets)
-    telling.send_due()
+    emails.send_due()
     assert "[the data](https://class.example/c/pets/data/)" in post[0].body

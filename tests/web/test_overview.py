@@ -9,8 +9,11 @@ from datetime import UTC, timedelta
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, ranking
-from leaderboard.models import Competition, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.services import boards, competitions
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 
@@ -52,13 +55,13 @@ def test_the_head_counts_the_teams_that_compete_and_their_files(
     team = enter(pets, bo).team
     enter(pets, cy)
     hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1)), hand_in(pets, cy, answers())
-    hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
-    hosting.change(competition=pets, user=ada, is_listed=True)
+    boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
+    competitions.change(competition=pets, user=ada, is_listed=True)
     assert "2 teams · 3 submissions" in page(client)
-    hosting.disqualify(team=team, user=ada, reason="Copied.")
+    extensions.disqualify(team=team, user=ada, reason="Copied.")
     assert "1 team · 1 submission" in page(client)
     assert "<dt>Teams</dt><dd>1</dd>" in client.get("/").content.decode()
-    hosting.readmit(team=team, user=ada)
+    extensions.readmit(team=team, user=ada)
     assert "2 teams · 3 submissions" in page(client)
 
 
@@ -66,7 +69,7 @@ def test_a_team_with_more_time_reads_its_own_deadline_beside_that_of_all(
     client: Client, pets: Competition, ada: User, bo: User, cy: User
 ) -> None:
     later = pets.closes_at + timedelta(days=3)
-    hosting.grant(team=enter(pets, bo).team, user=ada, reason="Ill", closes_at=later)
+    extensions.grant(team=enter(pets, bo).team, user=ada, reason="Ill", closes_at=later)
     enter(pets, cy)
     client.force_login(bo)
     assert page(client).count("For your team") == 1
@@ -79,11 +82,11 @@ def test_while_a_team_has_more_time_all_read_when_the_private_board_can_open(
 ) -> None:
     team = enter(pets, bo).team
     enter(pets, cy)
-    hosting.grant(team=team, user=ada, reason="Ill", closes_at=timezone.now() + timedelta(days=200))
+    extensions.grant(team=team, user=ada, reason="Ill", closes_at=timezone.now() + timedelta(days=200))
     close(pets)
     client.force_login(cy)
     assert "after a team's extension has ended" in html.unescape(page(client))
-    hosting.revoke_grant(grant=team.grants.get(), user=ada)
+    extensions.revoke_grant(grant=team.grants.get(), user=ada)
     assert "extension has ended" not in page(client)
 
 
@@ -93,9 +96,9 @@ def test_a_team_with_more_attempts_reads_them_wherever_attempts_stand(
     """On every day, and on one day alone."""
     team, today = enter(pets, bo).team, timezone.now().astimezone(UTC).date()
     enter(pets, cy)
-    hosting.grant(team=team, user=ada, reason="Ill", extra_attempts=2)
-    hosting.grant(team=team, user=ada, reason="Ill", extra_attempts=4, day=today)
-    hosting.grant(team=team, user=ada, reason="Ill", extra_attempts=8, day=today + timedelta(days=1))
+    extensions.grant(team=team, user=ada, reason="Ill", extra_attempts=2)
+    extensions.grant(team=team, user=ada, reason="Ill", extra_attempts=4, day=today)
+    extensions.grant(team=team, user=ada, reason="Ill", extra_attempts=8, day=today + timedelta(days=1))
     client.force_login(bo)
     assert "For your team today: 11" in page(client)
     assert "Today it has 11." in client.get("/c/pets/team/").content.decode()
@@ -125,7 +128,7 @@ def test_the_podium_stands_after_the_reveal_and_not_before(client: Client, ada: 
         hand_in(pets, person, answers(private=wrong))
     close(pets)
     assert "Final ranking" not in page(client)
-    ranking.reveal(pets, timezone.now())
+    revealing.reveal(pets, timezone.now())
     text = page(client)
     assert text.index('<span class="name">cy') < text.index('<span class="name">bo')
     assert "0.66667" in text

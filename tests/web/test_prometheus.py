@@ -12,8 +12,14 @@ from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from leaderboard import claims, counting, submitting, tasks, watching
-from leaderboard.models import Competition, Inspection, Submission, User, Worker
+from leaderboard.accounts.models import User
+from leaderboard.common import counters
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.scoring import queue
+from leaderboard.competitions.services import submitting
+from leaderboard.operations import health
+from leaderboard.operations.models import Inspection, Worker
 from tests.conftest import answers, enter, hand_in
 
 TOKEN = "a-token-for-tests-4711"
@@ -23,8 +29,8 @@ Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> None:
     settings.PROMETHEUS_TOKEN = TOKEN
-    counting.start_again()
-    monkeypatch.setattr(watching, "queue_length", lambda: 3)
+    counters.start_again()
+    monkeypatch.setattr(health, "queue_length", lambda: 3)
 
 
 def scrape(client: Client) -> Samples:
@@ -65,8 +71,8 @@ def test_facts_are_those_of_the_database(client: Client, pets: Competition, bo: 
     hand_in(pets, bo, b"id,label\n1,cat\n")
     waiting = submitting.submit(competition=pets, user=bo, file_name="w.csv", chunks=[answers()])
     Submission.objects.filter(pk=waiting.pk).update(received_at=timezone.now() - timedelta(seconds=90))
-    assert claims.take(waiting.pk)
-    watching.report_worker(swept=True)
+    assert queue.take(waiting.pk)
+    health.report_worker(swept=True)
     samples = scrape(client)
     for status, number in {"scored": 1, "invalid": 1, "pending": 1, "failed": 0}.items():
         assert value(samples, "leaderboard_submissions", status=status) == number
@@ -84,7 +90,7 @@ def test_facts_are_those_of_the_database(client: Client, pets: Competition, bo: 
 def test_where_nothing_waits_and_nothing_answers_numbers_are_still_there(
     client: Client, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "queue_length", lambda: None)
+    monkeypatch.setattr(health, "queue_length", lambda: None)
     samples = scrape(client)
     assert value(samples, "leaderboard_oldest_pending_seconds") == 0
     assert value(samples, "leaderboard_workers") == 0
@@ -133,13 +139,13 @@ def test_what_workers_did_is_told_by_each_of_them(
     """Two processes on two machines; the row of each travels through the database as JSON."""
     enter(pets, bo)
     for number, host in enumerate(("one", "two"), start=1):
-        counting.start_again()
+        counters.start_again()
         monkeypatch.setattr("socket.gethostname", lambda host=host: host)
         for _ in range(number):
             submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
             tasks.score_submission("", 1)
-        watching.report_worker()
-    counting.start_again()
+        health.report_worker()
+    counters.start_again()
     samples = scrape(client)
     assert value(samples, "leaderboard_scoring_seconds_count", host="one", status="scored") == 1
     assert value(samples, "leaderboard_scoring_seconds_count", host="two", status="scored") == 2
@@ -154,7 +160,7 @@ def test_a_bell_that_the_broker_did_not_take_is_counted(
         raise ConnectionRefusedError
 
     monkeypatch.undo()
-    monkeypatch.setattr(watching, "queue_length", lambda: 3)
+    monkeypatch.setattr(health, "queue_length", lambda: 3)
     monkeypatch.setattr("django.conf.settings.PROMETHEUS_TOKEN", TOKEN)
     monkeypatch.setattr(tasks.sweep, "apply_async", refused)
     tasks.ring(tasks.sweep)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.web.prose import CLOSE, OPEN, formula, line, markdown
+from leaderboard.common.markdown import CLOSE, OPEN, formula, line, markdown
 
 
 def test_headings_start_below_the_page_title() -> None:

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 import metrics
-from leaderboard import hosting
-from leaderboard.models import Competition, Instrument, Score, Submission, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, Instrument, Score, Submission
+from leaderboard.competitions.services import boards
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
 
@@ -35,7 +36,7 @@ def test_the_receipt_is_enough_to_compute_the_score_again(ada: User, bo: User) -
     file = "id,label\n" + "".join(f"{i},{'cat' if i % 5 else 'dog'}\n" for i in range(1, 201))
     handed_in = hand_in(pets, bo, file.encode())
     close(pets)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     named = receipt(bo, handed_in)
 
     truth, submission = path_of(pets.ground_truths.get().file_key), path_of(handed_in.file_key)
@@ -60,7 +61,7 @@ def test_what_was_measured_with_is_a_fact_of_that_moment(
     enter(pets, bo)
     handed_in = hand_in(pets, bo, answers())
     before = receipt(bo, handed_in)
-    monkeypatch.setattr("leaderboard.models.instrument.software", lambda: {"numpy": "99.0"})
+    monkeypatch.setattr("leaderboard.competitions.models.scoring_environment.software", lambda: {"numpy": "99.0"})
     assert receipt(bo, handed_in) == before
     later = hand_in(pets, bo, answers(public=1))
     assert receipt(bo, later)["measured_with"] == {"numpy": "99.0"}
@@ -75,7 +76,7 @@ def test_the_private_score_is_on_it_after_the_reveal_alone(pets: Competition, bo
     Score.objects.filter(split="private").update(value=0.123)
     assert receipt(bo, handed_in) == before
     close(pets)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     assert receipt(bo, handed_in)["scores"].keys() == {"public", "private"}
 
 
@@ -93,7 +94,7 @@ def test_a_receipt_commits_to_the_truth_and_tells_no_hash_of_it_before_the_revea
     assert before["commitment"] in signed_in(bo).get(page).content.decode()
 
     close(pets)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     after = receipt(bo, handed_in)["ground_truth"]
     assert after["sha256"] == sha256
     assert after["commitment"] == before["commitment"]

@@ -6,8 +6,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import hosting, scoring
-from leaderboard.models import AuditEntry, Competition, Notice, Rescoring, Team, User
+from leaderboard.accounts.models import User
+from leaderboard.common.models import AuditEntry
+from leaderboard.competitions.models import Competition, Rescoring, Team
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, publishing, rescoring, truth_drafts
+from leaderboard.notifications.models import Notice
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.leaderboard.test_grades import set_rules
 from tests.web.test_host import signed_in, text_of
@@ -19,12 +23,12 @@ GRADES = "/host/pets/candidate/grades/"
 
 def correct(competition: Competition, ada: User, truth: str = TRUTH.replace("3,dog", "3,bird")) -> None:
     """Publish a corrected truth and measure everything with it."""
-    hosting.draft_truth(
+    truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="two.csv", chunks=[truth.encode()]
     )
-    hosting.publish(competition=competition, user=ada)
+    publishing.publish(competition=competition, user=ada)
     assert competition.candidate_id
-    scoring.rescore(competition.candidate_id)
+    score.rescore(competition.candidate_id)
 
 
 @pytest.fixture
@@ -62,14 +66,14 @@ def test_the_grades_it_would_touch_follow_what_is_measured(
 ) -> None:
     """What pages are made of is kept until the board changes, but scores under a ruler that waits change no board."""
     set_rules(waiting)
-    hosting.discard_candidate(competition=waiting)
+    rescoring.discard_candidate(competition=waiting)
     with monkeypatch.context() as patch:
-        patch.setattr(scoring, "rescore", lambda _: False)
+        patch.setattr(score, "rescore", lambda _: False)
         correct(waiting, ada)
     client = signed_in(ada)
     assert "Better 0 Worse 2" in text_of(client.get(GRADES))
     assert waiting.candidate_id
-    scoring.rescore(waiting.candidate_id)
+    score.rescore(waiting.candidate_id)
     assert "Better 1 Worse 1" in text_of(client.get(GRADES))
 
 
@@ -90,7 +94,7 @@ def test_private_answers_touch_no_grade_before_the_deadline_and_do_after_it(
 def test_without_saved_rules_no_grade_is_made_up(waiting: Competition, ada: User, bo: User) -> None:
     assert "No grade rules yet" in text_of(signed_in(ada).get(GRADES))
     assert signed_in(bo).get(GRADES).status_code in (403, 404)
-    hosting.discard_candidate(competition=waiting)
+    rescoring.discard_candidate(competition=waiting)
     assert signed_in(ada).get(GRADES).status_code == 302
 
 
@@ -175,7 +179,7 @@ def test_private_scores_stay_closed_until_the_reveal(waiting: Competition, ada: 
     signed_in(ada).post(CANDIDATE, {"action": "apply"})
     assert "Private score" not in text_of(signed_in(bo).get(PAGE))
     close(waiting)
-    hosting.reveal(competition=waiting)
+    boards.reveal(competition=waiting)
     text = text_of(signed_in(bo).get(PAGE))
     assert "Private score" in text
     assert "1.00000 → then 1.00000" in text
@@ -186,11 +190,11 @@ def test_a_large_class_comes_in_pages_and_few_queries(pets: Competition, ada: Us
         enter(pets, user := person(f"p{number}"))
         hand_in(pets, user, answers(public=number))
     correct(pets, ada)
-    from leaderboard.web.hosts import truths
+    from leaderboard.competitions.views import ground_truths
 
     client = signed_in(ada)
     with pytest.MonkeyPatch.context() as patch, CaptureQueriesContext(connection) as queries:
-        patch.setattr(truths, "MOVES_PER_PAGE", 2)
+        patch.setattr(ground_truths, "MOVES_PER_PAGE", 2)
         first, second = (text_of(client.get(f"{CANDIDATE}?page={page}")) for page in (1, 2))
     assert len(queries) <= 2 * 16
     assert "Page 1 of 2" in first

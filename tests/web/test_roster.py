@@ -14,9 +14,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import hosting, joining
-from leaderboard.models import AuditEntry, Competition, Deed, Membership, RosterEntry, RosterList, User, sections_of
-from leaderboard.models.roster import slip_digest
+from leaderboard.accounts.models import User
+from leaderboard.classroom import identifying, joining, joining_refusals, roster
+from leaderboard.classroom.models import RosterEntry, RosterList
+from leaderboard.classroom.models.roster import sections_of, slip_digest
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.competitions.models import Competition, Membership
+from leaderboard.competitions.services import competitions
 from tests.conftest import enter, make_competition, person
 
 LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,cy@example.org,8,Lab 2\n"
@@ -127,8 +132,8 @@ def test_a_wrong_list_is_taken_back_but_for_who_has_joined_with_it(
 def test_nobody_takes_back_a_list_of_another_competition(hers: Client, pets: Competition, dee: User) -> None:
     read(hers)
     elsewhere = make_competition(dee, slug="elsewhere")
-    with pytest.raises(hosting.CannotHost):
-        hosting.take_back_roster(competition=elsewhere, number=RosterList.objects.get().pk, user=dee)
+    with pytest.raises(competitions.CannotHost):
+        roster.take_back_roster(competition=elsewhere, number=RosterList.objects.get().pk, user=dee)
     assert RosterEntry.objects.count() == 2
 
 
@@ -156,7 +161,7 @@ def test_a_slip_lets_exactly_one_person_in_once(hers: Client, pets: Competition,
     bo_entry = RosterEntry.objects.get(student_id="7")
     (code,) = slips_of(hers, entry=bo_entry.pk)
     assert code.replace("-", "") not in str(RosterEntry.objects.values())
-    hosting.change(competition=pets, admission="roster")
+    competitions.change(competition=pets, admission="roster")
     client = signed_in(dee)
     assert client.get(f"/join/{code}/")["Location"] == f"/slip/{code}/"
     assert "This link is for Bo Berg." in text_of(client.get(f"/slip/{code}/"))
@@ -216,7 +221,7 @@ def test_a_slip_is_a_way_to_an_account(hers: Client, pets: Competition, client: 
 
 def test_only_the_roster_may_join_where_ada_says_so(pets: Competition, ada: User, bo: User, dee: User) -> None:
     read(signed_in(ada))
-    hosting.change(competition=pets, admission="roster")
+    competitions.change(competition=pets, admission="roster")
     refused = signed_in(bo).post(f"/join/{pets.join_code}/", {"accepted": "on"})
     assert "you have not confirmed an e-mail address" in text_of(refused)
     confirm(dee)
@@ -225,7 +230,7 @@ def test_only_the_roster_may_join_where_ada_says_so(pets: Competition, ada: User
     assert signed_in(bo).post(f"/join/{pets.join_code}/", {"accepted": "on"}).status_code == 303
     assert RosterEntry.objects.get(user=bo).state == "joined"
     team = Membership.objects.get(user=bo).team
-    with pytest.raises(joining.CannotJoin, match="not on the roster"):
+    with pytest.raises(joining_refusals.CannotJoin, match="not on the roster"):
         joining.by_invitation(user=dee, invitation=team.invitation)
 
 
@@ -245,7 +250,7 @@ def test_who_is_refused_reads_why_and_where_to_go(
     hers: Client, pets: Competition, bo: User, settings: LazySettings
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    hosting.change(competition=pets, contact="ada@uni.example")
+    competitions.change(competition=pets, contact="ada@uni.example")
     hers.post("/host/pets/people/admission/", {"admission": "addresses", "allowed_addresses": "@uni.example"})
     confirm(bo)
     page = signed_in(bo).get(f"/join/{pets.join_code}/").content.decode()
@@ -288,11 +293,11 @@ def test_the_slip_of_whom_a_list_found_works_no_more_not_even_once_they_are_part
     enter(pets, bo)
     read(hers)
     entry = RosterEntry.objects.get(student_id="7")
-    [(_, code)] = hosting.make_slips(competition=pets, entries=[entry.pk], user=None)
+    [(_, code)] = roster.make_slips(competition=pets, entries=[entry.pk], user=None)
     confirm(bo)
     read(hers)
-    assert hosting.part(competition=pets, entries=[entry.pk], user=None) == 1
-    with pytest.raises(joining.CannotJoin, match="does not work any more"):
+    assert identifying.part(competition=pets, entries=[entry.pk], user=None) == 1
+    with pytest.raises(joining_refusals.CannotJoin, match="does not work any more"):
         joining.by_slip(user=dee, digest=slip_digest(code))
 
 
@@ -303,7 +308,7 @@ def test_an_assistant_sees_people_and_changes_nothing(hers: Client, pets: Compet
     assert "Bo Berg" in text_of(client.get("/host/pets/people/"))
     for page in (ROSTER, "/host/pets/people/slips/", "/host/pets/people/left/", "/host/pets/people/roles/"):
         assert client.post(page, {"action": "take"}).status_code == 403, page
-    with pytest.raises(joining.CannotJoin, match="You assist"):
+    with pytest.raises(joining_refusals.CannotJoin, match="You assist"):
         joining.enter(user=dee, competition=pets)
 
 

@@ -9,8 +9,11 @@ import pytest
 from django.test import Client
 from django.utils.html import strip_tags
 
-from leaderboard import hosting, scoring
-from leaderboard.models import ApiToken, Competition, Score, Split, Submission, User
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.competitions.models import Competition, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, competitions
 from tests.conftest import close, enter, hand_in, make_competition
 
 TRUTH = "id,y,Usage\n" + "".join(f"{i},{(i * 7) % 10 / 10},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 41))
@@ -30,7 +33,7 @@ def tides(ada: User, bo: User) -> Competition:
 
 
 def mode(competition: Competition, name: str, step: float | None = None) -> None:
-    hosting.change(competition=competition, board_mode=name, board_step=step)
+    competitions.change(competition=competition, board_mode=name, board_step=step)
     competition.refresh_from_db()
 
 
@@ -113,7 +116,7 @@ def test_a_hidden_board_shows_none_before_the_end_and_all_after(tides: Competiti
     assert api_of(bo, mine)["one"]["secondary"] == []
     assert api_of(bo, mine)["board"]["items"][0]["secondary"] == []
     close(tides)
-    hosting.reveal(competition=tides)
+    boards.reveal(competition=tides)
     for value in values(mine, Split.PRIVATE):
         assert repr(value) in said(client, f"/c/tides/submissions/{mine.pk}/")
         assert repr(value) in said(client, "/c/tides/leaderboard/?board=private")
@@ -200,8 +203,8 @@ def test_a_competition_without_them_looks_as_before(ada: User, bo: User, client:
 
 
 def test_baselines_show_theirs_too(tides: Competition, ada: User, client: Client, bo: User) -> None:
-    baseline = hosting.add_baseline(competition=tides, user=ada, name="Guess", file_name="b.csv", chunks=[a_file(0.2)])
-    scoring.score(baseline.pk)
+    baseline = boards.add_baseline(competition=tides, user=ada, name="Guess", file_name="b.csv", chunks=[a_file(0.2)])
+    score.score(baseline.pk)
     client.force_login(bo)
     board = said(client, PAGES[0])
     assert all(f'title="{value!r}"' in board for value in values(baseline, Split.PUBLIC))

@@ -9,9 +9,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard import hosting
-from leaderboard.models import Competition, GroundTruth, TruthDraft, User
-from leaderboard.web.hosts.secondary_form import line_of
+from leaderboard.accounts.models import User
+from leaderboard.competitions.forms.secondary_metrics import line_of
+from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
+from leaderboard.competitions.services import publishing
 from tests.conftest import make_competition
 
 TRUTH = "id,y,w,Usage\n" + "".join(
@@ -119,13 +120,14 @@ def test_olga_does_the_same_in_the_admin(client: Client, tides: Competition, olg
 
     def send(secondary: str) -> Any:
         file = SimpleUploadedFile("truth.csv", TRUTH.encode())
-        return client.post("/admin/leaderboard/truthdraft/add/", {**form, "file": file, "secondary": secondary})
+        return client.post("/admin/competitions/truthdraft/add/", {**form, "file": file, "secondary": secondary})
 
     assert "No metric is called" in send('[{"key": "nothing"}]').content.decode()
     assert "Write a JSON list" in send('{"a": 1}').content.decode()
     asked = [{"key": "weighted_mae", "params": {"weight": "w"}}]
     assert send(json.dumps(asked)).status_code == 302
     assert TruthDraft.objects.get().secondary == asked
-    hosting.publish(competition=tides, user=olga)
+    publishing.publish(competition=tides, user=olga)
     ruler = GroundTruth.objects.get(number=2)
-    assert "Weighted MAE, weight w" in client.get(f"/admin/leaderboard/groundtruth/{ruler.pk}/change/").content.decode()
+    page = client.get(f"/admin/competitions/groundtruth/{ruler.pk}/change/").content.decode()
+    assert "Weighted MAE, weight w" in page

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.models import SetupLink, User
+from leaderboard.accounts.models import SetupLink, User
 
 OLGA = {"username": "olga", "email": "olga@example.org", "password": "a long enough phrase"}
 
@@ -16,7 +16,9 @@ OLGA = {"username": "olga", "email": "olga@example.org", "password": "a long eno
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     found: list[Any] = []
-    monkeypatch.setattr("leaderboard.web.visitors.site.subprocess.Popen", lambda command, **_: found.append(command))
+    monkeypatch.setattr(
+        "leaderboard.operations.views.site.subprocess.Popen", lambda command, **_: found.append(command)
+    )
     return found
 
 

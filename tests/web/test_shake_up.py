@@ -11,9 +11,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard import hosting, ranking
-from leaderboard.models import Competition, Split, Submission, Uncertainty, User
-from leaderboard.ranking.shake_up import _reason
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, Submission, Uncertainty
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards as boards_module
+from leaderboard.competitions.ranking import shake_up
+from leaderboard.competitions.ranking.shake_up import _reason
+from leaderboard.competitions.services import boards, competitions, pausing
+from leaderboard.insights import report
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.web.test_host import signed_in, text_of
 
@@ -35,20 +40,22 @@ def test_the_shake_up_and_the_report_count_files_as_the_board_does(
     ended: Competition, ada: User, bo: User, cy: User
 ) -> None:
     """Bo's second file is hidden and Cy's came late: neither could have been chosen for its public score."""
-    ended = hosting.change(competition=ended, user=ada, closes_at=timezone.now() + timedelta(hours=1), allows_late=True)
-    hosting.hide_submission(submission=hand_in(ended, bo, answers(public=2)), user=ada, reason="Made by hand")
+    ended = competitions.change(
+        competition=ended, user=ada, closes_at=timezone.now() + timedelta(hours=1), allows_late=True
+    )
+    pausing.hide_submission(submission=hand_in(ended, bo, answers(public=2)), user=ada, reason="Made by hand")
     hand_in(ended, bo, b"nonsense")
     close(ended)
     assert hand_in(ended, cy, answers()).is_late
-    hosting.reveal(competition=ended)
-    board = ranking.board(ended, Split.PRIVATE, page=1, at=timezone.now())
-    found = ranking.shake_up(ended)
+    boards.reveal(competition=ended)
+    board = boards_module.board(ended, Split.PRIVATE, page=1, at=timezone.now())
+    found = shake_up.shake_up(ended)
     assert found is not None
     assert board is not None
     on_the_board = {row.team_id: row.attempts for row in board.rows}
     assert {one.team_id: one.files for one in found.teams} == on_the_board
     assert set(on_the_board.values()) == {1}
-    assert {one.name: (one.files, one.scored, one.invalid) for one in hosting.class_report(ended).teams} == {
+    assert {one.name: (one.files, one.scored, one.invalid) for one in report.class_report(ended).teams} == {
         "bo": (3, 1, 1),
         "cy": (2, 1, 0),
     }
@@ -61,7 +68,7 @@ def test_before_the_reveal_the_page_leads_to_the_board(ended: Competition, ada: 
 
 
 def test_after_the_reveal_a_stranger_reads_who_rose_and_who_fell(client: Client, ended: Competition) -> None:
-    hosting.reveal(competition=ended)
+    boards.reveal(competition=ended)
     text = text_of(client.get(PAGE))
     assert "Rose most bo ▲1 up 1 rank Rank 2 → 1, 1 file;" in text
     assert "Fell most cy ▼1 down 1 rank Rank 1 → 2, 1 file;" in text
@@ -74,8 +81,8 @@ def test_after_the_reveal_a_stranger_reads_who_rose_and_who_fell(client: Client,
 def test_with_pseudonyms_ada_reads_whose_they_are_and_nobody_else_does(
     client: Client, ended: Competition, ada: User, cy: User
 ) -> None:
-    hosting.reveal(competition=ended)
-    hosting.change(competition=ended, uses_pseudonyms=True)
+    boards.reveal(competition=ended)
+    competitions.change(competition=ended, uses_pseudonyms=True)
     shown = ended.teams.get(name="bo").pseudonym
     assert f"Rose most {shown} bo ▲1" in text_of(signed_in(ada).get(PAGE))
     for reader in (client, signed_in(cy)):
@@ -84,7 +91,7 @@ def test_with_pseudonyms_ada_reads_whose_they_are_and_nobody_else_does(
 
 
 def test_bo_finds_himself(ended: Competition, bo: User) -> None:
-    hosting.reveal(competition=ended)
+    boards.reveal(competition=ended)
     page = signed_in(bo).get(PAGE).content.decode()
     assert '<tr class="mine">' in page
     assert '<line class="up mine"' in page
@@ -93,7 +100,7 @@ def test_bo_finds_himself(ended: Competition, bo: User) -> None:
 def test_the_board_and_the_overview_lead_there_after_the_reveal_alone(client: Client, ended: Competition) -> None:
     for path in ("/c/pets/", "/c/pets/leaderboard/"):
         assert PAGE not in client.get(path).content.decode()
-    hosting.reveal(competition=ended)
+    boards.reveal(competition=ended)
     for path in ("/c/pets/", "/c/pets/leaderboard/"):
         assert PAGE in client.get(path).content.decode()
 
@@ -101,13 +108,13 @@ def test_the_board_and_the_overview_lead_there_after_the_reveal_alone(client: Cl
 def test_nobody_on_the_boards_is_no_shake_up(client: Client, ada: User) -> None:
     pets = make_competition(ada, is_listed=True)
     close(pets)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     assert client.get(PAGE).status_code == 302
 
 
 def test_an_order_that_stays_is_said(client: Client, ended: Competition) -> None:
     Submission.objects.filter(user__username="cy").delete()
-    hosting.reveal(competition=ended)
+    boards.reveal(competition=ended)
     assert "Nobody changed rank" in text_of(client.get(PAGE))
 
 
@@ -117,7 +124,7 @@ def test_a_large_class_costs_no_more_queries(client: Client, ada: User) -> None:
         enter(pets, user := person(f"p{number}"))
         hand_in(pets, user, answers(public=number % 5, private=number % 4))
     close(pets)
-    hosting.reveal(competition=pets)
+    boards.reveal(competition=pets)
     with CaptureQueriesContext(connection) as queries:
         page = client.get(PAGE).content.decode()
     assert len(queries) <= 12
@@ -142,8 +149,8 @@ def test_what_a_fall_is_put_down_to(beyond: float, noise: float | None, has_many
 def test_both_splits_doubts_make_the_noise(ended: Competition) -> None:
     Uncertainty.objects.filter(score__split="public").update(standard_error=0.03)
     Uncertainty.objects.filter(score__split="private").update(standard_error=0.04)
-    hosting.reveal(competition=ended)
-    found = ranking.shake_up(ended)
+    boards.reveal(competition=ended)
+    found = shake_up.shake_up(ended)
     assert found is not None
     assert [team.noise for team in found.teams] == pytest.approx([0.05, 0.05])
     assert [team.beyond for team in found.teams] == pytest.approx([-0.25, 0.25])
@@ -162,14 +169,14 @@ def test_hindsight_says_what_bo_should_have_picked(
     hand_in(pets, cy, answers(public=0, private=1))
     assert pets.ground_truth
     pets.ground_truth.competition = pets
-    assert ranking.hindsight(team, pets.ground_truth) is None
+    assert shake_up.hindsight(team, pets.ground_truth) is None
     close(pets)
-    hosting.reveal(competition=pets)
-    found = ranking.hindsight(team, pets.ground_truth)
+    boards.reveal(competition=pets)
+    found = shake_up.hindsight(team, pets.ground_truth)
     assert found is not None
     assert (found.best.submission_id, found.best.value, found.rank) == (better.pk, 1.0, 1)
     assert found.decided.value == 0.5
     assert not found.picked_the_best
-    other = ranking.hindsight(cy.memberships.get().team, pets.ground_truth)
+    other = shake_up.hindsight(cy.memberships.get().team, pets.ground_truth)
     assert other is not None
     assert other.picked_the_best

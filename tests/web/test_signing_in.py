@@ -6,7 +6,8 @@ import pytest
 from django.contrib.auth.hashers import make_password
 from django.test import Client
 
-from leaderboard.models import Competition, User
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
 
 
 def sign_in(name: str, password: str, address: str = "10.0.0.1") -> int:
@@ -50,5 +51,5 @@ def test_nobody_gets_another_address_by_saying_so(bo: User, monkeypatch: pytest.
         given = {"login": "bo", "password": "wrong"}
         Client(REMOTE_ADDR="10.0.0.1", HTTP_X_FORWARDED_FOR=f"10.9.9.{number}").post("/accounts/login/", given)
     # All five count for one address, so its next try would wait, and there is no room to wait.
-    monkeypatch.setattr("leaderboard.web.slow_lane.MOST_WAITING", 0)
+    monkeypatch.setattr("leaderboard.accounts.slow_sign_in.MOST_WAITING", 0)
     assert sign_in("bo", "correct horse") != 302

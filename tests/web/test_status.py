@@ -16,21 +16,26 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import claims, submitting, tasks, watching
-from leaderboard.management import children
-from leaderboard.models import Competition, Submission, User, Worker
+from leaderboard.accounts.models import User
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.scoring import queue
+from leaderboard.competitions.services import submitting
+from leaderboard.operations import health
+from leaderboard.operations.models import Worker
+from leaderboard.operations.supervisor import children
 from tests.conftest import answers, enter, hand_in
 
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody remembers the health of the test before; the broker answers."""
-    watching._last.clear()
-    monkeypatch.setattr(watching, "queue_length", lambda: 3)
+    health._last.clear()
+    monkeypatch.setattr(health, "queue_length", lambda: 3)
 
 
 def status_page(client: Client, olga: User) -> str:
-    watching._last.clear()
+    health._last.clear()
     client.force_login(olga)
     response = client.get("/status/")
     assert response.status_code == 200
@@ -38,7 +43,7 @@ def status_page(client: Client, olga: User) -> str:
 
 
 def deep(client: Client) -> tuple[int, dict[str, Any]]:
-    watching._last.clear()
+    health._last.clear()
     response = client.get("/healthz/deep")
     return response.status_code, json.loads(response.content)
 
@@ -60,7 +65,7 @@ def test_olga_sees_waiting_files_workers_fates_and_versions(
     hand_in(pets, bo, answers())
     hand_in(pets, bo, b"id,label\n1,cat\n")
     held = waiting(pets, bo, seconds=90)
-    assert claims.take(held.pk)
+    assert queue.take(held.pk)
     tasks.watch()
     page = status_page(client, olga)
     text = " ".join(page.split())
@@ -80,7 +85,7 @@ def test_olga_reads_why_a_file_failed_and_where_it_is(client: Client, olga: User
     enter(pets, bo)
     failed = waiting(pets, bo, seconds=5)
     Submission.objects.filter(pk=failed.pk).update(tries=5, deaths=2, told_to_host="ZeroDivisionError")
-    claims.give_up_the_spent()
+    queue.give_up_the_spent()
     page = status_page(client, olga)
     assert "Scoring failed through no fault of your file" in page
     assert "ZeroDivisionError" in page
@@ -103,7 +108,7 @@ def test_olga_reads_what_the_last_check_found(client: Client, olga: User, pets: 
 
 
 def test_olga_reads_what_is_away(client: Client, olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "queue_length", lambda: None)
+    monkeypatch.setattr(health, "queue_length", lambda: None)
     text = status_page(client, olga)
     assert "This site is not able to score now" in text
     assert "The broker does not answer." in text
@@ -123,7 +128,7 @@ def test_hosts_and_students_do_not_see_it(client: Client, ada: User, bo: User) -
 
 
 def test_with_a_worker_at_work_the_site_is_able(client: Client, db: None) -> None:
-    watching.report_worker()
+    health.report_worker()
     status, answer = deep(client)
     assert status == 200
     assert answer["able"]
@@ -134,7 +139,7 @@ def test_with_a_worker_at_work_the_site_is_able(client: Client, db: None) -> Non
 
 def test_without_a_worker_it_is_not(client: Client, db: None) -> None:
     assert deep(client)[0] == 503
-    watching.report_worker()
+    health.report_worker()
     Worker.objects.update(seen_at=timezone.now() - timedelta(seconds=31))
     status, answer = deep(client)
     assert (status, answer["able"]) == (503, False)
@@ -144,8 +149,8 @@ def test_without_a_worker_it_is_not(client: Client, db: None) -> None:
 def test_a_broker_a_store_or_a_database_that_is_away_is_named(
     client: Client, db: None, monkeypatch: pytest.MonkeyPatch, settings: LazySettings
 ) -> None:
-    watching.report_worker()
-    monkeypatch.setattr(watching, "queue_length", lambda: None)
+    health.report_worker()
+    monkeypatch.setattr(health, "queue_length", lambda: None)
     assert deep(client)[1]["broker"] is False
     settings.FILES_DIR = "/proc/nowhere"
     assert deep(client)[1]["storage"] is False
@@ -153,14 +158,14 @@ def test_a_broker_a_store_or_a_database_that_is_away_is_named(
     def locked() -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(watching, "_write_to_the_database", locked)
+    monkeypatch.setattr(health, "_write_to_the_database", locked)
     status, answer = deep(client)
     assert (status, answer["database"]) == (503, False)
 
 
 def test_a_file_that_waits_for_two_minutes_is_one_too_many(client: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    watching.report_worker()
+    health.report_worker()
     waiting(pets, bo, seconds=119)
     assert deep(client)[0] == 200
     waiting(pets, bo, seconds=130)
@@ -175,8 +180,8 @@ def test_the_probe_leaves_nothing_behind(client: Client, db: None, settings: Laz
 
 def test_many_questions_cost_one_look(client: Client, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
-    look = watching._look
-    monkeypatch.setattr(watching, "_look", lambda read: looks.append(1) or look(read))  # type: ignore[func-returns-value]
+    look = health._look
+    monkeypatch.setattr(health, "_look", lambda read: looks.append(1) or look(read))  # type: ignore[func-returns-value]
     for _ in range(5):
         client.get("/healthz/deep")
     assert len(looks) == 1
@@ -191,12 +196,12 @@ def test_workers_idle_while_files_wait_for_a_minute(client: Client, pets: Compet
     assert deep(client)[1]["idle"] is False
     Submission.objects.update(received_at=timezone.now() - timedelta(seconds=61))
     assert deep(client)[1]["idle"] is True
-    assert watching.alarm()
+    assert health.alarm()
     Submission.objects.filter(pk=submission.pk).update(
         claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20)
     )
     assert deep(client)[1]["idle"] is False
-    assert not watching.alarm()
+    assert not health.alarm()
 
 
 @pytest.mark.parametrize(
@@ -232,14 +237,14 @@ def test_a_worker_sweeps_where_the_beat_does_not(pets: Competition, bo: User, mo
 
 
 def test_a_sweep_from_before_the_clock_was_set_back_is_none(db: None) -> None:
-    watching.report_worker(swept=True)
-    assert watching.was_swept_lately()
+    health.report_worker(swept=True)
+    assert health.was_swept_lately()
     Worker.objects.update(swept_at=timezone.now() + timedelta(hours=1))
-    assert not watching.was_swept_lately()
+    assert not health.was_swept_lately()
 
 
 def test_workers_that_were_silent_for_an_hour_are_forgotten(db: None) -> None:
     Worker.objects.create(host="old", process=1, version="1", seen_at=timezone.now() - timedelta(hours=2))
-    watching.report_worker()
+    health.report_worker()
     assert [worker.host for worker in Worker.objects.all()] != ["old"]
     assert Worker.objects.count() == 1

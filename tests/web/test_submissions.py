@@ -11,9 +11,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting, ranking
-from leaderboard.models import Competition, Score, Submission, User
-from leaderboard.web.students._chart import score_chart
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, Score, Submission
+from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.services import competitions
+from leaderboard.competitions.views.team_chart import score_chart
 from tests.conftest import answers, close, enter, hand_in
 from tests.web.test_join import signed_in
 
@@ -94,7 +96,7 @@ def test_private_scores_appear_with_the_reveal_and_not_before(pets: Competition,
         assert repr(private) not in page_of(client, url)
     close(pets)
     assert f"{private:.5f}" not in page_of(client, LIST)
-    assert ranking.reveal(pets, timezone.now() - timedelta(milliseconds=1))
+    assert revealing.reveal(pets, timezone.now() - timedelta(milliseconds=1))
     assert f"{private:.5f}" in page_of(client, LIST)
     assert repr(private) in page_of(client, f"{LIST}{submission.pk}/")
 
@@ -178,7 +180,7 @@ def test_after_the_reveal_bo_reads_what_would_have_been_better(pets: Competition
     client.post("/c/pets/finals/", {"final": [str(picked.pk)]})
     close(pets)
     assert words not in page_of(client, LIST)
-    ranking.reveal(pets, timezone.now() - timedelta(milliseconds=1))
+    revealing.reveal(pets, timezone.now() - timedelta(milliseconds=1))
     page = " ".join(page_of(client, LIST).split())
     assert words in page
     assert "better.csv</a> with" in page
@@ -217,9 +219,9 @@ def test_who_picks_a_worse_file_reads_which_one_is_forgotten(pets: Competition, 
     assert "picked 2 of at most 2. The best of them on the private rows decides" in page
     assert words not in page
     client.post("/c/pets/finals/", {"final": [str(worse.pk)]})
-    hosting.change(competition=pets, board_mode="hidden")
+    competitions.change(competition=pets, board_mode="hidden")
     assert words not in page_of(client, LIST), "which file is the best is what a hidden board hides"
-    hosting.change(competition=pets, board_mode="steady", board_step=0.1)
+    competitions.change(competition=pets, board_mode="steady", board_step=0.1)
     assert f"Your best public score, 1 {words}." in " ".join(page_of(client, LIST).split()), "as the steady board says"
 
 

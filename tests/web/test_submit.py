@@ -17,9 +17,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import child, claims, joining, ranking, scoring, submitting
-from leaderboard.models import ApiToken, Competition, Membership, Submission, User
-from leaderboard.submitting import _checking
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.classroom import joining
+from leaderboard.competitions.models import Competition, Membership, Submission
+from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.scoring import queue, score
+from leaderboard.competitions.services import checking, submitting
+from leaderboard.scorer import jobs_for_pages
 from tests.conftest import answers, close, enter, hand_in, make_competition, with_clock
 from tests.web.test_join import signed_in
 
@@ -107,9 +111,9 @@ def test_check_only_knows_a_file_seen_before(as_bo: Client, pets: Competition, b
 
 def test_a_check_that_breaks_is_not_the_students_fault(as_bo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(job: str, **arguments: Any) -> dict[str, Any]:
-        raise child.ChildFailed("secret detail")
+        raise jobs_for_pages.ChildFailed("secret detail")
 
-    monkeypatch.setattr(child, "run", broken)
+    monkeypatch.setattr(jobs_for_pages, "run", broken)
     response = send(as_bo, check_only="on")
     assert response.status_code == 503
     assert "secret detail" not in response.content.decode()
@@ -126,11 +130,11 @@ def test_the_problems_of_a_check_can_be_taken_along(as_bo: Client) -> None:
 
 
 def test_too_many_checks_at_once_are_asked_to_wait(as_bo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_checking, "_checking", {-number for number in range(1, _checking.CHECKS_AT_ONCE + 1)})
+    monkeypatch.setattr(checking, "_checking", {-number for number in range(1, checking.CHECKS_AT_ONCE + 1)})
     response = send(as_bo, check_only="on")
     assert response.status_code == 503
     assert "Many files are being checked at this moment" in response.content.decode()
-    _checking._checking.pop()
+    checking._checking.pop()
     assert send(as_bo, check_only="on").status_code == 200
     assert send(as_bo, check_only="on").status_code == 200, "a place is given back"
 
@@ -156,10 +160,10 @@ def test_nobody_has_several_files_checked_at_once(
     _, token = ApiToken.issue(bo, "loop")
     by_program = {"Authorization": f"Bearer {token}"}
     path = f"/api/v1/competitions/{pets.slug}/check"
-    look, met = child.run, []
+    look, met = jobs_for_pages.run, []
 
     def meanwhile(job: str, **arguments: Any) -> dict[str, Any]:
-        monkeypatch.setattr(child, "run", look)
+        monkeypatch.setattr(jobs_for_pages, "run", look)
         met.append(send(as_bo, check_only="on").status_code)
         met.append(
             Client().post(path, {"file": SimpleUploadedFile("a.csv", answers())}, headers=by_program).status_code
@@ -167,7 +171,7 @@ def test_nobody_has_several_files_checked_at_once(
         met.append(submitting.check_only(competition=pets, user=cy, chunks=[answers()]))
         return look(job, **arguments)
 
-    monkeypatch.setattr(child, "run", meanwhile)
+    monkeypatch.setattr(jobs_for_pages, "run", meanwhile)
     assert send(as_bo, check_only="on").status_code == 200
     assert met == [429, 429, []]
 
@@ -175,7 +179,7 @@ def test_nobody_has_several_files_checked_at_once(
 def test_programs_have_as_many_checks_as_the_page(
     as_bo: Client, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_checking, "CHECKS_PER_TEN_MINUTES", 1)
+    monkeypatch.setattr(checking, "CHECKS_PER_TEN_MINUTES", 1)
     _, token = ApiToken.issue(bo, "loop")
     assert send(as_bo, check_only="on").status_code == 200
     answer = Client().post(
@@ -187,7 +191,7 @@ def test_programs_have_as_many_checks_as_the_page(
 
 
 def test_checks_have_a_generous_limit(as_bo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_checking, "CHECKS_PER_TEN_MINUTES", 1)
+    monkeypatch.setattr(checking, "CHECKS_PER_TEN_MINUTES", 1)
     assert send(as_bo, check_only="on").status_code == 200
     assert send(as_bo, check_only="on").status_code == 429
 
@@ -276,7 +280,7 @@ def test_after_the_reveal_the_card_beside_calls_the_public_rank_public(
     close(pets)
     page = as_bo.get(SUBMIT).content.decode()
     assert (">Today</h2>" in page, ">Your team</h2>" in page, "Public rank" in page) == (False, True, False)
-    ranking.reveal(pets, timezone.now() - timedelta(milliseconds=1))
+    revealing.reveal(pets, timezone.now() - timedelta(milliseconds=1))
     assert "Public rank" in as_bo.get(SUBMIT).content.decode()
 
 
@@ -421,7 +425,7 @@ def test_a_poll_gets_the_end_once_and_stops(as_bo: Client, pets: Competition, bo
     assert first.status_code == 200
     seen = first.context["progress"].seen
     assert progress_of(as_bo, submission, seen=seen).status_code == 204
-    scoring.score(submission.pk)
+    score.score(submission.pk)
     last = progress_of(as_bo, submission, seen=seen)
     assert last.status_code == 286
     assert "hx-get" not in last.content.decode()
@@ -486,7 +490,7 @@ def test_a_file_in_a_workers_hands_is_at_the_third_step(as_bo: Client, pets: Com
 
 def test_our_own_failure_is_told_as_ours(as_bo: Client, pets: Competition, bo: User) -> None:
     submission = waiting(pets, bo)
-    Submission.objects.update(status="failed", finished_at=timezone.now(), failure=claims.OUR_FAULT)
+    Submission.objects.update(status="failed", finished_at=timezone.now(), failure=queue.OUR_FAULT)
     assert "through no fault of your file" in progress_of(as_bo, submission).content.decode()
 
 

@@ -6,8 +6,11 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from leaderboard import hosting, joining, merging
-from leaderboard.models import Competition, Membership, Notice, Team, User
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions, joining, team_merges
+from leaderboard.competitions.models import Competition, Membership, Team
+from leaderboard.competitions.services import competitions
+from leaderboard.notifications.models import Notice
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
 
@@ -166,7 +169,7 @@ def test_bo_reads_what_others_call_the_team_and_who_reads_its_name(pets: Competi
     enter(pets, bo)
     client = signed_in(bo)
     assert "Everybody sees it on the leaderboard" in client.get(TEAM).content.decode()
-    hosting.change(competition=pets, user=ada, uses_pseudonyms=True)
+    competitions.change(competition=pets, user=ada, uses_pseudonyms=True)
     pseudonym = Team.objects.get().pseudonym
     page = client.get(TEAM).content.decode()
     assert f"Other teams see “<strong>{pseudonym}</strong>”" in page
@@ -206,7 +209,7 @@ def test_a_disqualified_team_is_offered_nothing_that_would_be_refused_and_reads_
     client = signed_in(bo)
     assert all(word in client.get(TEAM).content.decode() for word in (*offered, submit))
     assert submit in client.get("/c/pets/").content.decode()
-    hosting.disqualify(team=team, user=ada, reason="Copied.")
+    extensions.disqualify(team=team, user=ada, reason="Copied.")
     page = client.get(TEAM).content.decode()
     assert [word for word in (*offered, submit, team.invitation) if word in page] == []
     assert page.count("nobody joins or leaves it, and it becomes part of no other.") == 1
@@ -214,7 +217,7 @@ def test_a_disqualified_team_is_offered_nothing_that_would_be_refused_and_reads_
     assert "Everybody sees it on the leaderboard" not in page
     assert "attempts a day" not in page
     assert submit not in client.get("/c/pets/").content.decode()
-    hosting.readmit(team=team, user=ada)
+    extensions.readmit(team=team, user=ada)
     assert all(word in client.get(TEAM).content.decode() for word in (*offered, submit))
 
 
@@ -222,14 +225,14 @@ def test_an_offer_of_a_disqualified_team_waits_unseen_until_it_competes_again(
     pets: Competition, ada: User, bo: User, cy: User
 ) -> None:
     mine, other = enter(pets, bo), enter(pets, cy).team
-    merging.offer(membership=mine, invitation=other.invitation)
+    team_merges.offer(membership=mine, invitation=other.invitation)
     pages = [signed_in(cy), signed_in(bo)]
     words = ("Accept: become one team", "Withdraw")
     assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [True, True]
     for out in (mine.team, other):
-        hosting.disqualify(team=out, user=ada, reason="Copied.")
+        extensions.disqualify(team=out, user=ada, reason="Copied.")
         assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [False] * 2
-        hosting.readmit(team=out, user=ada)
+        extensions.readmit(team=out, user=ada)
     assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [True, True]
 
 

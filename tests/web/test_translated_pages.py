@@ -8,9 +8,9 @@ import pytest
 
 from bench import term
 from bench.pages import Readers
-from leaderboard import hosting
-from leaderboard.models import User
-from leaderboard.web.languages import ENGLISH_ALONE
+from leaderboard.accounts.models import User
+from leaderboard.common.languages import ENGLISH_ALONE
+from leaderboard.notifications import announcements
 from tests.attacks.scene import make_scene
 from tests.conftest import person
 from tests.web.languages import CODE, second_language
@@ -36,7 +36,7 @@ def outside_brackets(page: str) -> list[str]:
 def test_every_page_is_translated(ada: User, bo: User, cy: User, dee: User) -> None:
     person("olga", is_superuser=True, is_staff=True)
     scene = make_scene(ada, bo, cy, dee)
-    hosting.announce(competition=scene.competition, user=ada, title="Own words", text="More of them")
+    announcements.announce(competition=scene.competition, user=ada, title="Own words", text="More of them")
     pages = term.pages(term.Term({}, {"live": scene.competition}, {"live": term.arguments(scene.competition, "bo")}))
     clients, read, left = Readers(), 0, []
     with second_language():

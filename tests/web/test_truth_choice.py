@@ -11,9 +11,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import hosting
-from leaderboard.models import Competition, TruthDraft, User
-from leaderboard.storage import path_of
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, TruthDraft
+from leaderboard.competitions.services import competitions, data_files
 from tests.conftest import make_competition
 from tests.metrics.answer_files import split_table, table
 from tests.web.test_host import signed_in, text_of
@@ -28,7 +29,7 @@ PATIENTS = table("id,patient,y", lambda i, dice: f"p{i // 4},{dice.choice('01')}
 def draft(ada: User) -> Competition:
     """Ada's competition before its answers."""
     now = timezone.now()
-    return hosting.create(
+    return competitions.create(
         user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
     )
 
@@ -216,8 +217,8 @@ def test_ids_are_compared_with_the_files_that_students_have(draft: Competition, 
     ids = [line.split(",")[0] for line in YES_NO.decode().splitlines()[1:]]
     sample = "id,y\n" + "".join(f"{name},0.5\n" for name in ids[1:])
     test = "id,x\n" + "".join(f"{name},1\n" for name in [*ids[2:], "new"])
-    hosting.add_data_file(competition=draft, file_name="sample_submission.csv", chunks=[sample.encode()])
-    hosting.add_data_file(competition=draft, file_name="test.csv", chunks=[test.encode()])
+    data_files.add_data_file(competition=draft, file_name="sample_submission.csv", chunks=[sample.encode()])
+    data_files.add_data_file(competition=draft, file_name="test.csv", chunks=[test.encode()])
     client = signed_in(ada)
     look(client, YES_NO)
     page = data_of(client)
@@ -227,7 +228,7 @@ def test_ids_are_compared_with_the_files_that_students_have(draft: Competition, 
     assert publish(client)["Location"].endswith("#check")
     assert not draft.ground_truths.exists()
     good = "id,y\n" + "".join(f"{name},0.5\n" for name in ids)
-    hosting.add_data_file(competition=draft, file_name="sample_submission.csv", chunks=[good.encode()])
+    data_files.add_data_file(competition=draft, file_name="sample_submission.csv", chunks=[good.encode()])
     assert publish(client).status_code == 303
 
 

@@ -14,22 +14,27 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard import child, hosting, launching, scoring, tasks, telling
-from leaderboard.models import (
-    AuditEntry,
+from leaderboard.accounts.models import User
+from leaderboard.classroom import roles
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.storage import path_of
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import (
     Competition,
     DataFile,
     GroundTruth,
-    Notice,
     Submission,
     Team,
     TruthCheck,
     TruthDraft,
-    User,
     WalkThrough,
 )
-from leaderboard.ranking import boards
-from leaderboard.storage import path_of
+from leaderboard.competitions.ranking import boards as boards_module
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, competitions, copying, data_files, launching, truth_drafts
+from leaderboard.notifications import notices
+from leaderboard.notifications.models import Notice
+from leaderboard.scorer import jobs_for_pages
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
 from tests.web.languages import CODE, second_language
 from tests.web.test_host import signed_in, text_of, upload
@@ -47,7 +52,7 @@ def hers(ada: User) -> Client:
 @pytest.fixture
 def pond(ada: User) -> Competition:
     """A draft after its first step."""
-    return hosting.begin(user=ada, title="Pond life", slug="pond", overview="What swims there?")
+    return copying.begin(user=ada, title="Pond life", slug="pond", overview="What swims there?")
 
 
 def look(client: Client, text: str = ANSWERS, **fields: Any) -> Any:
@@ -71,7 +76,7 @@ def filled_in(page: str) -> dict[str, str]:
 def walk(client: Client, slug: str = "pond") -> Any:
     """Send the sample and let the worker measure it."""
     client.post(f"/host/{slug}/walk/")
-    scoring.walk(Competition.objects.get(slug=slug).ground_truth_id or 0)
+    score.walk(Competition.objects.get(slug=slug).ground_truth_id or 0)
     return client.get(f"/host/{slug}/walk/")
 
 
@@ -132,7 +137,7 @@ def test_a_step_is_done_when_ada_has_saved_it_and_not_because_something_is_propo
         hers.post(f"/host/pond/setup/{step}/", filled_in(hers.get(f"/host/pond/setup/{step}/").content.decode()))
     assert done(hers) == ["Basics", "Data and truth", "Metric", "Limits and dates", "People"]
     assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/launch/"
-    copy = hosting.clone(competition=Competition.objects.get(), user=User.objects.get(username="ada"), title="Lake")
+    copy = copying.clone(competition=Competition.objects.get(), user=User.objects.get(username="ada"), title="Lake")
     assert (copy.has_proposed_limits, copy.has_proposed_entry) == (True, True)
 
 
@@ -189,7 +194,7 @@ def test_a_step_takes_few_queries(hers: Client, pond: Competition, step: str) ->
 
 
 def test_the_way_goes_on_where_something_is_missing(hers: Client, ada: User) -> None:
-    hosting.begin(user=ada, title="Pond", slug="pond")
+    copying.begin(user=ada, title="Pond", slug="pond")
     assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/basics/"
     Competition.objects.update(overview="What?")
     assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/data/"
@@ -206,7 +211,7 @@ def test_the_way_goes_on_where_something_is_missing(hers: Client, ada: User) -> 
 def test_who_comes_from_the_checklist_is_led_back_to_it(hers: Client, pond: Competition, origin: str) -> None:
     now = timezone.now()
     past = {"opens_at": now - timedelta(days=2), "closes_at": now - timedelta(days=1)}
-    hosting.change(competition=pond, user=None, overview="", **past)
+    competitions.change(competition=pond, user=None, overview="", **past)
     checklist = reverse(origin, kwargs={"slug": "pond"})
     links = re.findall(r'<a href="([^"]+)">Do this', hers.get(checklist).content.decode())
     truth, basics, limits = links[:3]
@@ -361,9 +366,9 @@ def test_a_check_that_breaks_loses_nothing(hers: Client, pond: Competition, monk
     look(hers)
 
     def breaks(*_: object, **__: object) -> None:
-        raise child.ChildFailed("it died")
+        raise jobs_for_pages.ChildFailed("it died")
 
-    monkeypatch.setattr(child, "run", breaks)
+    monkeypatch.setattr(jobs_for_pages, "run", breaks)
     assert look(hers, seed="9").status_code == 503
     assert choose(hers, "error_rate").status_code == 503
     assert TruthDraft.objects.get().seed == 3
@@ -375,7 +380,7 @@ def test_answers_in_a_file_for_students_block_wherever_they_come_from(hers: Clie
     assert refused.status_code == 409
     assert "is the ground-truth file itself" in text_of(refused)
     assert not DataFile.objects.exists()
-    hosting.discard_draft(competition=pond)
+    truth_drafts.discard_draft(competition=pond)
     hers.post("/host/pond/setup/data/", {"action": "add", "file": upload(ANSWERS + "99,cat\n", "test.csv")})
     look(hers)
     page = text_of(hers.get("/host/pond/setup/data/"))
@@ -408,7 +413,7 @@ def test_the_walk_uses_no_attempt_and_is_on_no_board(hers: Client, ready: Compet
     assert found.private is not None
     assert not Submission.objects.exists()
     assert not Team.objects.exists()
-    assert list(boards.lines(ready, "public")) == []  # type: ignore[arg-type]
+    assert list(boards_module.lines(ready, "public")) == []  # type: ignore[arg-type]
 
 
 def test_another_ground_truth_is_walked_again(hers: Client, ready: Competition) -> None:
@@ -420,9 +425,9 @@ def test_another_ground_truth_is_walked_again(hers: Client, ready: Competition) 
 def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
     hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from leaderboard.measuring import Outcome
+    from leaderboard.competitions.scoring.measuring import Outcome
 
-    monkeypatch.setattr(scoring, "measure_patiently", lambda *_: Outcome(failure="It broke.", told_to_host="At line 3"))
+    monkeypatch.setattr(score, "measure_patiently", lambda *_: Outcome(failure="It broke.", told_to_host="At line 3"))
     page = text_of(walk(hers))
     assert "The sample submission could not be scored" in page
     assert "At line 3" in page
@@ -434,7 +439,7 @@ def test_a_walk_that_waits_is_asked_for_until_it_ends(hers: Client, ready: Compe
     waiting = hers.get("/host/pond/walk/", headers={"HX-Request": "true"})
     assert waiting.status_code == 200
     assert "waiting for the scorer" in text_of(waiting)
-    scoring.walk(ready.ground_truth_id or 0)
+    score.walk(ready.ground_truth_id or 0)
     assert hers.get("/host/pond/walk/", headers={"HX-Request": "true"}).status_code == 286
 
 
@@ -453,7 +458,7 @@ def test_a_walk_whose_bell_was_lost_is_rung_for_again(
     assert rung == []
     WalkThrough.objects.update(sent_at=timezone.now() - timedelta(minutes=1))
     tasks.sweep()
-    assert rung == [("leaderboard.tasks.walk", (ready.ground_truth_id,))]
+    assert rung == [("leaderboard.competitions.tasks.walk", (ready.ground_truth_id,))]
 
 
 def test_a_planned_time_stands_in_its_field_and_a_second_tab_is_told_that_it_was_cancelled(
@@ -553,12 +558,12 @@ def test_the_list_says_of_a_planned_launch_that_something_is_missing(
     ready.assistants.add(cy)
     planned(hers, ready)
     assert warning not in hers.get("/host/").content.decode()
-    hosting.change(competition=ready, user=ready.hosts.get(), overview="")
+    competitions.change(competition=ready, user=ready.hosts.get(), overview="")
     page = hers.get("/host/").content.decode()
     assert warning in page
     assert way in page
     for number in range(12):
-        other = hosting.begin(user=ready.hosts.get(), title=f"Draft {number}", slug=f"draft-{number}")
+        other = copying.begin(user=ready.hosts.get(), title=f"Draft {number}", slug=f"draft-{number}")
         Competition.objects.filter(pk=other.pk).update(launches_at=timezone.now() + timedelta(days=1))
     with django_assert_max_num_queries(12):
         assert hers.get("/host/").content.decode().count(warning) == 13
@@ -592,7 +597,7 @@ def test_who_dies_between_a_planned_launch_and_its_telling_leaves_both_to_the_ne
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(telling, "tell", dies)
+        patch.setattr(notices, "tell", dies)
         with pytest.raises(SystemExit):
             tasks.launch_due()
     waits = Competition.objects.get()
@@ -708,7 +713,7 @@ def test_the_check_of_an_old_ground_truth_shows_what_was_found_then(hers: Client
 def test_a_copy_has_everything_but_people_and_their_files(hers: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers())
-    hosting.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n1,2\n"], description="Learn")
+    data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n1,2\n"], description="Learn")
     Competition.objects.update(daily_attempts=7, opens_at=timezone.now() - timedelta(days=9))
     answer = hers.post("/host/pets/clone/", {"title": "Cats or dogs", "slug": ""})
     assert answer["Location"] == "/host/cats-or-dogs/setup/"
@@ -730,7 +735,7 @@ def test_a_copy_is_open_for_as_many_days_to_the_same_time_of_day(ada: User, pets
     vienna = ZoneInfo("Europe/Vienna")
     opens_at, closes_at = datetime(2026, 3, 2, 23, 50, tzinfo=vienna), datetime(2026, 3, 16, 17, 0, tzinfo=vienna)
     Competition.objects.update(opens_at=opens_at, closes_at=closes_at, zone="Europe/Vienna")
-    copy = hosting.clone(competition=Competition.objects.get(), user=ada, title="Next term")
+    copy = copying.clone(competition=Competition.objects.get(), user=ada, title="Next term")
     begun, ends = copy.opens_at.astimezone(vienna), copy.closes_at.astimezone(vienna)
     assert (ends.date() - begun.date(), ends.time()) == (timedelta(days=14), closes_at.time())
 
@@ -739,16 +744,16 @@ def test_in_a_copy_teams_can_change_until_as_near_the_deadline(hers: Client, ada
     now = timezone.now()
     last_term = {"opens_at": now - timedelta(days=40), "closes_at": now - timedelta(days=10)}
     Competition.objects.update(**last_term, teams_close_at=now - timedelta(days=13))
-    copy = hosting.clone(competition=Competition.objects.get(), user=ada, title="Next term")
+    copy = copying.clone(competition=Competition.objects.get(), user=ada, title="Next term")
     assert copy.teams_close_at == copy.closes_at - timedelta(days=3)
     assert copy.why_teams_stay(now) == ""
     Competition.objects.filter(slug="pets").update(teams_close_at=now - timedelta(days=90))
-    again = hosting.clone(competition=Competition.objects.get(slug="pets"), user=ada, title="After that")
+    again = copying.clone(competition=Competition.objects.get(slug="pets"), user=ada, title="After that")
     assert again.teams_close_at is None
 
 
 def test_a_copy_with_baselines_has_its_ground_truth_published(hers: Client, ada: User, pets: Competition) -> None:
-    hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
+    boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
     hers.post("/host/pets/clone/", {"title": "Next term", "slug": "next", "with_baselines": "on"})
     copy = Competition.objects.get(slug="next")
     assert copy.ground_truth is not None
@@ -771,20 +776,20 @@ def test_a_copy_that_fails_midway_leaves_nothing(
     hers: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks(*_: object, **__: object) -> None:
-        raise child.ChildFailed("it died")
+        raise jobs_for_pages.ChildFailed("it died")
 
-    monkeypatch.setattr(child, "run", breaks)
+    monkeypatch.setattr(jobs_for_pages, "run", breaks)
     assert hers.post("/host/pets/clone/", {"title": "Again", "slug": "again"}).status_code == 503
     assert Competition.objects.count() == 1
 
 
 def test_a_co_host_who_may_not_open_competitions_makes_no_copy(pets: Competition, dee: User) -> None:
-    hosting.add_host(competition=pets, name="dee")
+    roles.add_host(competition=pets, name="dee")
     assert signed_in(dee).post("/host/pets/clone/", {"title": "Mine"}).status_code == 403
 
 
 def test_a_baseline_is_removed_after_a_question(hers: Client, ada: User, pets: Competition) -> None:
-    hosting.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers()])
+    boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers()])
     asked = hers.post("/host/pets/baselines/", {"action": "remove", "name": "Guess"})
     assert "Remove “Guess”?" in text_of(asked)
     assert pets.baselines.exists()
@@ -794,7 +799,7 @@ def test_a_baseline_is_removed_after_a_question(hers: Client, ada: User, pets: C
 
 def test_a_deletion_takes_walks_and_checks_along(hers: Client, ready: Competition) -> None:
     walk(hers)
-    hosting.remove(competition=ready)
+    competitions.remove(competition=ready)
     assert not WalkThrough.objects.exists()
     assert not TruthCheck.objects.exists()
 

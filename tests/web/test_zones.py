@@ -16,13 +16,15 @@ from django.utils.dateformat import format as date_format
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard import hosting
-from leaderboard.models import Competition, Notice, User
-from leaderboard.models.zones import day_and_time
-from leaderboard.telling import letters
-from leaderboard.web.hosts.forms import moment_in, wall_text
-from leaderboard.web.long_select import LongSelect
-from leaderboard.web.moments import moment
+from leaderboard.accounts.models import User
+from leaderboard.common.form_widgets import LongSelect
+from leaderboard.common.moments import moment
+from leaderboard.common.time_zones import day_and_time
+from leaderboard.competitions.forms.host import moment_in, wall_text
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import competitions
+from leaderboard.notifications import emails
+from leaderboard.notifications.models import Notice
 from tests.conftest import enter, make_competition
 from tests.web.test_join import signed_in
 
@@ -216,8 +218,8 @@ def test_who_reads_that_the_deadline_is_moved_reads_by_whose_clocks(
     pets: Competition, bo: User, zone: str, words: str
 ) -> None:
     enter(pets, bo)
-    hosting.change(competition=pets, zone=zone)
-    hosting.change(competition=pets, closes_at=datetime(2036, 1, 31, 23, 59, tzinfo=UTC))
+    competitions.change(competition=pets, zone=zone)
+    competitions.change(competition=pets, closes_at=datetime(2036, 1, 31, 23, 59, tzinfo=UTC))
     told = Notice.objects.get(user=bo)
     assert words in told.text
-    assert words in str(letters.letter(bo, [told]).body)
+    assert words in str(emails.letter(bo, [told]).body)

@@ -1,0 +1,259 @@
+"""Who may have an account, under which name, and what the links of our e-mails lead to.
+
+An account is made with a join code or an invitation: whoever opened a valid one may sign up for as long as it is valid.
+`OPEN_SIGN_UP` lets everybody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, quote, urlsplit
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.auth_backends import AuthenticationBackend
+from allauth.account.internal.userkit import filter_users_by_email, get_user_by_username
+from allauth.account.utils import get_next_redirect_url
+from allauth.core import context
+from allauth.core.internal import ratelimit
+from django.conf import settings
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.classroom import joining, roles
+from leaderboard.common import email_lines
+from leaderboard.common.client_addresses import plain_address
+from leaderboard.common.names import skeleton, tidy
+from leaderboard.common.responses import address_of
+from leaderboard.notifications import notices
+
+from .devices import device_of
+from .models import User, Viewer
+from .slow_sign_in import LaneIsFull, SlowLane
+
+# The cookie with the code or invitation that was opened without an account.
+WAY_IN = "way_in"
+# What is read after a letter with a link to choose another password was asked for.
+RESET_ASKED = "account_reset_password_done"
+# A class sits behind one address, so a right password passes there whatever others tried; it only waits.
+WRONG_SIGN_INS_PER_ADDRESS = 60
+STRANGERS = SlowLane("sign_in", seconds=60, pause=0.5)
+# Of one account from one device or address. More of them are slow, and a right password still passes.
+WRONG_SIGN_INS_PER_PAIR = 5
+PAIRS = SlowLane("sign_in_pair", seconds=3600, pause=2.0, refuses=True)
+
+
+def remember_way_in(answer: HttpResponse, **way: str) -> HttpResponse:
+    """Let who gets this answer make an account: `code` or `invitation` was found to be valid.
+
+    It is signed and theirs to keep. In a session it would be a row for each request without cookies.
+    """
+    answer.set_cookie(
+        WAY_IN,
+        signing.dumps(way, salt=WAY_IN),
+        max_age=settings.SESSION_COOKIE_AGE,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    answer["Cache-Control"] = "private, no-store"
+    return answer
+
+
+def _way_in(request: HttpRequest) -> dict[str, str]:
+    try:
+        way: dict[str, str] = signing.loads(
+            request.COOKIES.get(WAY_IN, ""), salt=WAY_IN, max_age=settings.SESSION_COOKIE_AGE
+        )
+    except signing.BadSignature:
+        return {}
+    return way
+
+
+def needs_second_factor(user: Viewer) -> bool:
+    """Whether this site wants a second factor of a person who has none."""
+    wanted = {"operators": ("is_staff",), "hosts": ("is_staff", "is_host")}.get(settings.SECOND_FACTOR_FOR, ())
+    if not any(getattr(user, right, False) for right in wanted):
+        return False
+    from allauth.mfa.utils import is_mfa_enabled
+
+    return not is_mfa_enabled(user)
+
+
+def login_of(credentials: dict[str, Any]) -> str:
+    """What was typed as the name: a user name or an e-mail address."""
+    return str(credentials.get("email") or credentials.get("username") or "")
+
+
+def account_named(login: str) -> User | None:
+    found = filter_users_by_email(login, prefer_verified=True, for_login=True) if "@" in login else []
+    user: User | None = found[0] if found else get_user_by_username(login)
+    return user
+
+
+def _who(account: User | None, credentials: dict[str, Any]) -> str:
+    return f"account {account.pk}" if account else f"name {login_of(credentials).casefold()}"
+
+
+def _pair(request: HttpRequest, credentials: dict[str, Any]) -> str:
+    """The account, with the known device or else the address that a try comes from."""
+    account = account_named(login_of(credentials))
+    pair = f"{_who(account, credentials)} {device_of(request, account) or address_of(request)}"
+    return hashlib.sha256(pair.encode()).hexdigest()  # keys of a cache take no blanks and no long names
+
+
+class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
+    """Names or e-mail addresses with passwords, at the price of one password hash whatever is wrong.
+
+    django-allauth's own tries an address twice and an unknown one once, which tells by the time who has an account.
+    """
+
+    def _authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
+        user: User | None = self._check_password(account_named(login_of(credentials)), credentials["password"])
+        return user
+
+    def get_user(self, user_id: Any) -> User | None:
+        user = notices.reader(user_id)
+        return user if user is not None and self.user_can_authenticate(user) else None
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """django-allauth's questions to this site."""
+
+    error_messages: ClassVar = {
+        **DefaultAccountAdapter.error_messages,
+        "too_many_login_attempts": gettext_lazy(
+            "Too many wrong tries. Try again in an hour, or sign in on a device on which you have signed in before, or "
+            "choose a new password."
+        ),
+    }
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        """After five wrong passwords of one account from one device or address, each wrong one makes the next wait.
+        Strangers behind an address with many wrong tries wait for their turn too; a known device does not."""
+        account = account_named(login_of(credentials))
+        try:
+            with PAIRS.turn(_pair(request, credentials), free_tries=WRONG_SIGN_INS_PER_PAIR) as pair:
+                if device_of(request, account):
+                    user = self._authenticate(request, credentials)
+                else:
+                    user = self._authenticate_stranger(request, credentials)
+                if user is None:
+                    pair.was_wrong()
+                return user
+        except LaneIsFull:
+            raise self.validation_error("too_many_login_attempts") from None
+
+    def _authenticate_stranger(self, request: HttpRequest, credentials: dict[str, Any]) -> User | None:
+        with STRANGERS.turn(address_of(request), free_tries=WRONG_SIGN_INS_PER_ADDRESS) as turn:
+            user = self._authenticate(request, credentials)
+            if user is None:
+                turn.was_wrong()
+            return user
+
+    def _authenticate(self, request: HttpRequest, credentials: dict[str, Any]) -> User | None:
+        user: User | None = super().authenticate(request, **credentials)
+        return user
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count a try of a stranger for the account, over all addresses, until it proves right.
+
+        Tries that are slowed down do not count: otherwise one address could use up what the others have.
+        """
+        self._login_failed_rl_usage = ratelimit.RateLimitUsage(usage=[])
+        account = account_named(login_of(credentials))
+        is_slow = PAIRS.is_slow(_pair(request, credentials), free_tries=WRONG_SIGN_INS_PER_PAIR)
+        if is_slow or device_of(request, account):
+            return
+        counted = ratelimit.consume(
+            request, app="allauth.account", action="login_failed_account", key=_who(account, credentials)
+        )
+        if counted is None:
+            raise self.validation_error("too_many_login_attempts")
+        self._login_failed_rl_usage = counted
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return plain_address(super().get_client_ip(request))
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        way = _way_in(request)
+        return settings.OPEN_SIGN_UP or bool(way and joining.lets_in(**way))
+
+    def is_safe_url(self, url: str) -> bool:
+        """No address at all leads nowhere; allauth's own stumbles over it."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:
+            return False
+
+    def render_mail(self, *given: Any, **named: Any) -> EmailMessage:
+        """In lines like every letter of this site."""
+        letter: EmailMessage = super().render_mail(*given, **named)
+        letter.body = email_lines.wrapped(str(letter.body))
+        return letter
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """Names that look like another's are taken; what cannot be seen is no part of a name."""
+        name: str = super().clean_username(tidy(username), shallow)
+        kept = skeleton(name)
+        if not shallow and any(skeleton(other) == kept for other in User.objects.values_list("username", flat=True)):
+            raise ValidationError(_("Somebody has this name already, or one that looks the same. Choose another."))
+        return name
+
+    def clean_email(self, email: str) -> str:
+        cleaned: str = super().clean_email(tidy(email).casefold())
+        return cleaned
+
+    def confirm_email(self, request: HttpRequest, email_address: Any) -> bool:
+        """Roles that hosts keep for this address are given now."""
+        is_confirmed: bool = super().confirm_email(request, email_address)
+        if is_confirmed:
+            roles.take_up_roles(address=email_address.email)
+        return is_confirmed
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        """As a confirmation, to where somebody was going who forgot the password on the way."""
+        address = _own_address(super().get_reset_password_from_key_url(key))
+        done = urlsplit(get_next_redirect_url(context.request) or "")
+        going_to = parse_qs(done.query).get("next", [""])[0] if done.path == reverse(RESET_ASKED) else ""
+        return _leading_to(address, _leading_to(reverse("account_login"), going_to) if going_to else "")
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
+        """Leads on to where the reader was going; a letter is often opened in another browser than the form was."""
+        address = _own_address(super().get_email_confirmation_url(request, emailconfirmation))
+        going_to = get_next_redirect_url(request)
+        return _leading_to(address, _leading_to(reverse("account_login"), going_to) if going_to else "")
+
+    def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse:
+        """The page says how to go on, and its way to sign in leads there."""
+        sent = reverse("account_email_verification_sent")
+        return HttpResponseRedirect(_leading_to(sent, get_next_redirect_url(request)))
+
+    def send_account_already_exists_mail(self, email: str) -> None:
+        """With the ways in that an account has, each leading on to where somebody was going who forgot theirs."""
+        going_to = get_next_redirect_url(context.request)
+        # A form that is sent leads on at once, and there is a page to read first.
+        asked = _leading_to(reverse(RESET_ASKED), going_to) if going_to else ""
+        ways = {
+            "login_url": _leading_to(reverse("account_login"), going_to),
+            "password_reset_url": _leading_to(reverse("account_reset_password"), asked),
+        }
+        whole = {name: _own_address(context.request.build_absolute_uri(way)) for name, way in ways.items()}
+        self.send_mail("account/email/account_already_exists", email, whole)
+
+
+def _leading_to(address: str, going_to: str | None) -> str:
+    return f"{address}?next={quote(going_to)}" if going_to else address
+
+
+def _own_address(address: str) -> str:
+    """A link with the configured address of the site; what a request calls us is only taken where nothing is set."""
+    if not settings.SITE_URL:
+        return address
+    site: str = settings.SITE_URL
+    return site.rstrip("/") + "/" + address.split("://", 1)[-1].partition("/")[2]

@@ -1,0 +1,150 @@
+"""Who signs in, and with what: people, API tokens, the one-time setup link."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from typing import ClassVar
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractUser, AnonymousUser
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from leaderboard.common.time_zones import check_zone
+
+TOKEN_PREFIX = "lb_"
+# Noting every use would make a write of every read.
+USE_IS_NOTED_EVERY = timedelta(minutes=5)
+
+
+def digest_of(secret: str) -> str:
+    """What is stored of a secret that was shown once. The secrets are random, so a fast hash is enough."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class User(AbstractUser):
+    """A person. `can_host` lets a person open competitions; a superuser operates the whole site."""
+
+    email = models.EmailField(_("e-mail address"), blank=True)
+    can_host = models.BooleanField(_("may host competitions"), default=False)
+    # Empty: that of the browser, or of what is looked at.
+    zone = models.CharField(_("time zone"), max_length=60, blank=True, default="", validators=[check_zone])
+    # Empty: that of the browser. A language that left the site counts as empty.
+    language = models.CharField(max_length=16, blank=True, default="")
+
+    class Meta(AbstractUser.Meta):
+        constraints: ClassVar = [
+            models.UniqueConstraint(Lower("username"), name="user_name_once_whatever_case"),
+            models.UniqueConstraint(
+                Lower("email"), name="user_email_once_whatever_case", condition=~models.Q(email="")
+            ),
+        ]
+
+    @property
+    def own_language(self) -> str:
+        """In which they read what is written when they are not there: their choice while the site has it."""
+        return self.language if self.language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
+
+    @property
+    def signature(self) -> str:
+        """What stands under a letter of theirs: their name, else the user name; empty where that is an address."""
+        name = " ".join(self.get_full_name().split()) or self.username
+        return "" if "@" in name else name
+
+    @property
+    def is_host(self) -> bool:
+        return self.is_active and (self.can_host or self.is_superuser)
+
+
+Viewer = User | AnonymousUser
+
+
+class ApiToken(models.Model):
+    """A key for programs. Only its digest is kept; the token itself is shown once."""
+
+    class Scope(models.TextChoices):
+        """What a program may do with it; each may do what is named before it as well."""
+
+        READ = "read", _("Read only")
+        SUBMIT = "submit", _("Hand in files")
+        HOST = "host", _("Host competitions")
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=60)
+    scope = models.CharField(max_length=10, choices=Scope, default=Scope.SUBMIT)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    hint = models.CharField(max_length=12, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.hint}…)"
+
+    @classmethod
+    def issue(cls, user: User, name: str, scope: str = Scope.SUBMIT) -> tuple[ApiToken, str]:
+        """A new token and its secret, which cannot be read again."""
+        secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+        token = cls.objects.create(user=user, name=name, scope=scope, digest=digest_of(secret), hint=secret[:8])
+        return token, secret
+
+    def may(self, scope: ApiToken.Scope) -> bool:
+        order = self.Scope.values
+        return order.index(self.scope) >= order.index(scope)
+
+    @classmethod
+    def owner_of(cls, secret: str) -> User | None:
+        """The active person a secret belongs to."""
+        token = cls.found(secret)
+        return token.user if token else None
+
+    @classmethod
+    def found(cls, secret: str) -> ApiToken | None:
+        """The token of a secret with its active owner; its use is noted."""
+        tokens = cls.objects.select_related("user").filter(user__is_active=True)
+        token = tokens.filter(digest=digest_of(secret)).first()
+        if token is None:
+            return None
+        now = timezone.now()
+        if token.last_used_at is None or now - token.last_used_at > USE_IS_NOTED_EVERY:
+            cls.objects.filter(pk=token.pk).update(last_used_at=now)
+        return token
+
+
+class SetupLink(models.Model):
+    """The one-time link that the terminal prints: who opens it first becomes the operator."""
+
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    used_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"made {self.created_at:%Y-%m-%d %H:%M}"
+
+    @classmethod
+    def issue(cls) -> str:
+        """The secret of a new link; earlier unused links stop working. Nothing once an operator exists."""
+        cls.objects.filter(used_at=None).delete()
+        secret = secrets.token_urlsafe(24)
+        cls.objects.create(digest=digest_of(secret))
+        return secret
+
+    @classmethod
+    def is_live(cls, secret: str) -> bool:
+        return (
+            cls.objects.filter(digest=digest_of(secret), used_at=None).exists()
+            and not User.objects.filter(is_superuser=True).exists()
+        )
+
+    @classmethod
+    def use(cls, secret: str, at: datetime) -> bool:
+        """True for the one caller who used the link up."""
+        return cls.is_live(secret) and bool(
+            cls.objects.filter(digest=digest_of(secret), used_at=None).update(used_at=at)
+        )

@@ -1,0 +1,66 @@
+"""A person's account: links to sign-in matters, and keys for programs."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from leaderboard.common.responses import person, see_other
+from leaderboard.competitions.access import Audience, open_to
+from leaderboard.competitions.forms.student import TokenForm
+
+from ..models import ApiToken, User
+
+MOST_TOKENS = 20
+
+
+@open_to(Audience.SIGNED_IN)
+def account(request: HttpRequest) -> HttpResponse:
+    """A new token's secret is in the answer to the POST and nowhere else: not in the session, not in a message."""
+    user = person(request.user)
+    form, secret = TokenForm(user), ""
+    if request.method == "POST":
+        if request.POST.get("action") == "revoke":
+            return _revoke(request, user)
+        form = TokenForm(user, request.POST)
+        if secret := _issue(user, form):
+            form = TokenForm(user)
+    status = 422 if form.errors else 201 if secret else 200
+    context = {"form": form, "tokens": user.api_tokens.all(), "secret": secret}
+    response = render(request, "students/account.html", context, status=status)
+    if secret:
+        response["Cache-Control"] = "private, no-store"
+    return response
+
+
+@transaction.atomic
+def _issue(user: User, form: TokenForm) -> str:
+    """The secret of a new token; "" where there is none, and then the form says why.
+
+    One name means one token: reloading the page that showed a secret sends its form again, and so does a double click.
+    """
+    if not form.is_valid():
+        return ""
+    User.objects.select_for_update().get(pk=user.pk)
+    name = form.cleaned_data["name"]
+    if user.api_tokens.count() >= MOST_TOKENS:
+        form.add_error("name", _("You have %(number)s tokens. Revoke one first.") % {"number": MOST_TOKENS})
+    elif user.api_tokens.filter(name=name).exists():
+        words = _("You have a token “%(name)s” already; shown when it was made. Revoke it or choose another name.")
+        form.add_error("name", words % {"name": name})
+    else:
+        return ApiToken.issue(user, name, form.cleaned_data["scope"])[1]
+    return ""
+
+
+def _revoke(request: HttpRequest, user: User) -> HttpResponse:
+    token = request.POST.get("token", "")
+    gone, _rows = user.api_tokens.filter(pk=int(token) if token.isdecimal() and len(token) < 19 else 0).delete()
+    if gone:
+        messages.success(request, _("The token is revoked; programs that use it are shut out from now on."))
+    else:
+        messages.error(request, _("You have no such token."))
+    return see_other("account")

@@ -1,0 +1,73 @@
+"""A person's own data: the file with all of it, and the end of the account."""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import timedelta
+
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+
+from leaderboard.common.responses import person, see_other
+from leaderboard.common.shared_cache import count_try, tries
+from leaderboard.common.storage import scratch
+from leaderboard.competitions.access import Audience, open_to
+from leaderboard.competitions.forms.student import LeavingForm
+
+from .. import personal_data
+
+EXPORTS_PER_HOUR = 5
+PASSWORDS_PER_HOUR = 10
+HOUR = int(timedelta(hours=1).total_seconds())
+
+
+@open_to(Audience.SIGNED_IN)
+def my_data(request: HttpRequest) -> HttpResponseBase:
+    """Everything about the viewer as a zip. By POST, because it is work and leaves a line in the audit trail."""
+    user = person(request.user)
+    if request.method != "POST":
+        return redirect("account")
+    if tries("export", user.pk) >= EXPORTS_PER_HOUR:
+        messages.error(
+            request,
+            _("You have had %(number)s copies of your data in an hour; come back later.")
+            % {"number": EXPORTS_PER_HOUR},
+        )
+        return see_other("account")
+    count_try("export", user.pk, seconds=HOUR)
+    # On the disk of the files and without a name: nothing is left behind, and it need not fit into memory.
+    target = tempfile.TemporaryFile(dir=scratch())  # noqa: SIM115 - the answer closes it
+    personal_data.export(account=user, target=target, at=timezone.now())
+    target.seek(0)
+    response = FileResponse(target, as_attachment=True, filename="my-data.zip", content_type="application/zip")
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+@sensitive_post_parameters("password")
+@open_to(Audience.SIGNED_IN)
+def delete_account(request: HttpRequest) -> HttpResponse:
+    """The end of the viewer's account, after their password once more."""
+    user = person(request.user)
+    form = LeavingForm(user, request.POST if request.method == "POST" else None)
+    if request.method == "POST":
+        if tries("leaving", user.pk) >= PASSWORDS_PER_HOUR:
+            form.add_error(None, _("Too many wrong answers; try again in an hour."))
+        elif not form.is_valid():
+            count_try("leaving", user.pk, seconds=HOUR)
+        else:
+            try:
+                personal_data.delete_account(account=user, user=user)
+            except personal_data.CannotDelete as error:
+                form.add_error(None, str(error))
+            else:
+                logout(request)
+                messages.success(request, _("Your account is deleted."))
+                return see_other("competitions")
+    context = {"form": form, "obstacle": personal_data.obstacle_to_deleting(user)}
+    return render(request, "students/delete_account.html", context, status=422 if form.errors else 200)

@@ -1,1 +1,0 @@
-"""JSON for programs, under `/api/v1/`: a bearer token in, allow-listed fields out."""

@@ -1,0 +1,161 @@
+"""What hosts fill in about people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.competitions.models import Competition
+
+from . import identifying, roster_files
+from .models import role as role_module
+
+PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+DOMAIN = re.compile(r"@[^@\s*?/:<>\"()]+\.[^@\s.*?/:<>\"()]{2,}")
+
+
+class RoleForm(forms.Form):
+    name = forms.CharField(
+        label=gettext_lazy("Username or e-mail address"), max_length=254, widget=forms.TextInput(attrs=PLAIN)
+    )
+    role = forms.ChoiceField(
+        label=gettext_lazy("Role"),
+        choices=[
+            (
+                role_module.Role.ASSISTANT.value,
+                gettext_lazy("Assistant: sees everything, helps teams, decides nothing"),
+            ),
+            (role_module.Role.HOST.value, gettext_lazy("Host: may do everything that you may")),
+        ],
+        initial=role_module.Role.ASSISTANT.value,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].help_text = _(
+            "For an address that nobody has confirmed yet the role is kept. Both roles see the answers and all scores."
+        )
+
+
+class AdmissionForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Who may join, what peers read, what assistants may do."""
+
+    class Meta:
+        model = Competition
+        fields: ClassVar = ["admission", "allowed_addresses", "uses_pseudonyms", "shows_sections", "assistants_grade"]
+        labels: ClassVar = {
+            "admission": gettext_lazy("Who may join"),
+            "allowed_addresses": gettext_lazy("Allowed addresses"),
+            "uses_pseudonyms": gettext_lazy("Teams see pseudonyms of each other"),
+            "shows_sections": gettext_lazy("Students may look at the board of a section"),
+            "assistants_grade": gettext_lazy("Assistants may export grades"),
+        }
+        widgets: ClassVar = {
+            "admission": forms.RadioSelect,
+            "allowed_addresses": forms.Textarea(attrs={**PLAIN, "rows": 5}),
+        }
+
+    def clean_allowed_addresses(self) -> str:
+        """One address or `@domain` per line, small letters, each once."""
+        found: dict[str, None] = {}
+        for word in re.split(r"[\s,;]+", self.cleaned_data["allowed_addresses"].casefold()):
+            if word:
+                found[self._address(word)] = None
+        return "\n".join(found)
+
+    def _address(self, word: str) -> str:
+        domain = word if word.startswith("@") else f"@{word}" if "@" not in word else ""
+        if domain:
+            if not DOMAIN.fullmatch(domain):
+                raise ValidationError(_("“{word}” is no domain; write for example @uni.example.").format(word=word))
+            return domain
+        try:
+            validate_email(word)
+        except ValidationError:
+            raise ValidationError(_("“{word}” is neither an address nor a domain.").format(word=word)) from None
+        return word
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        wants = cleaned.get("admission") == Competition.Admission.ADDRESSES
+        if wants and not cleaned.get("allowed_addresses") and "allowed_addresses" not in self.errors:
+            self.add_error("allowed_addresses", _("Write at least one address or domain, or nobody could join."))
+        return cleaned
+
+
+class RosterForm(forms.Form):
+    """A file, or the same as pasted text."""
+
+    file = forms.FileField(
+        label=gettext_lazy("Class list"),
+        required=False,
+        max_length=1000,
+        error_messages={"empty": gettext_lazy("This file is empty.")},
+    )
+    text = forms.CharField(
+        label=gettext_lazy("or paste it here"),
+        required=False,
+        strip=False,
+        max_length=roster_files.MOST_BYTES,
+        widget=forms.Textarea(attrs={**PLAIN, "rows": 6, "placeholder": "Name, Email, Section"}),
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file is not None and file.size > roster_files.MOST_BYTES:
+            size = roster_files.MOST_BYTES // 1_000_000
+            raise ValidationError(
+                _("This file is larger than {size} MB, too large for a class list.").format(size=size)
+            )
+        return file
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if not self.errors and not cleaned.get("file") and not cleaned.get("text", "").strip():
+            self.add_error("file", _("Choose a file, or paste the list."))
+        return cleaned
+
+    @property
+    def list_given(self) -> tuple[str, bytes | str]:
+        """Its name and what is in it."""
+        if file := self.cleaned_data["file"]:
+            return file.name or "", file.read()
+        return "", self.cleaned_data["text"]
+
+
+class WhoForm(forms.Form):
+    """A field for each account: who it is on the roster, as one of its lines, an address, a number or a name."""
+
+    def __init__(self, guests: Iterable[identifying.Guest], waiting: identifying.Waiting, *args: Any) -> None:
+        super().__init__(*args)
+        self.waiting = waiting
+        self.pairs: dict[int, int] = {}
+        for guest in guests:
+            self.fields[f"who-{guest.membership.pk}"] = forms.CharField(
+                label=guest.membership.user.get_username(),
+                required=False,
+                max_length=300,
+                initial=identifying.label_of(guest.guess) if guest.guess else "",
+                widget=forms.TextInput(attrs={"list": "roster", "autocomplete": "off"}),
+            )
+
+    def clean(self) -> dict[str, Any]:
+        for name, text in list(self.cleaned_data.items()):
+            entry = self.waiting.found(text)
+            if text and entry is None:
+                words = _("Nobody without an account is called “%(text)s”, or several are. Choose one of the list.")
+                self.add_error(name, ValidationError(words % {"text": text}))
+            elif entry and entry.pk in self.pairs.values():
+                self.add_error(name, _("Another account is this person already. Leave one of them empty."))
+            elif entry:
+                self.pairs[int(name.removeprefix("who-"))] = entry.pk
+        if not (self.pairs or self.errors):
+            self.add_error(None, _("Nothing is filled in. Say of at least one account who it is."))
+        return self.cleaned_data

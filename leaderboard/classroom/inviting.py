@@ -1,0 +1,88 @@
+"""Invitations by mail to the people of the roster; a worker sends them (`invitation_mails.py`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services.competitions import CannotHost
+
+from . import invitation_mails
+from .models import RosterEntry
+
+# Of one host and UTC day: several large classes, and no way to flood strangers.
+MOST_LETTERS = 1_000
+
+
+def not_invited(competition: Competition) -> QuerySet[RosterEntry]:
+    """Who can get a first letter: has an address, has not joined, left or been invited in any way."""
+    return _reachable(competition).filter(invited_at=None)
+
+
+def _reachable(competition: Competition) -> QuerySet[RosterEntry]:
+    return competition.roster.filter(user=None, left_at=None, mail_asked_at=None).exclude(email="")
+
+
+def letters_left(user: User) -> int:
+    """How many letters a host may still ask for today."""
+    today = database_now().replace(hour=0, minute=0, second=0, microsecond=0)
+    asked = AuditEntry.objects.filter(by=user.pk, deed=Deed.INVITED.value, at__gte=today)
+    letters: int = sum(json.loads(after).get("letters", 0) for after in asked.values_list("after", flat=True))
+    return max(0, MOST_LETTERS - letters)
+
+
+def why_nobody_is_invited(competition: Competition) -> str:
+    """Why no letters go out for this competition now, in words for its host; empty where they can."""
+    if obstacle := invitation_mails.why_no_letters():
+        return obstacle
+    if competition.launched_at is None:
+        return _("Nobody can join a draft. Launch the competition first; it may open later.")
+    if database_now() >= competition.closes_at:
+        return _("The deadline has passed; nobody can join any more.")
+    return ""
+
+
+def invite(*, competition: Competition, entries: Sequence[int], user: User) -> int:
+    """Ask for a letter with a new one-time link to each chosen person who has not joined; gives how many.
+
+    Who was invited before gets a new letter, and its link ends the one before. Raises `CannotHost`.
+    """
+    if obstacle := why_nobody_is_invited(competition):
+        raise CannotHost(obstacle)
+    with transaction.atomic():
+        host = User.objects.select_for_update().get(pk=user.pk)
+        chosen = list(_reachable(competition).filter(pk__in=entries).values_list("pk", flat=True).order_by("pk"))
+        if not chosen:
+            raise CannotHost(_("Nobody of those you chose is still to join and has an e-mail address."))
+        if len(chosen) > (left := letters_left(host)):
+            raise CannotHost(
+                _(
+                    "You can ask for {left} more letters today, and chose {number} people. Print slips for the others."
+                ).format(left=left, number=len(chosen))
+            )
+        at = database_now()
+        # A whole second: SQLite's clock counts milliseconds, and a finer moment would lie ahead of it for a blink.
+        due = at.replace(microsecond=0)
+        competition.roster.filter(pk__in=chosen).update(
+            mail_asked_at=at,
+            mail_at=due,
+            mail_tries=0,
+            mail_problem="",
+            mail_asked_by=host,
+            mail_language=host.own_language,
+        )
+        AuditEntry.append(
+            Deed.INVITED, user=user, competition=competition, after={"letters": len(chosen), "people": chosen[:50]}
+        )
+        tasks.ring_after_commit(tasks.mail_due)
+    return len(chosen)

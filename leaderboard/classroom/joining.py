@@ -1,0 +1,203 @@
+"""A student enters a competition or a team, and accepts the rules."""
+
+from __future__ import annotations
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.competitions.models import Competition, Membership, Team, TeamOrigin
+from leaderboard.competitions.models.competition import normal_code
+from leaderboard.competitions.models.team_history import note_origin, note_return
+
+from .admission import entry_of, obstacle_to_joining
+from .joining_refusals import CannotJoin
+from .models import RosterEntry
+from .models.roster import joined_as
+from .team_notices import tell_of_joining
+from .teams import hold, team_of_one
+
+ROLE_LOST = (Deed.HOST_REMOVED, Deed.ASSISTANT_REMOVED)
+
+
+def competition_of(code: str) -> Competition | None:
+    """The launched competition of a join code, however it was typed."""
+    return Competition.objects.filter(join_code__iexact=normal_code(code), launched_at__isnull=False).first()
+
+
+def early_competition_of(code: str) -> Competition | None:
+    """The competition of a join code that was handed out before its launch."""
+    return Competition.objects.filter(join_code__iexact=normal_code(code), launched_at=None).first()
+
+
+def lets_in(*, code: str = "", invitation: str = "", slip: str = "") -> bool:
+    """Whether a join code, a team's invitation or a one-time link (its digest) leads into a competition that still
+    takes people."""
+    if slip:
+        entry = RosterEntry.of_slip(slip, database_now())
+        competition = entry.competition if entry and entry.competition.launched_at else None
+    elif invitation:
+        team = Team.objects.select_related("competition").filter(invitation=invitation).first()
+        competition = team.competition if team else None
+    else:
+        competition = competition_of(code)
+    return competition is not None and database_now() < competition.closes_at
+
+
+def who_invites(competition: Competition) -> str:
+    """For whoever holds a way in: what its hosts wrote about themselves, else their usernames; one query."""
+    hosts = competition.hosts.filter(is_active=True).order_by("username")
+    return competition.contact or ", ".join(hosts.values_list("username", flat=True))
+
+
+def by_code(*, user: User, code: str) -> Membership:
+    """Join the competition of a code, as a team of one."""
+    competition = competition_of(code)
+    if competition is None:
+        raise CannotJoin(_("No competition has this code, or it is not launched yet. Check it with your teacher."))
+    return enter(user=user, competition=competition)
+
+
+def openly(*, user: User, competition: Competition) -> Membership:
+    """Join a listed competition that asks for no code."""
+    if competition.needs_code or not competition.is_listed or competition.launched_at is None:
+        raise CannotJoin(_("This competition needs its join code."))
+    return enter(user=user, competition=competition)
+
+
+def by_slip(*, user: User, digest: str) -> Membership:
+    """Join as exactly the person of a one-time link, which is used up by it. Who has joined before is linked."""
+    with transaction.atomic():
+        for competition_id in RosterEntry.objects.filter(slip_digest=digest).values_list("competition", flat=True):
+            hold(competition_id)
+        waiting = RosterEntry.of_slip(digest, database_now())
+        if waiting is None or waiting.competition.launched_at is None:
+            raise CannotJoin(_("This link does not work any more. Ask your teacher for a new one."))
+        if waiting.competition.roster.filter(user=user).exclude(pk=waiting.pk).exists():
+            raise CannotJoin(
+                _("Your account is somebody else of this roster already. Sign in with your own, or ask your teacher.")
+            )
+        return enter(user=user, competition=waiting.competition, entry=waiting)
+
+
+def enter(*, user: User, competition: Competition, entry: RosterEntry | None = None) -> Membership:
+    """Make a person a member, in a team of one; joining twice gives the first membership. Links them to the roster.
+
+    `entry` is who they are on the roster where a one-time link says so; it asks no further.
+    """
+    try:
+        with transaction.atomic():
+            hold(competition.pk)
+            return _entered(user, competition, entry)
+    except IntegrityError:
+        joined = Membership.objects.filter(competition=competition, user=user).first()
+        # Else somebody else's team took the name of this one in the same moment.
+        return joined or enter(user=user, competition=competition, entry=entry)
+
+
+def _entered(user: User, competition: Competition, entry: RosterEntry | None) -> Membership:
+    """Under the lock with which roles are given too: whoever hosts does not compete."""
+    held = Membership.objects.filter(competition=competition, user=user).first()
+    if held is None:
+        if database_now() >= competition.closes_at:
+            raise CannotJoin(_("The deadline of this competition has passed."))
+        _refuse_hosts(competition, user)
+        if entry is None:
+            _refuse_uninvited(competition, user)
+        held = Membership.objects.create(team=team_of_one(competition, user), competition=competition, user=user)
+        note_return(user, held.team, database_now())
+    _link(held, entry)
+    return held
+
+
+def by_invitation(*, user: User, invitation: str) -> Membership:
+    """Join the team of an invitation link. A team of one without submissions is given up for it."""
+    wanted = Team.objects.filter(invitation=invitation)
+    with transaction.atomic():
+        for competition_id in wanted.values_list("competition", flat=True):
+            hold(competition_id)
+        team = wanted.select_related("competition").first()
+        if team is None:
+            raise CannotJoin(_("This invitation is not valid any more. Ask your team for a new link."))
+        competition = team.competition
+        held = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
+        if held and held.team_id == team.pk:
+            return held
+        if obstacle := obstacle_to(team, held):
+            raise CannotJoin(obstacle)
+        _refuse_hosts(competition, user)
+        if held:
+            _move(held, team)
+        else:
+            _refuse_uninvited(competition, user)
+            held = Membership.objects.create(team=team, competition=competition, user=user)
+            note_return(user, team, database_now())
+            _link(held, None)
+        competition.touch_board()
+        tell_of_joining(team, user)
+        return held
+
+
+def obstacle_to(team: Team, held: Membership | None) -> str:
+    """Why somebody who holds this membership (or none) cannot move into a team; empty when they can."""
+    competition = team.competition
+    if reason := competition.why_teams_stay(database_now()):
+        return reason
+    if team.memberships.count() >= competition.team_size:
+        words = _("“%(team)s” is full: a team has at most %(number)s members here.")
+        return words % {"team": team, "number": competition.team_size}
+    if team.disqualified_at or (held and held.team.disqualified_at):
+        return _("A disqualified team takes nobody in, and its members cannot go on in another one.")
+    if held and held.team.submissions.exists():
+        return _(
+            "Your present team has submissions already, so you cannot change to another one. Two teams can become one: "
+            "on your team’s page its captain enters the link that led you here."
+        )
+    return ""
+
+
+def accept_rules(*, membership: Membership) -> None:
+    """Store that a member accepted the rules as they are now."""
+    Membership.objects.filter(pk=membership.pk).update(
+        rules_version=membership.competition.rules_version, rules_accepted_at=timezone.now()
+    )
+
+
+def _refuse_hosts(competition: Competition, user: User) -> None:
+    if competition.hosts.filter(pk=user.pk).exists():
+        raise CannotJoin(_("You host this competition and see its private scores, so you cannot compete in it."))
+    if competition.assistants.filter(pk=user.pk).exists():
+        raise CannotJoin(_("You assist in this competition and see its private scores, so you cannot compete in it."))
+    # Who took the role from somebody knows whether they may compete; who gave it up to compete asks nobody.
+    lost = AuditEntry.objects.filter(competition=competition.pk, account=user.pk, deed__in=ROLE_LOST).first()
+    if lost is not None and lost.by == user.pk:
+        raise CannotJoin(_("You gave up a role here and have seen the answers, so you cannot compete."))
+
+
+def _refuse_uninvited(competition: Competition, user: User) -> None:
+    if obstacle := obstacle_to_joining(competition, user):
+        raise CannotJoin(obstacle)
+
+
+def _link(membership: Membership, entry: RosterEntry | None) -> None:
+    """Say on the roster who this is: the person of the link, else whose confirmed address is there. Once is enough."""
+    entry = entry or entry_of(membership.competition, membership.user)
+    if entry is not None and entry.user_id is None:
+        RosterEntry.objects.filter(pk=entry.pk, user=None).update(**joined_as(membership.user_id, database_now()))
+        # The team is of this section now.
+        membership.competition.touch_board()
+
+
+def _move(held: Membership, team: Team) -> None:
+    left = held.team
+    held.team = team
+    held.save(update_fields=["team"])
+    if TeamOrigin.objects.filter(competition=team.competition_id, team=left.pk).exists():
+        now = database_now()
+        note_origin(team, left.pk, at=now, now=now)
+    if not left.memberships.exists():
+        left.delete()

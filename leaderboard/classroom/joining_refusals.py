@@ -1,0 +1,22 @@
+"""Why somebody does not get in, or a team does not change."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from leaderboard.common.clock import database_now
+from leaderboard.competitions.models import Competition
+
+
+class CannotJoin(Exception):
+    """Why a person did not get in, or a team did not change; the text is for them."""
+
+
+def refuse_after_the_deadline(competition: Competition) -> None:
+    if database_now() >= competition.closes_at:
+        raise CannotJoin(_("The deadline has passed; teams stay as they are."))
+
+
+def refuse_where_teams_stay(competition: Competition) -> None:
+    if reason := competition.why_teams_stay(database_now()):
+        raise CannotJoin(reason)

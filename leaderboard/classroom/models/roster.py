@@ -1,0 +1,199 @@
+"""Who belongs to the class: the list that a teacher has from the course, and the one-time link of each line."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Lower
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from leaderboard.accounts.models import User, digest_of
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models.competition import CODE_ALPHABET, normal_code
+
+SLIP_LENGTH = 12
+SLIP_LASTS = timedelta(days=30)
+
+
+class RosterList(models.Model):
+    """A class list that was taken over: which people came with it, so that a wrong one can be taken back."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="roster_lists")
+    file_name = models.CharField(max_length=200, blank=True)
+    taken_at = models.DateTimeField(default=timezone.now, editable=False)
+    taken_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering: ClassVar = ["-taken_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.file_name or str(_("pasted text"))
+
+
+class RosterEntry(models.Model):
+    """One person of the class. Linked to an account once that joins: with a confirmed e-mail address of this entry, or
+    by its one-time link. Of the link only the digest is kept."""
+
+    class State(models.TextChoices):
+        """Where a person is on the way in; computed, never stored."""
+
+        NEW = "new", _("Not invited")
+        ASKED = "asked", _("Mail is on its way")
+        FAILED = "failed", _("Could not be sent")
+        INVITED = "invited", _("Invited")
+        JOINED = "joined", _("Joined")
+        LEFT = "left", _("Left the course")
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="roster")
+    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="roster_entries")
+    name = models.CharField(max_length=200, blank=True)
+    email = models.CharField(max_length=254, blank=True)
+    student_id = models.CharField(max_length=100, blank=True)
+    sis_user_id = models.CharField(max_length=100, blank=True)
+    login = models.CharField(max_length=150, blank=True)
+    section = models.CharField(max_length=200, blank=True)
+    added_at = models.DateTimeField(default=timezone.now, editable=False)
+    # Nothing: from before lists were remembered.
+    came_with = models.ForeignKey(RosterList, null=True, on_delete=models.SET_NULL, related_name="people")
+    joined_at = models.DateTimeField(null=True, editable=False)
+    left_at = models.DateTimeField(null=True, editable=False)
+
+    slip_digest = models.CharField(max_length=64, blank=True, editable=False)
+    slip_expires_at = models.DateTimeField(null=True, editable=False)
+    # A mail was asked for and has not gone out, and when it is next tried; then when it, or a printed slip, did.
+    mail_asked_at = models.DateTimeField(null=True, editable=False)
+    mail_at = models.DateTimeField(null=True, editable=False)
+    mail_tries = models.PositiveIntegerField(default=0, editable=False)
+    # English, as a constant that `mail_problem_words` says in the reader's language.
+    mail_problem = models.CharField(max_length=200, blank=True, editable=False)
+    # The host who asked for the letter, and their language.
+    mail_asked_by = models.ForeignKey(User, null=True, editable=False, on_delete=models.SET_NULL, related_name="+")
+    mail_language = models.CharField(max_length=16, blank=True, default="", editable=False)
+    invited_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering: ClassVar = [Lower("name"), "email", "pk"]
+        verbose_name_plural = "roster entries"
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["competition", "user"], name="roster_user_once", condition=Q(user__isnull=False)
+            ),
+            models.UniqueConstraint("competition", Lower("email"), name="roster_email_once", condition=~Q(email="")),
+            models.UniqueConstraint(fields=["slip_digest"], name="roster_slip_once", condition=~Q(slip_digest="")),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["mail_at"], condition=Q(mail_at__isnull=False), name="roster_to_mail"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email or self.login or self.student_id or self.sis_user_id
+
+    @property
+    def state(self) -> State:
+        if self.left_at:
+            return self.State.LEFT
+        if self.user_id:
+            return self.State.JOINED
+        if self.mail_asked_at or self.mail_problem:
+            return self.State.ASKED if self.mail_asked_at else self.State.FAILED
+        return self.State.INVITED if self.invited_at else self.State.NEW
+
+    @property
+    def mail_problem_words(self) -> str:
+        return gettext(self.mail_problem) if self.mail_problem else ""
+
+    @property
+    def moment(self) -> datetime | None:
+        """Since when the entry is in its state."""
+        return {
+            self.State.LEFT: self.left_at,
+            self.State.JOINED: self.joined_at,
+            self.State.ASKED: self.mail_asked_at,
+            self.State.INVITED: self.invited_at,
+        }.get(self.state)
+
+    def new_slip(self, at: datetime) -> str:
+        """The code of a new one-time link, which cannot be read again; the one before stops working. Not saved."""
+        code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(SLIP_LENGTH))
+        self.slip_digest, self.slip_expires_at = digest_of(code), at + SLIP_LASTS
+        return code
+
+    @classmethod
+    def of_slip(cls, digest: str, at: datetime) -> RosterEntry | None:
+        """The entry that waits behind a one-time link that still works."""
+        return (
+            cls.objects.select_related("competition")
+            .filter(slip_digest=digest, slip_expires_at__gt=at, user=None, left_at=None)
+            .exclude(slip_digest="")
+            .first()
+        )
+
+
+def joined_as(user_id: int, at: datetime) -> dict[str, Any]:
+    """What an entry is set to once it is known whose it is: its link and its letter end."""
+    ended = {"slip_digest": "", "slip_expires_at": None, "mail_asked_at": None, "mail_at": None}
+    return {"user": user_id, "joined_at": at, **ended}
+
+
+def slip_digest(code: str) -> str:
+    """What is stored of a one-time code, however it was typed."""
+    return digest_of(normal_code(code))
+
+
+def sections_of(competition: Competition, teams: Iterable[int]) -> dict[int, str]:
+    """Team → the sections of its members on the roster, sorted, with a comma between several; no entry for none."""
+    found: dict[int, set[str]] = {}
+    rows = RosterEntry.objects.filter(
+        competition=competition, user__memberships__competition=competition, user__memberships__team__in=list(teams)
+    ).exclude(section="")
+    for team, section in rows.order_by().values_list("user__memberships__team", "section"):
+        found.setdefault(team, set()).add(section)
+    return {team: ", ".join(sorted(sections)) for team, sections in found.items()}
+
+
+def section_names(competition: Competition) -> list[str]:
+    """The sections that people of the roster are in, sorted."""
+    named = RosterEntry.objects.filter(competition=competition).exclude(section="")
+    return sorted(set(named.order_by().values_list("section", flat=True)))
+
+
+def teams_of_section(competition: Competition, section: str) -> models.QuerySet[RosterEntry, int | None]:
+    """The teams that somebody of a section is in, for a query."""
+    people = RosterEntry.objects.filter(
+        competition=competition, section=section, user__memberships__competition=competition
+    )
+    return people.order_by().values_list("user__memberships__team", flat=True)
+
+
+class RosterDraft(models.Model):
+    """A roster file that was looked at and not yet taken over: its text, which is kept until the host decides."""
+
+    competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="roster_draft")
+    file_name = models.CharField(max_length=200, blank=True)
+    text = models.TextField()
+    made_at = models.DateTimeField(default=timezone.now)
+    made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    def __str__(self) -> str:
+        return self.file_name or str(_("pasted text"))
+
+
+def name_on_roster() -> Subquery:
+    """For rows with a `user` and a `competition`: the name that the class list knows; nothing where it knows none."""
+    entries = RosterEntry.objects.filter(competition=OuterRef("competition"), user=OuterRef("user")).exclude(name="")
+    return Subquery(entries.order_by().values("name")[:1])
+
+
+def people_called(competition: Competition, text: str) -> QuerySet[User]:
+    """Whose username or name on the class list has a text in it. Names are looked through here, because SQLite takes
+    `É` and `é` for two letters."""
+    joined = competition.roster.filter(user__isnull=False).order_by().values_list("user", "name")
+    listed = [user for user, name in joined if text.casefold() in name.casefold()]
+    return User.objects.filter(Q(username__icontains=text) | Q(pk__in=listed))

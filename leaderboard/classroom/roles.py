@@ -1,0 +1,277 @@
+"""Who runs a competition: its hosts, and assistants, who help and decide nothing that counts.
+
+What each role opens is declared at the views (`leaderboard/competitions/access.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.db.models import Q
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.notifications import notices
+from leaderboard.notifications.models.mentions import mention
+from leaderboard.notifications.models.notice import Kind
+
+from . import invitation_mails
+from .models import RoleInvitation
+from .models.role import Role
+
+# Of one competition, at a time.
+MOST_OFFERS = 50
+
+_ADDED = {Role.HOST: Deed.HOST_ADDED, Role.ASSISTANT: Deed.ASSISTANT_ADDED}
+_REMOVED = {Role.HOST: Deed.HOST_REMOVED, Role.ASSISTANT: Deed.ASSISTANT_REMOVED}
+
+
+class UnknownAddress(CannotHost):
+    """Nobody has confirmed an address yet; a role can be kept for it (`offer_role`)."""
+
+
+def add_host(*, competition: Competition, name: str, user: User | None = None) -> User:
+    return give_role(competition=competition, name=name, role=Role.HOST, user=user)
+
+
+def remove_host(*, competition: Competition, name: str, user: User | None = None) -> None:
+    take_role(competition=competition, name=name, role=Role.HOST, user=user)
+
+
+def give_role(*, competition: Competition, name: str, role: Role, user: User | None = None) -> User:
+    """Let another person run the competition too, found by user name or confirmed e-mail address. Raises `CannotHost`.
+
+    Anybody can sign up with somebody else's address, as address or as user name, so an unconfirmed one finds nobody.
+    A person has one role: an assistant who becomes a host is an assistant no longer.
+    """
+    found = _find(name.strip())
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        if held.hosts.filter(pk=found.pk).exists():
+            raise CannotHost(_("%(name)s hosts this competition already.") % {"name": found.username})
+        if role is Role.ASSISTANT and held.assistants.filter(pk=found.pk).exists():
+            raise CannotHost(_("{name} assists in this competition already.").format(name=found.username))
+        if held.memberships.filter(user=found).exists():
+            raise CannotHost(
+                _("%(name)s competes in this competition, and hosts see the private scores.") % {"name": found.username}
+                if role is Role.HOST
+                else _("{name} competes in this competition, and assistants see the private scores.").format(
+                    name=found.username
+                )
+            )
+        if role is Role.HOST and held.assistants.filter(pk=found.pk).exists():
+            held.assistants.remove(found)
+            AuditEntry.append(Deed.ASSISTANT_REMOVED, user=user, competition=held, account=found)
+        _people_of(held, role).add(found)
+        AuditEntry.append(_ADDED[role], user=user, competition=held, account=found)
+        _tell_given(found, role, held)
+    return found
+
+
+def take_role(*, competition: Competition, name: str, role: Role, user: User | None = None) -> None:
+    """Take a person from the hosts or the assistants; one host always remains. Raises `CannotHost`.
+
+    Of whoever gives up a role themselves (`user` is the person) the hosts are told.
+    """
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        if role is Role.HOST and not held.hosts.exclude(username=name).exists():
+            raise CannotHost(_("A competition needs a host; add another one first."))
+        for found in _people_of(held, role).filter(username=name):
+            _people_of(held, role).remove(found)
+            AuditEntry.append(_REMOVED[role], user=user, competition=held, account=found)
+            if found == user:
+                _tell_given_up(found, role, held)
+            else:
+                _tell_taken(found, role, held)
+
+
+def _tell_given(person: User, role: Role, competition: Competition) -> None:
+    """Nobody hears of rights only from what a page suddenly shows, or no longer does."""
+    what = {"title": competition.title}
+    title = gettext_lazy("You host “%(title)s”") if role is Role.HOST else gettext_lazy("You assist in “%(title)s”")
+    text = (
+        gettext_lazy(
+            "You can do everything there that its other hosts can, and see the answers and the private scores."
+        )
+        if role is Role.HOST
+        else gettext_lazy("You help its hosts, see names and private scores, and decide nothing that counts.")
+    )
+    link = reverse("host_competition", kwargs={"slug": competition.slug})
+    notices.tell(
+        [person],
+        kind=Kind.ROLE,
+        competition=competition,
+        title=lambda: title % what,
+        text=lambda: str(text),
+        link=link,
+    )
+
+
+def _tell_taken(person: User, role: Role, competition: Competition) -> None:
+    what = {"title": competition.title}
+    title = (
+        gettext_lazy("You host “%(title)s” no longer")
+        if role is Role.HOST
+        else gettext_lazy("You assist in “%(title)s” no longer")
+    )
+    notices.tell(
+        [person],
+        kind=Kind.ROLE,
+        competition=competition,
+        title=lambda: title % what,
+        text=lambda: _("Its pages for hosts and assistants are closed to you."),
+        link=reverse("competitions"),
+    )
+
+
+def _tell_given_up(person: User, role: Role, competition: Competition) -> None:
+    what = {"name": mention(person), "title": competition.title}
+    title = (
+        gettext_lazy("“%(name)s” no longer hosts “%(title)s”")
+        if role is Role.HOST
+        else gettext_lazy("“%(name)s” no longer assists in “%(title)s”")
+    )
+    notices.tell(
+        competition.hosts.filter(is_active=True),
+        kind=Kind.ROLE,
+        competition=competition,
+        title=lambda: title % what,
+        text=lambda: _("“%(name)s” gave the role up. You can give it again at any time.") % what,
+        link=reverse("host_roles", kwargs={"slug": competition.slug}),
+    )
+
+
+def offer_role(*, competition: Competition, address: str, role: Role, user: User) -> RoleInvitation:
+    """Keep a role for whoever confirms an address; offering another role to it changes the offer. Raises `CannotHost`.
+
+    Only where addresses are confirmed by a letter: elsewhere nobody can show whose they are.
+    """
+    if obstacle := invitation_mails.why_no_letters():
+        raise CannotHost(obstacle + " " + _("So nobody can confirm an address; ask the person for their user name."))
+    address = address.strip().casefold()
+    try:
+        validate_email(address)
+    except ValidationError as error:
+        raise CannotHost(_("“{address}” is no e-mail address.").format(address=address)) from error
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        if held.role_invitations.exclude(email=address).count() >= MOST_OFFERS:
+            raise CannotHost(_("Roles are kept for {number} addresses already.").format(number=MOST_OFFERS))
+        fields = {"role": role.value, "made_by": user, "made_at": database_now()}
+        before = held.role_invitations.filter(email=address).values_list("role", flat=True).first()
+        made, _is_new = held.role_invitations.update_or_create(email=address, defaults=fields)
+        if before != role.value:
+            _tell_awaited(address, lambda: _("A role waits for you"), lambda: _waiting(made))
+        AuditEntry.append(
+            Deed.ROLE_OFFERED, user=user, competition=held, after={"invitation": made.pk, "role": role.value}
+        )
+    return made
+
+
+def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
+    """Keep a role for an address no longer; gives the address, empty where it was taken up or back meanwhile."""
+    with transaction.atomic():
+        offer = competition.role_invitations.select_for_update().filter(pk=number).first()
+        if offer is None:
+            return ""
+        AuditEntry.append(
+            Deed.ROLE_WITHDRAWN, user=user, competition=competition, before={"invitation": offer.pk, "role": offer.role}
+        )
+        offer.delete()
+        _tell_awaited(
+            offer.email,
+            lambda: _("A role waits for you no longer"),
+            lambda: _("What a host kept for the address %(address)s was taken back.") % {"address": offer.email},
+        )
+    return offer.email
+
+
+def _waiting(offer: RoleInvitation) -> str:
+    words = _("A host keeps the role of %(role)s for the address %(address)s. Confirm it, and the role is yours.")
+    return words % {"role": offer.role_words, "address": offer.email}
+
+
+def _tell_awaited(address: str, title: Callable[[], str], text: Callable[[], str]) -> None:
+    """Tell accounts that say this address is theirs. They have not shown it, so no competition and no host is named."""
+    said = Q(email__iexact=address) | Q(emailaddress__email__iexact=address)
+    people = User.objects.filter(said, is_active=True).distinct()
+    notices.tell(people, kind=Kind.ROLE, competition=None, title=title, text=text, link=reverse("account_email"))
+
+
+def take_up_roles(*, address: str) -> int:
+    """Give what is kept for an address that was just confirmed; gives how many roles. What cannot be given any more
+    is gone too, and whoever made it reads why."""
+    taken = 0
+    for number, competition_id in RoleInvitation.objects.filter(email=address.casefold()).values_list(
+        "pk", "competition"
+    ):
+        with transaction.atomic():
+            # First, as everywhere; what is kept may have changed until we have it.
+            Competition.objects.select_for_update().get(pk=competition_id)
+            kept = RoleInvitation.objects.select_for_update(of=("self",)).select_related("competition", "made_by")
+            if (offer := kept.filter(pk=number).first()) is None:
+                continue
+            why = _give(offer)
+            taken += not why
+            if why:
+                before = {"invitation": offer.pk, "role": offer.role}
+                AuditEntry.append(Deed.ROLE_WITHDRAWN, user=None, competition=offer.competition, before=before)
+            offer.delete()
+            _tell_maker(offer, why)
+    return taken
+
+
+def _give(offer: RoleInvitation) -> str:
+    """Why a role is not given; empty when it is."""
+    if not offer.competition.is_hosted_by(offer.made_by):
+        return _("You host this competition no longer.")
+    try:
+        with transaction.atomic():
+            give_role(competition=offer.competition, name=offer.email, role=Role(offer.role), user=offer.made_by)
+    except CannotHost as error:
+        return error.message
+    return ""
+
+
+def _tell_maker(offer: RoleInvitation, why: str) -> None:
+    title = gettext_lazy("An invitation to help is taken up")
+    text = gettext_lazy("%(address)s has confirmed the address and has the role that you kept for it.")
+    if why:
+        title = gettext_lazy("An invitation to help came to nothing")
+        text = gettext_lazy("%(address)s has confirmed the address, and the role was not given: %(why)s")
+    notices.tell(
+        [offer.made_by],
+        kind=Kind.ROLE,
+        competition=offer.competition,
+        title=lambda: str(title),
+        text=lambda: text % {"address": offer.email, "why": why},
+        link=f"/host/{offer.competition.slug}/people/roles/",
+    )
+
+
+def _find(name: str) -> User:
+    by_address = Q(emailaddress__email__iexact=name, emailaddress__verified=True)
+    wanted = by_address if "@" in name else Q(username__iexact=name)
+    found = User.objects.filter(wanted, is_active=True).first()
+    if found is None and "@" in name:
+        raise UnknownAddress(
+            _("Nobody here has confirmed the address “%(name)s”. Ask the person for their user name.") % {"name": name}
+        )
+    if found is None:
+        raise CannotHost(_("Nobody here is called “%(name)s”; the person needs an account first.") % {"name": name})
+    return found
+
+
+def _people_of(competition: Competition, role: Role):  # type: ignore[no-untyped-def]  # managers have no nameable type
+    return competition.hosts if role is Role.HOST else competition.assistants

@@ -1,0 +1,300 @@
+"""The roster: look at a file before anything is stored, take it over, invite, print slips, mark who left.
+
+People are never deleted by a file: those who are missing from it are listed, and a host may mark them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.competitions.models import Competition, Membership
+from leaderboard.competitions.services.competitions import CannotHost
+
+from . import roster_files
+from .models import RosterDraft, RosterEntry, RosterList
+from .models.roster import joined_as
+
+# In this order a line finds its entry; whoever has none of them is found by name and section.
+KEYS = ("student_id", "sis_user_id", "email", "login")
+IN_WORDS = {
+    "name": gettext_lazy("Name"),
+    "email": gettext_lazy("E-mail address"),
+    "student_id": gettext_lazy("Student ID"),
+    "sis_user_id": gettext_lazy("SIS user ID"),
+    "login": gettext_lazy("Login"),
+    "section": gettext_lazy("Section"),
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A person of the file: a new one, or an entry with what would differ, as (field, before, after)."""
+
+    line: roster_files.Line
+    entry: RosterEntry | None = None
+    differences: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def named_differences(self) -> list[tuple[str, str, str]]:
+        """The differences as a host reads them."""
+        return [(str(IN_WORDS[name]), before, after) for name, before, after in self.differences]
+
+    @property
+    def name(self) -> str:
+        values = self.line.values
+        return next((values[name] for name in ("name", "email", "login", *KEYS) if values.get(name)), "")
+
+
+@dataclass
+class RosterPreview:
+    """What taking a file over would do."""
+
+    new: list[Change] = field(default_factory=list)
+    changed: list[Change] = field(default_factory=list)
+    unchanged: list[Change] = field(default_factory=list)
+    missing: list[RosterEntry] = field(default_factory=list)
+    bad: list[roster_files.Skipped] = field(default_factory=list)
+    left_out: list[roster_files.Skipped] = field(default_factory=list)
+    columns: list[tuple[str, str]] = field(default_factory=list)
+
+
+def draft_roster(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
+    """Keep a class list until the host has looked at it; nothing on the roster changes. Raises `CannotHost`."""
+    try:
+        text = roster_files.decoded(data if isinstance(data, bytes) else data.encode(errors="replace"))
+        roster_files.read(text)
+    except roster_files.UnreadableRoster as error:
+        raise CannotHost(str(error)) from error
+    fields = {"text": text, "file_name": file_name[:200], "made_by": user, "made_at": database_now()}
+    return RosterDraft.objects.update_or_create(competition=competition, defaults=fields)[0]
+
+
+def discard_roster(*, competition: Competition) -> None:
+    """Forget the class list that was looked at."""
+    RosterDraft.objects.filter(competition=competition).delete()
+
+
+def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPreview:
+    """What taking the list over would do now."""
+    reading = roster_files.read(draft.text)
+    held = list(competition.roster.all())
+    found = RosterPreview(columns=reading.columns, left_out=[one for one in reading.skipped if not one.is_bad])
+    found.bad = [one for one in reading.skipped if one.is_bad]
+    index = _Index(held)
+    seen: dict[int, roster_files.Line] = {}
+    lines: dict[tuple[str, str], roster_files.Line] = {}
+    for line in reading.lines:
+        entries = index.of(line.values)
+        earlier = _earlier(line, lines)
+        if len(entries) > 1:
+            names = ", ".join(sorted(str(entry) for entry in entries))
+            reason = _("its numbers and addresses belong to several people of the roster: {names}").format(names=names)
+            found.bad.append(_bad(line, reason))
+        elif earlier or (entries and entries[0].pk in seen):
+            found.bad.append(_bad(line, _said_before(line, earlier or seen[entries[0].pk])))
+        else:
+            _sort_in(found, line, entries[0] if entries else None)
+            if entries:
+                seen[entries[0].pk] = line
+    found.missing = [entry for entry in held if entry.pk not in seen and entry.left_at is None]
+    found.bad.sort(key=lambda one: one.number)
+    return found
+
+
+def _bad(line: roster_files.Line, reason: str) -> roster_files.Skipped:
+    return roster_files.Skipped(line.number, Change(line).name[:80], reason)
+
+
+def _said_before(line: roster_files.Line, earlier: roster_files.Line) -> str:
+    """Two names at one address are two people, of whom somebody has to look which one it belongs to."""
+    name = Change(earlier).name
+    if Change(line).name.casefold() == name.casefold():
+        return _("the same person as in line {number}").format(number=earlier.number)
+    words = _("its address or one of its numbers stands in line {number} already, for {name}")
+    return words.format(number=earlier.number, name=name[:80])
+
+
+def _earlier(line: roster_files.Line, lines: dict[tuple[str, str], roster_files.Line]) -> roster_files.Line | None:
+    """The line before that is the same person; notes this one."""
+    keys = [(name, line.values[name].casefold()) for name in KEYS if line.values.get(name)]
+    keys = keys or [("name", f"{line.values.get('name', '')}\n{line.values.get('section', '')}".casefold())]
+    earlier = next((lines[key] for key in keys if key in lines), None)
+    for key in keys:
+        lines.setdefault(key, line)
+    return earlier
+
+
+def _sort_in(found: RosterPreview, line: roster_files.Line, entry: RosterEntry | None) -> None:
+    if entry is None:
+        found.new.append(Change(line))
+        return
+    # An empty cell says nothing: what another file told stays.
+    differing = [(name, getattr(entry, name), value) for name, value in line.values.items() if value]
+    differences = tuple(one for one in differing if one[1] != one[2])
+    (found.changed if differences else found.unchanged).append(Change(line, entry, differences))
+
+
+class _Index:
+    """Entries by each of their numbers and addresses, and by name and section where they have none."""
+
+    def __init__(self, entries: Iterable[RosterEntry]) -> None:
+        self._by: dict[tuple[str, str], list[RosterEntry]] = {}
+        for entry in entries:
+            for name in KEYS:
+                if value := getattr(entry, name):
+                    self._by.setdefault((name, value.casefold()), []).append(entry)
+            self._by.setdefault(("name", entry.name.casefold()), []).append(entry)
+
+    def of(self, values: dict[str, str]) -> list[RosterEntry]:
+        """The entries that a line may mean: one, none, or several when its keys contradict each other."""
+        keyed = {
+            entry.pk: entry
+            for name in KEYS
+            if values.get(name)
+            for entry in self._by.get((name, values[name].casefold()), [])
+        }
+        if keyed:
+            return list(keyed.values())
+        # By name only where neither says anything that would tell two people of one name apart.
+        named = self._by.get(("name", values.get("name", "").casefold()), []) if values.get("name") else []
+        alike = [entry for entry in named if not self._contradict(entry, values)]
+        return alike if len(alike) == 1 else [entry for entry in alike if entry.section == values.get("section", "")]
+
+    def _contradict(self, entry: RosterEntry, values: dict[str, str]) -> bool:
+        return any(values.get(name) and getattr(entry, name) for name in KEYS)
+
+
+def take_over_roster(*, competition: Competition, user: User | None) -> RosterPreview:
+    """Store the list that was looked at: new people are added, changed ones changed, nobody is removed.
+
+    Members whose confirmed address is on the list are linked to it at once. Raises `CannotHost`.
+    """
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        draft = RosterDraft.objects.filter(competition=held).first()
+        if draft is None:
+            raise CannotHost(
+                _("There is no list to take over; somebody has done it or thrown it away. Choose it again.")
+            )
+        found = preview_roster(held, draft)
+        made = (
+            RosterList.objects.create(competition=held, file_name=draft.file_name, taken_by=user) if found.new else None
+        )
+        RosterEntry.objects.bulk_create(
+            [RosterEntry(competition=held, came_with=made, **change.line.values) for change in found.new],
+            batch_size=500,
+        )
+        for change in found.changed:
+            _change(change)
+        link_members(held)
+        draft.delete()
+        held.touch_board()
+        numbers = {name: len(getattr(found, name)) for name in ("new", "changed", "unchanged", "missing", "bad")}
+        AuditEntry.append(Deed.ROSTER_READ, user=user, competition=held, about=draft.file_name, after=numbers)
+    return found
+
+
+def roster_lists(competition: Competition) -> list[RosterList]:
+    """The lists that people of the roster came with, newest first: `number` of them, `removable` of whom nobody has
+    joined."""
+    counted = competition.roster_lists.annotate(
+        number=Count("people"), removable=Count("people", filter=Q(people__user=None))
+    )
+    return list(counted.filter(number__gt=0).select_related("taken_by"))
+
+
+def take_back_roster(*, competition: Competition, number: int, user: User | None) -> int:
+    """Remove the people who came with a list and have not joined, as if it had not been read; gives how many.
+
+    Their invitations stop working. Who has joined stays, and what the list changed about others stays changed.
+    Raises `CannotHost` where there is nobody to remove.
+    """
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        taken = held.roster_lists.filter(pk=number).first()
+        waiting = RosterEntry.objects.filter(competition=held, came_with=number, user=None)
+        numbers = list(waiting.select_for_update().values_list("pk", flat=True)) if taken else []
+        if taken is None or not numbers:
+            raise CannotHost(_("Nobody of this list is left to remove: they have joined or are gone already."))
+        waiting.filter(pk__in=numbers).delete()
+        held.touch_board()
+        AuditEntry.append(
+            Deed.ROSTER_TAKEN_BACK, user=user, competition=held, about=taken.file_name, before={"people": len(numbers)}
+        )
+    return len(numbers)
+
+
+def _change(change: Change) -> None:
+    entry = change.entry
+    assert entry is not None
+    for name, _before, after in change.differences:
+        setattr(entry, name, after)
+    try:
+        with transaction.atomic():
+            entry.save(update_fields=[name for name, *_ in change.differences])
+    except IntegrityError as error:
+        raise CannotHost(
+            _("Line {number}: another person of the roster has this address.").format(number=change.line.number)
+        ) from error
+
+
+def link_members(competition: Competition) -> int:
+    """Link entries to members whose confirmed e-mail address they hold; gives how many were linked."""
+    entries = {
+        entry.email.casefold(): entry for entry in competition.roster.filter(user=None, left_at=None).exclude(email="")
+    }
+    linked = set(competition.roster.exclude(user=None).values_list("user", flat=True))
+    members = Membership.objects.filter(competition=competition, user__emailaddress__verified=True).order_by()
+    count = 0
+    for user_id, email, joined_at in members.values_list("user", "user__emailaddress__email", "joined_at"):
+        entry = entries.get(email.casefold())
+        if entry is not None and user_id not in linked:
+            RosterEntry.objects.filter(pk=entry.pk).update(**joined_as(user_id, joined_at))
+            linked.add(user_id)
+            count += 1
+    return count
+
+
+def mark_left(*, competition: Competition, entries: Sequence[int], user: User | None, left: bool = True) -> int:
+    """Say that people left the course, or that they are back; who has joined stays a member. Gives how many."""
+    with transaction.atomic():
+        waiting = competition.roster.filter(pk__in=entries, left_at__isnull=left)
+        numbers = sorted(waiting.values_list("pk", flat=True))
+        if numbers:
+            competition.roster.filter(pk__in=numbers).update(left_at=database_now() if left else None)
+            AuditEntry.append(
+                Deed.ROSTER_CHANGED,
+                user=user,
+                competition=competition,
+                after={"left the course" if left else "back in the course": numbers[:50], "people": len(numbers)},
+            )
+    return len(numbers)
+
+
+def make_slips(*, competition: Competition, entries: Sequence[int], user: User | None) -> list[tuple[RosterEntry, str]]:
+    """A new one-time code for each chosen person who has not joined; the code before stops working.
+
+    The codes are in the answer and nowhere else: only their digests are kept.
+    """
+    at = database_now()
+    with transaction.atomic():
+        chosen = list(competition.roster.select_for_update().filter(pk__in=entries, user=None, left_at=None))
+        if not chosen:
+            raise CannotHost(_("Nobody of those you chose is still to join."))
+        slips = [(entry, entry.new_slip(at)) for entry in chosen]
+        for entry, _code in slips:
+            entry.invited_at, entry.mail_asked_at, entry.mail_at, entry.mail_problem = at, None, None, ""
+        fields = ["slip_digest", "slip_expires_at", "invited_at", "mail_asked_at", "mail_at", "mail_problem"]
+        RosterEntry.objects.bulk_update(chosen, fields, batch_size=500)
+        AuditEntry.append(Deed.INVITED, user=user, competition=competition, after={"join slips": len(slips)})
+    return slips

@@ -1,0 +1,242 @@
+"""Two teams become one: its captain offers, the other's agrees.
+
+The rule is Kaggle's: together they have handed in no more than one team could have by now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed, account_in_trail, plain, team_in_trail
+from leaderboard.competitions.models import (
+    Competition,
+    DailyAttempts,
+    Grant,
+    Membership,
+    MergeOffer,
+    Submission,
+    Team,
+)
+from leaderboard.competitions.models.team_history import note_origin
+from leaderboard.competitions.ranking import standings
+from leaderboard.notifications import notices
+from leaderboard.notifications.models.mentions import mention
+from leaderboard.notifications.models.notice import Kind
+
+COUNTING = (Submission.Status.PENDING, Submission.Status.SCORED)
+
+
+class CannotMerge(Exception):
+    """Why two teams do not become one; the text is for who asked."""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The attempt rule in numbers: files of both that count, and what one team could have handed in by now."""
+
+    used: int
+    possible: int
+
+
+def offer(*, membership: Membership, invitation: str) -> MergeOffer:
+    """Offer a team, known by its invitation link or the code at its end, to become one with the own. Raises
+    `CannotMerge`; offering twice is one offer.
+
+    Both read each other's real name, as the link tells it: who reads a pseudonym here would know whose it is.
+    """
+    code = invitation.strip().rstrip("/").rpartition("/")[2]
+    with transaction.atomic():
+        competition = _held(membership)
+        mine = _captained(membership)
+        other = competition.teams.filter(invitation=code).first() if code else None
+        if other is None:
+            raise CannotMerge(
+                _("No team of this competition has this invitation link. Ask its captain for the present one.")
+            )
+        _refuse(competition, mine, other)
+        made, is_new = MergeOffer.objects.get_or_create(team=mine, other=other, defaults={"by": membership.user})
+        if is_new:
+            what = {"team": mention(mine)}
+            _tell(
+                other,
+                competition,
+                lambda: _("An offer to merge"),
+                lambda: _("“%(team)s” offers to become one team with yours. Your captain decides.") % what,
+                key=_key("offer", mine, other),
+            )
+    return made
+
+
+def withdraw(*, membership: Membership, offer_id: int) -> None:
+    """Take an offer back, or decline one: either captain ends it."""
+    with transaction.atomic():
+        competition = _held(membership)
+        team = _captained(membership)
+        for found in MergeOffer.between(team).filter(pk=offer_id).select_related("team", "other"):
+            found.delete()
+            if found.other_id == team.pk:
+                _tell(
+                    found.team,
+                    competition,
+                    lambda: _("Your offer to merge was declined"),
+                    lambda: _("“%(team)s” declined to become one team with yours.") % {"team": mention(team)},
+                    key=_key("declined", found.team, team),
+                )
+
+
+def accept(*, membership: Membership, offer_id: int) -> Team:
+    """Let the own team become part of the one that offered: its name, captain and invitation stay, everything else of
+    both belongs to it. Raises `CannotMerge`."""
+    with transaction.atomic():
+        competition = _held(membership)
+        mine = _captained(membership)
+        found = MergeOffer.objects.filter(pk=offer_id, other=mine).select_related("team").first()
+        if found is None:
+            raise CannotMerge(_("This offer is not there any more."))
+        team = found.team
+        balance = _refuse(competition, team, mine)
+        before = {"teams": [team_in_trail(team), team_in_trail(mine)], "members": [_people(team), _people(mine)]}
+        what = {"other": mention(mine), "team": mention(team)}
+        _unite(competition, team, mine)
+        if competition.ground_truth is not None:
+            competition.ground_truth.competition = competition
+            standings.rebuild(competition.ground_truth)
+        competition.touch_board()
+        _tell(
+            team,
+            competition,
+            lambda: _("Your teams are one"),
+            lambda: _("“%(other)s” and “%(team)s” are one team now. Look at your final picks.") % what,
+        )
+        AuditEntry.append(
+            Deed.TEAMS_MERGED,
+            user=membership.user,
+            competition=competition,
+            about=team_in_trail(team),
+            before=plain(before),
+            after=plain({"members": _people(team), "files": balance.used, "possible": balance.possible}),
+        )
+    return team
+
+
+def balance(competition: Competition, teams: Iterable[Team], at: datetime) -> Balance:
+    """What the attempt rule compares. Of extra attempts that a host granted, those of the kinder team count."""
+    teams = list(teams)
+    used = Submission.objects.filter(team__in=teams, status__in=COUNTING).count()
+    today = at.astimezone(UTC).date()
+    days = max(0, (today - competition.opens_at.astimezone(UTC).date()).days + 1)
+    extra = max((_extra(team, today, days) for team in teams), default=0)
+    return Balance(used, days * competition.daily_attempts + extra)
+
+
+def _extra(team: Team, today: date, days: int) -> int:
+    granted = Grant.objects.live().filter(team=team)
+    return sum(one.extra_attempts * (days if one.day is None else int(one.day <= today)) for one in granted)
+
+
+def _refuse(competition: Competition, team: Team, other: Team) -> Balance:
+    """Raise for what stands between two teams; else the numbers of the attempt rule."""
+    now = database_now()
+    if team == other:
+        raise CannotMerge(_("This is your own team’s link. Ask the other captain for theirs."))
+    if reason := competition.why_teams_stay(now):
+        raise CannotMerge(reason)
+    if team.disqualified_at or other.disqualified_at:
+        raise CannotMerge(_("A disqualified team can become part of no other."))
+    size = Membership.objects.filter(team__in=[team, other]).count()
+    if size > competition.team_size:
+        numbers = {"size": size, "most": competition.team_size}
+        raise CannotMerge(_("Together you would be %(size)s; a team has at most %(most)s members here.") % numbers)
+    found = balance(competition, (team, other), now)
+    if found.used > found.possible:
+        words = _(
+            "Together you have handed in %(used)s files that count, and one team could have handed in %(possible)s by "
+            "now. Each further day makes room for %(daily)s more."
+        )
+        numbers = {"used": found.used, "possible": found.possible, "daily": competition.daily_attempts}
+        raise CannotMerge(words % numbers)
+    return found
+
+
+def _unite(competition: Competition, team: Team, other: Team) -> None:
+    now = database_now()
+    Membership.objects.filter(team=other).update(team=team)
+    files = Submission.objects.filter(team=other)
+    files.filter(former_team=None).update(former_team=other.pk)
+    files.update(team=team)
+    picked = Submission.objects.filter(team=team, is_selected=True)
+    if picked.count() > competition.final_count:
+        # Nobody but they can say which of their picks to give up.
+        picked.update(is_selected=False)
+    _add_attempts(team, other)
+    note_origin(team, other.pk, at=now, now=now)
+    _keep_the_kinder_grants(team, other)
+    team.standings.all().delete()
+    other.delete()
+
+
+def _add_attempts(team: Team, other: Team) -> None:
+    """The day's attempts add up, and so does what could be used on the days that both used."""
+    held = {count.day: count for count in team.daily_attempts.all()}
+    for count in other.daily_attempts.all():
+        if (mine := held.get(count.day)) is None:
+            DailyAttempts.objects.filter(pk=count.pk).update(team=team)
+            continue
+        mine.used += count.used
+        mine.refused += count.refused
+        mine.carried += count.carried
+        mine.limit += count.limit
+        mine.save()
+
+
+def _keep_the_kinder_grants(team: Team, other: Team) -> None:
+    """Extra attempts of the team that had more of them, and the latest deadline; they do not add up."""
+    theirs, ours = (list(Grant.objects.live().filter(team=one)) for one in (other, team))
+    kinder = max((ours, theirs), key=lambda grants: sum(one.extra_attempts for one in grants))
+    latest = max((one for one in ours + theirs if one.closes_at), key=lambda one: (one.closes_at, one.pk), default=None)
+    kept = [Grant(extra_attempts=one.extra_attempts, day=one.day) for one in kinder if one.extra_attempts]
+    reasons = [one.reason for one in kinder if one.extra_attempts]
+    if latest is not None:
+        kept.append(Grant(closes_at=latest.closes_at))
+        reasons.append(latest.reason)
+    Grant.objects.live().filter(team=team).update(revoked_at=database_now())
+    for grant, reason in zip(kept, reasons, strict=True):
+        grant.team, grant.reason = team, reason
+        grant.save()
+
+
+def _held(membership: Membership) -> Competition:
+    """The competition, locked: while two teams become one no file is taken, and none finished."""
+    rows = Competition.objects.select_for_update(of=("self",)).select_related("ground_truth")
+    return rows.get(pk=membership.competition_id)
+
+
+def _captained(membership: Membership) -> Team:
+    held = Membership.objects.select_related("team__competition").filter(pk=membership.pk).first()
+    if held is None or not held.team.is_led_by(membership.user):
+        raise CannotMerge(_("Only the captain decides with whom the team becomes one."))
+    return held.team
+
+
+def _people(team: Team) -> list[str | None]:
+    return [account_in_trail(one.user) for one in team.memberships.order_by("joined_at").select_related("user")]
+
+
+def _key(what: str, team: Team, other: Team) -> str:
+    """Once a day and pair of teams: who offers and takes back in turns floods nobody's page."""
+    return f"merge:{what}:{team.pk}:{other.pk}:{database_now().astimezone(UTC):%Y%m%d}"
+
+
+def _tell(team: Team, competition: Competition, title: notices.Words, words: notices.Words, key: str = "") -> None:
+    people = User.objects.filter(memberships__team=team)
+    link = reverse("team", kwargs={"slug": competition.slug})
+    notices.tell(people, kind=Kind.TEAM, competition=competition, title=title, text=words, link=link, key=key)

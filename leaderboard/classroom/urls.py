@@ -1,0 +1,27 @@
+"""Pages of a class and its teams. An address has the name of its view and of its template."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from .views import identifying, join, people, roster, team, teams
+
+urlpatterns = [
+    path("join/", join.join, name="join"),
+    path("join/<str:code>/", join.join_code, name="join_code"),
+    path("slip/<str:code>/", join.slip, name="slip"),
+    path("invitation/<str:invitation>/", join.invitation, name="invitation"),
+    path("c/<slug:slug>/join/", join.join_open, name="join_open"),
+    path("c/<slug:slug>/team/", team.team, name="team"),
+    path("host/<slug:slug>/people/", people.host_people, name="host_people"),
+    path("host/<slug:slug>/people/admission/", people.host_admission, name="host_admission"),
+    path("host/<slug:slug>/people/roster/", roster.host_roster, name="host_roster"),
+    path("host/<slug:slug>/people/invite/", roster.host_invite, name="host_invite"),
+    path("host/<slug:slug>/people/slips/", roster.host_slips, name="host_slips"),
+    path("host/<slug:slug>/people/left/", roster.host_left, name="host_left"),
+    path("host/<slug:slug>/people/who/", identifying.host_who, name="host_who"),
+    path("host/<slug:slug>/people/roles/", people.host_roles, name="host_roles"),
+    path("host/<slug:slug>/people/leave/", people.host_leave, name="host_leave"),
+    path("host/<slug:slug>/teams/", teams.host_teams, name="host_teams"),
+    path("host/<slug:slug>/teams/<int:team_id>/", teams.host_team, name="host_team"),
+]

@@ -1,0 +1,207 @@
+"""The way in: a code, an open competition, a team's invitation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.adapter import remember_way_in
+from leaderboard.accounts.slow_sign_in import SlowLane, Turn
+from leaderboard.common.responses import address_of, person, see_other
+from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.forms.student import CodeForm, RulesForm
+from leaderboard.competitions.models import Competition, Membership, Team
+
+from .. import joining, joining_refusals
+from ..admission import obstacle_to_joining
+from ..models import RosterEntry
+from ..models.roster import slip_digest
+
+WRONG_CODES_PER_PERSON = 10
+# A whole class may sit behind one address.
+WRONG_CODES_PER_ADDRESS = 100
+# A code of the site is one of 31^8, so guessing is hopeless at any pace; one that a host chose may be a word.
+CODES = SlowLane("code", seconds=600, pause=1.0)
+
+
+@open_to(Audience.ANYONE)
+def join(request: HttpRequest) -> HttpResponse:
+    """The box for a code. A link for one competition leads on where that needs no code."""
+    form = CodeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        code = form.cleaned_data["code"].replace("/", "").replace(" ", "")
+        if code.strip(".-"):
+            return see_other("join_code", code=code)
+        form.add_error("code", _("Type the code."))
+    wanted = Competition.objects.visible_to(request.user).filter(slug=request.GET.get("competition", "")).first()
+    if wanted and wanted.is_listed and not wanted.needs_code:
+        return redirect("join_open", slug=wanted.slug)
+    context = {"form": form, "competition": wanted}
+    return render(request, "students/join.html", context, status=422 if form.errors else 200)
+
+
+def _in_turn(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A view that a code or link opens: a right one always does, and after many wrong ones the next is waited for.
+
+    People are counted by themselves, strangers by their address.
+    """
+
+    @wraps(view)
+    def answer(request: HttpRequest, **parts: str) -> HttpResponse:
+        is_known = request.user.is_authenticated
+        sender = request.user.pk if is_known else address_of(request)
+        free_tries = WRONG_CODES_PER_PERSON if is_known else WRONG_CODES_PER_ADDRESS
+        with CODES.turn(sender, free_tries=free_tries) as turn:
+            return view(request, turn=turn, **parts)
+
+    return answer
+
+
+@open_to(Audience.ANYONE)
+@_in_turn
+def join_code(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
+    """Without an account too: whoever has a valid code may make one."""
+    competition = joining.competition_of(code)
+    if competition is None and RosterEntry.of_slip(slip_digest(code), timezone.now()):
+        return redirect("slip", code=code)
+    if competition is None:
+        return _no_door(request, code, turn)
+    if request.user.is_anonymous:
+        return remember_way_in(_signed_out(request, competition), code=code)
+    user = person(request.user)
+    return _door(request, competition, "students/join_code.html", lambda: joining.by_code(user=user, code=code))
+
+
+def _no_door(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
+    """A code of nothing is a guess; one that was handed out too early says what it is for, and when it opens."""
+    if early := joining.early_competition_of(code):
+        return render(request, "students/join_early.html", {"competition": early}, status=404)
+    turn.was_wrong()
+    form = CodeForm({"code": code})
+    form.add_error("code", _("No competition has this code. Check it with your teacher."))
+    return render(request, "students/join.html", {"form": form}, status=404)
+
+
+@open_to(Audience.ANYONE)
+@_in_turn
+def slip(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
+    """The one-time link of one person of the roster: an account for whoever has none, then join as that person."""
+    digest = slip_digest(code)
+    entry = RosterEntry.of_slip(digest, timezone.now())
+    if entry is None or entry.competition.launched_at is None:
+        turn.was_wrong()
+        return render(request, "students/slip.html", {"is_early": entry is not None}, status=404)
+    if request.user.is_anonymous:
+        return remember_way_in(_signed_out(request, entry.competition), slip=digest)
+    user = person(request.user)
+    held = Membership.objects.filter(competition=entry.competition, user=user).first()
+    context: dict[str, object] = {"entry": entry, "held": held, "obstacle": _closed(entry.competition)}
+    return _ask(
+        request, entry.competition, "students/slip.html", lambda: joining.by_slip(user=user, digest=digest), context
+    )
+
+
+@open_to(Audience.VISITORS)
+def join_open(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Listed competitions that ask for no code."""
+    competition = visit.competition
+    if request.user.is_anonymous:
+        return _signed_out(request, competition, has_way_in=False)
+    if competition.needs_code and visit.membership is None:
+        return redirect("join")
+    user = person(request.user)
+    enter = lambda: joining.openly(user=user, competition=competition)  # noqa: E731
+    return _door(request, competition, "students/join_open.html", enter)
+
+
+@open_to(Audience.ANYONE)
+@_in_turn
+def invitation(request: HttpRequest, invitation: str, turn: Turn) -> HttpResponse:
+    team = Team.objects.select_related("competition").filter(invitation=invitation).first()
+    if team is None or team.competition.launched_at is None:
+        turn.was_wrong()
+        return render(request, "students/invitation.html", status=404)
+    if request.user.is_anonymous:
+        return remember_way_in(_signed_out(request, team.competition, is_team=True), invitation=invitation)
+    user = person(request.user)
+    held = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
+    if held and held.team_id == team.pk:
+        messages.info(request, _("You are in “%(team)s” already.") % {"team": team})
+        return redirect("team", slug=team.competition.slug)
+    context: dict[str, object] = {
+        "team": team,
+        "members": team.memberships.select_related("user"),
+        "held": held,
+        "obstacle": joining.obstacle_to(team, held),
+    }
+    enter = lambda: joining.by_invitation(user=user, invitation=invitation)  # noqa: E731
+    return _ask(request, team.competition, "students/invitation.html", enter, context)
+
+
+def _signed_out(
+    request: HttpRequest, competition: Competition, *, has_way_in: bool = True, is_team: bool = False
+) -> HttpResponse:
+    """What is joined and who invites, before anybody makes an account for it; of people of the class nothing.
+
+    Whoever holds a way in that is valid may make one; without, the site's own setting says so.
+    """
+    context = {
+        "competition": competition,
+        "state": competition.state(timezone.now()),
+        "host": joining.who_invites(competition) if has_way_in else "",
+        "may_sign_up": has_way_in or settings.OPEN_SIGN_UP,
+        "obstacle": _closed(competition),
+        "is_team": is_team,
+    }
+    return render(request, "students/join_signed_out.html", context)
+
+
+def _door(
+    request: HttpRequest, competition: Competition, template: str, enter: Callable[[], Membership]
+) -> HttpResponse:
+    """Show what joining means and let people in."""
+    if Membership.objects.filter(competition=competition, user=person(request.user)).exists():
+        messages.info(request, _("You have joined “%(competition)s” already.") % {"competition": competition})
+        return redirect("overview", slug=competition.slug)
+    obstacle = _closed(competition) or obstacle_to_joining(competition, person(request.user))
+    return _ask(request, competition, template, enter, {"obstacle": obstacle})
+
+
+def _closed(competition: Competition) -> str:
+    has_closed = competition.state(timezone.now()) in ("closed", "revealed")
+    return _("The deadline of this competition has passed.") if has_closed else ""
+
+
+def _ask(
+    request: HttpRequest,
+    competition: Competition,
+    template: str,
+    enter: Callable[[], Membership],
+    context: dict[str, object],
+) -> HttpResponse:
+    """The question “join?” with the rules; on yes, enter, accept and go to the competition."""
+    has_rules = bool(competition.rules.strip())
+    form = RulesForm(request.POST if request.method == "POST" else None, has_rules=has_rules)
+    if request.method == "POST" and form.is_valid() and not context["obstacle"]:
+        try:
+            membership = enter()
+        except joining_refusals.CannotJoin as error:
+            context["obstacle"] = str(error)
+        else:
+            joining.accept_rules(membership=membership)
+            messages.success(
+                request,
+                _("Welcome to “%(competition)s”. You take part as “%(team)s”.")
+                % {"competition": competition, "team": membership.team},
+            )
+            return see_other("overview", slug=competition.slug)
+    status = 200 if request.method != "POST" else 409 if context["obstacle"] else 422
+    context |= {"form": form, "competition": competition, "state": competition.state(timezone.now())}
+    return render(request, template, context, status=status)

@@ -1,0 +1,188 @@
+"""Who is in the class, who may join, who runs the competition."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from leaderboard.common.responses import person, see_other
+from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import competitions
+from leaderboard.competitions.views.host_responses import add_refusal, ask_first, is_meant, posted
+
+from .. import people as people_module
+from .. import roles
+from ..forms import AdmissionForm, RoleForm
+from ..models import RosterEntry
+from ..models import role as role_module
+
+PER_PAGE = 50
+# In the address of the page; a section may be called anything but these.
+ANY, NONE = "", "-"
+
+
+@open_to(Audience.ASSISTANTS)
+def host_people(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Everybody on the roster and in a team, by section, state or words."""
+    people = people_module.people_of(visit.competition)
+    section, state, text = filter_in(request.GET)
+    shown = filtered(people, section, state, text)
+    page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
+    states = Counter(person.state for person in people)
+    context = {
+        "visit": visit,
+        "page": page,
+        "section": section,
+        "state": state,
+        "q": text,
+        "sections": sorted({person.section for person in people if person.section}),
+        "states": RosterEntry.State.choices,
+        "tiles": [(one.label, states[one]) for one in RosterEntry.State],
+        "total": len(people),
+        "has_roster": any(person.entry for person in people),
+        "guests": sum(not person.entry for person in people),
+        "unjoined": any(person.entry and not person.entry.user_id and not person.entry.left_at for person in people),
+        "is_filtered": bool(section or state or text),
+    }
+    return render(request, "hosts/host_people.html", context)
+
+
+def filter_in(given: QueryDict) -> tuple[str, str, str]:
+    """Section, state and words, as the page of people or a form on it sends them."""
+    return given.get("section", ANY), given.get("state", ""), given.get("q", "").strip()[:60]
+
+
+def filtered(people: Sequence[people_module.Person], section: str, state: str, text: str) -> list[people_module.Person]:
+    wanted = None if section == ANY else "" if section == NONE else section
+    return people_module.chosen(people, section=wanted, state=state, text=text, only_guests=state == "guest")
+
+
+@open_to(Audience.HOSTS)
+def host_admission(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Who may join, and what the others then see of them."""
+    form = AdmissionForm(posted(request), instance=Competition.objects.get(pk=visit.competition.pk))
+    if request.method == "POST" and form.is_valid():
+        competitions.change(competition=visit.competition, user=person(visit.user), **form.cleaned_data)
+        messages.success(request, _("Saved."))
+        return see_other("host_admission", slug=visit.competition.slug)
+    context = {"visit": visit, "form": form, "roster_size": visit.competition.roster.filter(left_at=None).count()}
+    return render(request, "hosts/host_admission.html", context, status=422 if form.errors else 200)
+
+
+@open_to(Audience.HOSTS)
+def host_roles(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Hosts and assistants: who they are, add, remove."""
+    if question := _question(request, visit):
+        return question
+    competition, form = visit.competition, RoleForm(posted(request))
+    if request.method == "POST":
+        try:
+            if words := _change_roles(request, visit, form):
+                messages.success(request, words)
+                is_still = Competition.objects.get(pk=competition.pk).is_hosted_by(visit.user)
+                return see_other("host_roles", slug=competition.slug) if is_still else _out_of(visit)
+        except competitions.CannotHost as error:
+            form.errors.clear()
+            add_refusal(form, error)
+    context: dict[str, Any] = {
+        "visit": visit,
+        "form": form,
+        "hosts": competition.hosts.order_by("username"),
+        "assistants": competition.assistants.order_by("username"),
+        "offers": competition.role_invitations.all(),
+    }
+    return render(request, "hosts/host_roles.html", context, status=422 if form.errors else 200)
+
+
+@open_to(Audience.ASSISTANTS)
+def host_leave(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """An assistant gives up the role; hosts have a page of their own for it."""
+    competition, user = visit.competition, person(visit.user)
+    if visit.is_host:
+        return see_other("host_roles", slug=competition.slug)
+    if not is_meant(request):
+        dashboard = reverse("host_competition", kwargs={"slug": competition.slug})
+        return ask_first(
+            request, visit, user.username, _loss(visit, user.username), role=role_module.Role.ASSISTANT, back=dashboard
+        )
+    roles.take_role(competition=competition, name=user.username, role=role_module.Role.ASSISTANT, user=user)
+    messages.success(request, _("You no longer assist in “%(title)s”.") % {"title": competition})
+    return _out_of(visit)
+
+
+def _out_of(visit: Visit) -> HttpResponse:
+    """To the list of what one still runs, if there can be anything on it."""
+    user = person(visit.user)
+    return see_other("host" if user.is_host or Competition.objects.run_by(user).exists() else "competitions")
+
+
+def _question(request: HttpRequest, visit: Visit) -> HttpResponse | None:
+    """Asked before somebody loses a role that they have."""
+    name, role = request.POST.get("name", ""), request.POST.get("role", "")
+    if request.POST.get("action") != "remove" or is_meant(request) or role not in list(role_module.Role):
+        return None
+    people = visit.competition.hosts if role == role_module.Role.HOST else visit.competition.assistants
+    if not people.filter(username=name).exists():
+        return None
+    return ask_first(request, visit, name, _loss(visit, name), role=role)
+
+
+def _loss(visit: Visit, name: str) -> str:
+    """What somebody loses with a role, in words to whoever takes it."""
+    user = person(visit.user)
+    if name != user.username:
+        return _(
+            "The pages for hosts and assistants are closed to {name} at once: answers, names, private scores, "
+            "submissions. What {name} did stays. A host can give a role again at any time."
+        ).format(name=name)
+    if user.is_superuser:
+        return _("This is you. You operate this site, so everything here stays open to you.")
+    if not visit.is_host:
+        return _(
+            "This is you. The pages for assistants are closed to you at once: answers, names, private scores, "
+            "submissions. What you did stays. You cannot undo this; only a host can let you in again. You have seen "
+            "the answers, so you cannot compete here."
+        )
+    return _(
+        "This is you. The pages for hosts are closed to you at once: settings, answers, names, private scores and "
+        "grades. What you did stays. You cannot undo this; only another host can let you in again. You have seen the "
+        "answers, so you cannot compete here."
+    )
+
+
+def _change_roles(request: HttpRequest, visit: Visit, form: RoleForm) -> str:
+    """Add or remove somebody; the words for it, empty when the form is not filled in."""
+    competition, user = visit.competition, person(visit.user)
+    if request.POST.get("action") == "remove":
+        name, role = request.POST.get("name", ""), request.POST.get("role", "")
+        if role not in list(role_module.Role):
+            return ""
+        roles.take_role(competition=competition, name=name, role=role_module.Role(role), user=user)
+        if role == role_module.Role.HOST:
+            return _("{name} no longer hosts this competition.").format(name=name)
+        return _("{name} no longer assists in this competition.").format(name=name)
+    if request.POST.get("action") == "withdraw":
+        number = request.POST.get("number", "")
+        number = number if number.isascii() and number.isdecimal() and len(number) < 16 else "0"
+        address = roles.withdraw_offer(competition=competition, number=int(number), user=user)
+        return _("Nothing is kept for {address} any more.").format(address=address) if address else ""
+    if not form.is_valid():
+        return ""
+    role, name = role_module.Role(form.cleaned_data["role"]), form.cleaned_data["name"]
+    try:
+        found = roles.give_role(competition=competition, name=name, role=role, user=user)
+    except roles.UnknownAddress:
+        offer = roles.offer_role(competition=competition, address=name, role=role, user=user)
+        return _("Kept for {address}, until somebody confirms this address.").format(address=offer.email)
+    if role is role_module.Role.HOST:
+        return _("{name} now hosts this competition too.").format(name=found.username)
+    return _("{name} now assists in this competition.").format(name=found.username)

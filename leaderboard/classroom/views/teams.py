@@ -1,0 +1,128 @@
+"""Team by team: who needs help, who got more attempts or time, who is out."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+
+from leaderboard.common.responses import person, see_other
+from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.models import Grant, Membership, Team
+from leaderboard.competitions.services import competitions, submitting
+from leaderboard.insights import activity
+
+from .. import extensions
+from ..models.roster import people_called
+from ..team_forms import GrantForm, ReasonForm
+
+PER_PAGE = 50
+
+
+@open_to(Audience.ASSISTANTS)
+def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """All teams, or those that a tile of the dashboard counts."""
+    show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:60]
+    below = activity.below_baselines(visit.competition)
+    found = _shown(visit, show, below)
+    if text:
+        found = found.filter(
+            Exists(Membership.objects.filter(team=OuterRef("pk"), user__in=people_called(visit.competition, text)))
+        ) | found.filter(_called(visit, text))
+    page = Paginator(found.order_by("name", "pk"), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "visit": visit,
+        "page": page,
+        "lines": activity.team_lines(list(page), visit.competition, visit.at.astimezone(UTC).date()),
+        "below": below,
+        "show": show,
+        "q": text,
+    }
+    return render(request, "hosts/host_teams.html", context)
+
+
+def _called(visit: Visit, text: str) -> Q:
+    """Teams by their name, and by the one that others see: that is what a student who writes about one knows."""
+    named = Q(name__icontains=text)
+    return named | Q(pseudonym__icontains=text) if visit.competition.uses_pseudonyms else named
+
+
+@open_to(Audience.ASSISTANTS)
+def host_team(request: HttpRequest, visit: Visit, team_id: int) -> HttpResponse:
+    """One team: what it handed in, what it was granted, and the forms for more or less."""
+    team = get_object_or_404(visit.competition.teams, pk=team_id)
+    action = request.POST.get("action", "")
+    grant_form = GrantForm(visit.competition, request.POST if action == "grant" else None)
+    reason_form = ReasonForm(request.POST if action == "disqualify" else None, auto_id="out_%s")
+    refusal = ""
+    if request.method == "POST":
+        try:
+            if done := _deed(visit, team, request, grant_form, reason_form):
+                messages.success(request, done)
+                return see_other("host_team", slug=visit.competition.slug, team_id=team.pk)
+        except ValidationError as error:
+            grant_form.add_error(None, error)
+        except competitions.CannotHost as error:
+            refusal = error.message
+    context = _context(visit, team) | {"grant_form": grant_form, "reason_form": reason_form, "refusal": refusal}
+    return render(request, "hosts/host_team.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _shown(visit: Visit, show: str, below: list[activity.Below]) -> QuerySet[Team]:
+    competition = visit.competition
+    if show == "nothing":
+        return activity.without_valid_file(competition)
+    if show == "granted":
+        return competition.teams.filter(Exists(Grant.objects.live().filter(team=OuterRef("pk"))))
+    if show == "disqualified":
+        return competition.teams.filter(disqualified_at__isnull=False)
+    for one in below:
+        if show == one.key:
+            return competition.teams.filter(pk__in=one.teams)
+    return competition.teams.all()
+
+
+def _deed(visit: Visit, team: Team, request: HttpRequest, grant_form: GrantForm, reason_form: ReasonForm) -> str:
+    """Do what was asked for and say so; empty where a form has mistakes."""
+    user, action = person(visit.user), request.POST.get("action", "")
+    if action in ("disqualify", "readmit") and not visit.is_host:
+        raise competitions.CannotHost(_("Only hosts decide who is out. Ask one of them."))
+    if action == "grant" and grant_form.is_valid():
+        extensions.grant(team=team, user=user, **grant_form.cleaned_data)
+        return _("Granted to “%(team)s”.") % {"team": team}
+    if action == "revoke":
+        number = request.POST.get("grant", "")
+        grant = get_object_or_404(team.grants, pk=int(number) if number.isdecimal() else 0)
+        extensions.revoke_grant(grant=grant, user=user)
+        return _("Taken back.")
+    if action == "disqualify" and reason_form.is_valid():
+        extensions.disqualify(team=team, user=user, reason=reason_form.cleaned_data["reason"])
+        return _("“%(team)s” is disqualified and stands on no board.") % {"team": team}
+    if action == "readmit":
+        extensions.readmit(team=team, user=user)
+        return _("“%(team)s” takes part again.") % {"team": team}
+    if action == "forgive":
+        extensions.forgive_files(team=team, user=user)
+        return _("The files of today that could not be read or scored do not count against “%(team)s”.") % {
+            "team": team
+        }
+    return ""
+
+
+def _context(visit: Visit, team: Team) -> dict[str, object]:
+    day = visit.at.astimezone(UTC).date()
+    line = activity.team_lines([team], visit.competition, day)[0]
+    allowed = submitting.allowances({team.pk: visit.competition}, visit.at, terms={team.pk: line.terms})
+    return {
+        "visit": visit,
+        "team": team,
+        "line": line,
+        "allowance": allowed[team.pk] if line.memberships else None,
+        "grants": team.grants.select_related("by"),
+    }

@@ -1,1 +1,0 @@
-"""The command line that the site hands out as one file. Neither imports the other."""

@@ -1,0 +1,66 @@
+"""What pages of every audience answer alike."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from django.core.files.uploadedfile import UploadedFile
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User, Viewer
+
+from .client_addresses import customer_network
+from .storage import path_of
+
+# htmx stops polling when it gets this status.
+STOP_POLLING = 286
+
+
+def see_other(name: str, *, query: str = "", fragment: str = "", **parts: object) -> HttpResponse:
+    """Go to a page by GET after a POST (303), so that reloading repeats nothing."""
+    response = HttpResponseRedirect(reverse(name, kwargs=parts) + query + fragment)
+    response.status_code = 303
+    return response
+
+
+def person(user: Viewer) -> User:
+    """The account behind a page that only signed-in people reach."""
+    assert not user.is_anonymous, "open_to lets nobody anonymous through"
+    return user
+
+
+def address_of(request: HttpRequest) -> str:
+    """Where somebody comes from, as all limits count it: behind a proxy, what the proxy says."""
+    return customer_network(get_adapter(request).get_client_ip(request))
+
+
+def sha256_of(file: UploadedFile[Any]) -> str:
+    """In hexadecimal, of a file that came with a form."""
+    digest = hashlib.sha256()
+    for chunk in file.chunks():
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def as_download(key: str, name: str) -> FileResponse:
+    """A stored file, whole and unread by the browser."""
+    try:
+        file = path_of(key).open("rb")
+    except FileNotFoundError:
+        raise Http404(_("The file is gone from the server.")) from None
+    answer = FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer
+
+
+def as_archive(pieces: Iterable[bytes], name: str) -> StreamingHttpResponse:
+    """A zip file that is made while it is sent."""
+    answer = StreamingHttpResponse(pieces, content_type="application/zip")
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer

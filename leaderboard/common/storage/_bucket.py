@@ -1,0 +1,226 @@
+"""Files in an S3-compatible bucket, with copies of those used last in a folder of this machine.
+
+One request stores an object: the server compares its SHA-256 and shows it whole or not at all. What is fetched is
+compared too, and fetched again when it is not whole. boto3 is loaded by the first use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import time
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.files.storage import storages
+
+from ._folder import CHUNK, partial_of
+
+log = logging.getLogger("leaderboard.common.storage")
+
+MOST_FETCHES = 3
+FIRST_PAUSE = 0.2
+# Whoever was given a path has this time to open it before the file may have to make room.
+IN_USE_FOR = 300.0
+FORGOTTEN_AFTER = 86_400.0  # unfinished copies of a process that died
+SHA256 = "sha256"
+
+
+class Unreachable(Exception):
+    """The bucket does not answer as it should; nothing is known about the file."""
+
+
+class Changed(OSError):
+    """The bucket has a whole file under this key, and it is another one."""
+
+
+# --- one object -------------------------------------------------------------------------------------------------
+
+
+def path_of(key: str, sha256: str = "") -> Path:
+    """The copy on this machine, compared with the hash before each use; fetched where there is none or another."""
+    path = _cached(key)
+    with suppress(FileNotFoundError):
+        if not sha256 or _hash_of(path) == sha256:
+            os.utime(path)
+            return path
+    with _fetched(key, sha256) as partial:
+        Path(partial.name).replace(path)
+    _make_room(path.stat().st_size)
+    return path
+
+
+@contextmanager
+def written(key: str) -> Iterator[IO[bytes]]:
+    """A file that is an object when the block ended well; its copy stays here for the work that follows."""
+    path = _cached(key)
+    with partial_of(path) as file:
+        yield file
+        file.flush()
+        partial = Path(file.name)
+        digest = _hash_of(partial)
+        with partial.open("rb") as body, _said_clearly(key):
+            _client().put_object(
+                **_named(key),
+                Body=body,
+                ChecksumSHA256=b64encode(bytes.fromhex(digest)).decode(),
+                Metadata={SHA256: digest},
+                ContentType="application/octet-stream",
+            )
+        partial.replace(path)
+    _make_room(path.stat().st_size)
+
+
+@contextmanager
+def opened(key: str, sha256: str = "") -> Iterator[IO[bytes]]:
+    with _fetched(key, sha256) as file:
+        file.seek(0)
+        with open(file.name, "rb", buffering=0) as copy:
+            yield copy
+
+
+def remove(key: str) -> None:
+    """Whoever removes a file is done with it: one that cannot be removed now has no row, and is swept later."""
+    _cached(key).unlink(missing_ok=True)
+    try:
+        with _said_clearly(key):
+            _client().delete_object(**_named(key))
+    except Unreachable as error:
+        log.warning("a file stays until it is swept (%s)", error)
+
+
+def listing() -> Iterator[tuple[str, float]]:
+    prefix = _prefix()
+    with _said_clearly("the list of files"):
+        pages = _client().get_paginator("list_objects_v2").paginate(Bucket=_storage().bucket_name, Prefix=prefix)
+        for page in pages:
+            for found in page.get("Contents", ()):
+                yield found["Key"].removeprefix(prefix), found["LastModified"].timestamp()
+
+
+@contextmanager
+def _fetched(key: str, sha256: str) -> Iterator[IO[bytes]]:
+    """An object's bytes in a file without a lasting name; half an object, or a wrong one, is fetched again."""
+    with partial_of(_cached(key)) as file:
+        pause = FIRST_PAUSE
+        for left in reversed(range(MOST_FETCHES)):
+            try:
+                _fetch(key, sha256, file)
+                break
+            except (Unreachable, Changed) as error:
+                if not left:
+                    if isinstance(error, Changed) and not sha256:
+                        break  # for whoever asked without knowing what it should be
+                    raise
+                log.warning("a file could not be fetched (%s); trying again in %g s", error, pause)
+                time.sleep(pause)
+                pause *= 2
+        file.flush()
+        yield file
+
+
+def _fetch(key: str, sha256: str, file: IO[bytes]) -> None:
+    file.seek(0)
+    file.truncate()
+    digest, size = hashlib.sha256(), 0
+    with _said_clearly(key):
+        answer = _client().get_object(**_named(key))
+        with closing(answer["Body"]) as body:
+            for chunk in body.iter_chunks(CHUNK):
+                digest.update(chunk)
+                size += file.write(chunk)
+    if size != answer["ContentLength"]:
+        raise Unreachable(f"{key} did not arrive whole")
+    # What the receipt says, or what was noted when the object was stored.
+    expected = sha256 or answer["Metadata"].get(SHA256)
+    if expected and digest.hexdigest() != expected:
+        raise Changed(f"{key} is another file than the one that was stored")
+
+
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# --- the server -------------------------------------------------------------------------------------------------
+
+_clients: dict[tuple[int, int], Any] = {}
+
+
+def _storage() -> Any:
+    """Django's storage, which knows the bucket, its server and the keys to it."""
+    return storages["default"]
+
+
+def _client() -> Any:
+    """One for all threads of a process; making one takes as long as fetching several files."""
+    storage = _storage()
+    mine = (os.getpid(), id(storage))
+    if mine not in _clients:
+        _clients.clear()
+        _clients[mine] = storage.connection.meta.client
+    return _clients[mine]
+
+
+def _prefix() -> str:
+    location = _storage().location.strip("/")
+    return f"{location}/" if location else ""
+
+
+def _named(key: str) -> dict[str, str]:
+    return {"Bucket": _storage().bucket_name, "Key": _prefix() + key}
+
+
+@contextmanager
+def _said_clearly(key: str) -> Iterator[None]:
+    """Turn what boto3 raises into two cases: the file is not there, or nobody knows."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        code = str(error.response.get("Error", {}).get("Code"))
+        if code in ("NoSuchKey", "404"):
+            raise FileNotFoundError(2, "No such file or directory", key) from error
+        raise Unreachable(f"{key}: the storage answered {code}") from error
+    except BotoCoreError as error:
+        raise Unreachable(f"{key}: {type(error).__name__}") from error
+
+
+# --- copies on this machine -------------------------------------------------------------------------------------
+
+# Looking through the folder takes time, so it is done when a good part of it may be new.
+_added = {"bytes": float("inf")}
+
+
+def _cached(key: str) -> Path:
+    return Path(settings.CACHE_DIR) / key
+
+
+def _make_room(size: int) -> None:
+    """Remove the copies used longest ago, until all together take no more than their share of the disk."""
+    _added["bytes"] += size
+    if _added["bytes"] < settings.CACHE_BYTES / 10:
+        return
+    _added["bytes"] = 0
+    now, total, copies = time.time(), 0, []
+    for folder, _, names in os.walk(settings.CACHE_DIR):
+        for name in names:
+            path = Path(folder, name)
+            with suppress(FileNotFoundError):
+                found = path.stat()
+                age = now - found.st_mtime
+                total += found.st_size
+                copies.append((age, found.st_size, path))
+    for age, size, path in sorted(copies, key=lambda copy: -copy[0]):
+        is_unfinished = path.suffix == ".partial"
+        if age < (FORGOTTEN_AFTER if is_unfinished else IN_USE_FOR):
+            continue
+        if is_unfinished or total > settings.CACHE_BYTES:
+            path.unlink(missing_ok=True)
+            total -= size

@@ -1,0 +1,257 @@
+"""Who may open which page. Every view declares its audience; the access matrix in the tests is made from it.
+
+| audience | who gets in | others get |
+|---|---|---|
+| `anyone` | everybody | – |
+| `signed_in` | every account | the sign-in page |
+| `site_hosts` | accounts that may host | 403 |
+| `operators` | superusers | the sign-in page or 403 |
+| `visitors` | whoever may see the competition | 404 |
+| `members` | members of a team in it, its hosts and assistants | sign-in, 404, or the overview with a word |
+| `hosts` | hosts of the competition | sign-in or 404; its assistants 403 |
+| `assistants` | its hosts and its assistants | sign-in or 404 |
+| `graders` | its hosts, and its assistants where the competition lets them export grades | as `hosts` |
+
+Who may do what to a competition is this table and no other: an assistant opens what is declared `assistants` (seeing
+submissions, names, people and answers; extra attempts, hiding, announcements) and nothing declared `hosts` (truth,
+metric, settings, dates, people's roles, reveal, deletion). An operator is everybody's host.
+
+Views of the last five take `(request, visit, …)` where the URL has a `slug`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cached_property, wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import Viewer
+from leaderboard.common import viewer_zone
+from leaderboard.common.clock import database_now
+from leaderboard.grades.models import GradeRelease
+
+from .models import Competition, Membership
+from .models.extension import extended_to, last_deadline, terms_of
+from .ranking import ladder as ladder_module
+
+View = Callable[..., HttpResponseBase]
+
+
+class Audience(StrEnum):
+    ANYONE = "anyone"
+    SIGNED_IN = "signed_in"
+    SITE_HOSTS = "site_hosts"
+    OPERATORS = "operators"
+    VISITORS = "visitors"
+    MEMBERS = "members"
+    HOSTS = "hosts"
+    ASSISTANTS = "assistants"
+    GRADERS = "graders"
+
+
+# Those who run a competition; for others, who are not told that it exists.
+RUNNING = (Audience.HOSTS, Audience.ASSISTANTS, Audience.GRADERS)
+
+
+def _find_competition(slug: str, user: Viewer, audience: Audience) -> Competition | None:
+    # The navigation of those who run a competition shows its waiting ground truth on each page.
+    related = ["ground_truth", "candidate"] if audience in RUNNING else ["ground_truth"]
+    # The order of the model would be written into the query of each page for nothing.
+    return Competition.objects.seen_by(user).filter(slug=slug).select_related(*related).order_by().first()
+
+
+@dataclass
+class Visit:
+    """One person looking at one competition at one moment (`at`, used for every rule of this request)."""
+
+    competition: Competition
+    user: Viewer
+    at: datetime
+    _answers: dict[int, list[ladder_module.Answer]] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.competition.ground_truth is not None:
+            # Which board shows its scores is asked often: without a query.
+            self.competition.ground_truth.competition = self.competition
+
+    @cached_property
+    def membership(self) -> Membership | None:
+        if self.user.is_anonymous or self.competition.has_told_role(self.user):
+            return None
+        memberships = Membership.objects.select_related("team").annotate(
+            extended_to=extended_to("team"), is_graded=GradeRelease.is_current("competition")
+        )
+        found = memberships.filter(competition=self.competition, user=self.user).first()
+        if found is not None:
+            found.competition = found.team.competition = self.competition
+        return found
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether the viewer has a team and students can see their grades."""
+        return self.competition.revealed_at is not None and getattr(self.membership, "is_graded", False)
+
+    @property
+    def is_disqualified(self) -> bool:
+        """Whether the viewer's team stands on no board."""
+        return self.membership is not None and self.membership.team.disqualified_at is not None
+
+    @property
+    def closes_at(self) -> datetime:
+        """The deadline of the viewer's team; that of everybody for who is in none."""
+        granted: datetime | None = getattr(self.membership, "extended_to", None)
+        return max(self.competition.closes_at, granted or self.competition.closes_at)
+
+    @cached_property
+    def attempts_today(self) -> int:
+        """How many files the viewer's team may hand in today (UTC), with what it was granted; one query."""
+        if self.membership is None:
+            return self.competition.daily_attempts
+        return terms_of(self.membership.team_id, self.competition, self.at.astimezone(UTC).date()).daily_attempts
+
+    @cached_property
+    def last_deadline(self) -> datetime:
+        """When every team's time is over; the private board opens no earlier."""
+        return last_deadline(self.competition)
+
+    @property
+    def may_look(self) -> bool:
+        """Whether the competition is there for this person; for members without a query of its own."""
+        is_member = self.competition.launched_at is not None and self.membership is not None
+        return is_member or self.competition.is_visible_to(self.user)
+
+    @cached_property
+    def is_host(self) -> bool:
+        return self.competition.is_hosted_by(self.user)
+
+    @cached_property
+    def assists(self) -> bool:
+        """Whether the viewer hosts the competition or assists in it: both read names, people, answers and scores."""
+        return self.is_host or self.competition.is_run_by(self.user)
+
+    @cached_property
+    def sees_sections(self) -> bool:
+        """Whether the viewer may ask for the board of one section: whoever runs the competition, and where its host
+        lets them, whoever competes in it."""
+        return self.assists or (self.competition.shows_sections and self.membership is not None)
+
+    @property
+    def grades(self) -> bool:
+        """Whether the viewer may export grades."""
+        return self.is_host or (self.competition.assistants_grade and self.assists)
+
+    @property
+    def state(self) -> str:
+        """As the competition's; still `live` for who has more time than the others."""
+        state = self.competition.state(self.at)
+        return "live" if state == "closed" and self.at < self.closes_at else state
+
+    @cached_property
+    def sees_private(self) -> bool:
+        return self.competition.private_is_visible_to(self.user, self.at)
+
+    @cached_property
+    def sees_exact(self) -> bool:
+        """Whether public scores are shown with all digits, and not as a steady or hidden board has them."""
+        return self.competition.exact_is_visible_to(self.user, self.at)
+
+    @cached_property
+    def ladder(self) -> ladder_module.Ladder | None:
+        """How the public board shows scores to everybody; None where it shows them exactly."""
+        ruler = self.competition.ground_truth
+        return ladder_module.ladder_of(ruler) if ruler else None
+
+    def answers_to(self, team_id: int | None) -> list[ladder_module.Answer]:
+        """What the public board says of a team's files; asked often for one page, worked out once."""
+        ruler = self.competition.ground_truth
+        if ruler is None or self.ladder is None or team_id is None:
+            return []
+        if team_id not in self._answers:
+            self._answers[team_id] = ladder_module.answers_to(team_id, ruler, self.ladder)
+        return self._answers[team_id]
+
+    def shown_scores(self, team_id: int | None) -> dict[str, float]:
+        """Submission → the public score that its team may be shown for it where the board shows no exact ones."""
+        told = self.answers_to(team_id)
+        return {str(one.submission_id): one.shown for one in told if one.is_new and one.shown is not None}
+
+    @property
+    def has_data(self) -> bool:
+        """Data files are for those who run it, and for members who accepted the rules, once it has opened."""
+        if self.assists:
+            return True
+        if self.membership is None or self.at < self.competition.opens_at:
+            return False
+        return self.membership.has_accepted_rules()
+
+
+def open_to(audience: Audience) -> Callable[[View], View]:
+    """Declare a view's audience and keep everybody else out."""
+
+    def declare(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if audience in (Audience.VISITORS, Audience.MEMBERS, *RUNNING):
+                return _with_visit(view, audience, request, *args, **kwargs)
+            if audience is not Audience.ANYONE and request.user.is_anonymous:
+                return redirect_to_login(request.get_full_path())
+            if audience is Audience.SITE_HOSTS and not getattr(request.user, "is_host", False):
+                raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
+            if audience is Audience.OPERATORS and not (request.user.is_active and request.user.is_superuser):
+                raise PermissionDenied(_("This page is for those who operate the site."))
+            return view(request, *args, **kwargs)
+
+        guarded.audience = audience  # type: ignore[attr-defined]
+        return guarded
+
+    return declare
+
+
+def _with_visit(
+    view: View, audience: Audience, request: HttpRequest, *args: Any, slug: str, **kwargs: Any
+) -> HttpResponseBase:
+    user: Viewer = request.user
+    competition = _find_competition(slug, user, audience)
+    visit = Visit(competition, user, database_now()) if competition else None
+    if visit is None or not is_let_in(visit, audience):
+        if user.is_anonymous and audience is not Audience.VISITORS:
+            return redirect_to_login(request.get_full_path())
+        if visit is not None and visit.assists:
+            # An assistant knows that it exists, and may know whom to ask.
+            raise PermissionDenied(_for_hosts_alone(visit, audience))
+        raise Http404(_("No competition of this name is open to you."))
+    if audience is not Audience.VISITORS and user.is_anonymous:
+        return redirect_to_login(request.get_full_path())
+    viewer_zone.show_in(request, visit.competition.zone)
+    if audience is Audience.MEMBERS and visit.membership is None and not visit.assists:
+        messages.info(request, _("Join the competition first."))
+        return redirect("overview", slug=slug)
+    return view(request, visit, *args, **kwargs)
+
+
+def _for_hosts_alone(visit: Visit, audience: Audience) -> str:
+    words = (
+        _("You assist in “%(competition)s”, and its hosts have not let assistants export grades.")
+        if audience is Audience.GRADERS
+        else _("You assist in “%(competition)s”; this page is for its hosts. Ask one of them.")
+    )
+    return words % {"competition": visit.competition}
+
+
+def is_let_in(visit: Visit, audience: Audience) -> bool:
+    """Whether the competition exists for the viewer, as far as a page for this audience tells."""
+    if audience is Audience.HOSTS:
+        return visit.is_host
+    if audience is Audience.GRADERS:
+        return visit.grades
+    return visit.assists if audience is Audience.ASSISTANTS else visit.may_look

@@ -1,0 +1,165 @@
+"""From rows to the shapes of the API: what a token's owner may see, and no more."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet
+from django.http import Http404
+
+import metrics
+from leaderboard.accounts.models import User
+
+from ..models import Competition, GroundTruth, Membership, Score, Submission
+from ..models.competition import Split
+from ..ranking import boards, secondary
+from ..ranking import ladder as ladder_module
+from .errors import ApiError
+from .schemas import MetricOut, Problem, SecondaryOut, SubmissionOut
+
+PAGE_SIZE = boards.PAGE_SIZE
+
+
+def competitions_of(user: User) -> QuerySet[Any]:
+    """Those a person may open, with `metric`, `team_count`, `is_member` and `is_host`."""
+    mine = Membership.objects.filter(competition=OuterRef("pk"), user=user)
+    hosted = Competition.objects.hosted_by(user).filter(pk=OuterRef("pk"))
+    teams = Count("teams", filter=Q(teams__disqualified_at=None), distinct=True)
+    return (
+        Competition.objects.visible_to(user)
+        .select_related("ground_truth")
+        .annotate(team_count=teams, is_member=Exists(mine), is_host=Exists(hosted))
+    )
+
+
+def competition_of(user: User, slug: str) -> Any:
+    competition = competitions_of(user).filter(slug=slug).first()
+    if competition is None:
+        raise Http404("No competition of this name is open to you.")
+    return competition
+
+
+def visible_competition(user: User, slug: str) -> Competition:
+    """A competition without the counts of `competition_of`, for what must be quick."""
+    competition = Competition.objects.filter(slug=slug).first()
+    if competition is None or not competition.is_visible_to(user):
+        raise Http404("No competition of this name is open to you.")
+    return competition
+
+
+def line_of(competition: Any, at: datetime) -> dict[str, Any]:
+    names = ("slug", "title", "subtitle", "course", "opens_at", "closes_at", "is_member", "is_host")
+    return {name: getattr(competition, name) for name in names} | {
+        "state": competition.state(at),
+        "metric": competition.ground_truth.metric if competition.ground_truth else None,
+        "teams": competition.team_count,
+    }
+
+
+def metric_of(ruler: GroundTruth) -> MetricOut:
+    direction: Literal["maximize", "minimize"] = "minimize" if ladder_module.sign_of(ruler) > 0 else "maximize"
+    try:
+        title = metrics.get(ruler.metric_key).title
+    except metrics.UnknownMetric:  # its file from outside is gone
+        title = ruler.metric
+    return MetricOut(key=ruler.metric, title=title, direction=direction, params=ruler.params)
+
+
+def secondary_of(ruler: GroundTruth | None) -> list[MetricOut]:
+    return [
+        MetricOut(key=one.key, title=one.title, direction=one.direction, params=dict(one.params))
+        for one in secondary.asides_of(ruler)
+    ]
+
+
+def submissions_of(user: User) -> QuerySet[Submission]:
+    """A person's submissions with the scores of the current ground truth in `current_scores`."""
+    current = Score.objects.filter(ground_truth=F("submission__competition__ground_truth"))
+    return (
+        Submission.objects.for_user(user)
+        .select_related("competition__ground_truth", "team", "baseline", "user")
+        .prefetch_related(Prefetch("scores", current, to_attr="current_scores"))
+    )
+
+
+def unscored(submission: Submission) -> Submission:
+    """A submission just handed in, as one of `submissions_of`."""
+    submission.current_scores = []  # type: ignore[attr-defined]
+    return submission
+
+
+def shown_to(user: User, team_id: int | None, competition: Competition, at: datetime) -> dict[str, float] | None:
+    """What a steady or hidden board says of a team's files, by id; None for who may see exact scores."""
+    if competition.exact_is_visible_to(user, at):
+        return None
+    return ladder_module.shown_scores(team_id, competition.ground_truth)
+
+
+def submission_out(
+    submission: Submission, *, sees_private: bool, shown: dict[str, float] | None = None
+) -> SubmissionOut:
+    """One of `submissions_of`; `sees_private` is the answer of the competition's `private_is_visible_to`, `shown` that
+    of `shown_to`."""
+    competition = submission.competition
+    scores = {score.split: score.value for score in submission.current_scores}  # type: ignore[attr-defined]
+    ruler = competition.ground_truth.number if scores and competition.ground_truth else None
+    if not sees_private:
+        scores.pop(Split.PRIVATE, None)
+    if shown is not None:
+        scores = {Split.PUBLIC: shown[str(submission.pk)]} if str(submission.pk) in shown else {}
+    names = ("id", "file_name", "size", "sha256", "note", "status", "received_at", "finished_at", "is_late")
+    return SubmissionOut(
+        **{name: getattr(submission, name) for name in names},
+        is_selected=submission.is_selected,
+        hidden_reason=submission.hidden_reason,
+        competition=competition.slug,
+        team=submission.team.name if submission.team else None,
+        baseline=submission.baseline.name if submission.baseline else None,
+        uploaded_by=submission.user.get_username() if submission.user else None,
+        ground_truth=ruler,
+        public_score=scores.get(Split.PUBLIC),
+        private_score=scores.get(Split.PRIVATE),
+        secondary=_secondary(submission, set(scores), is_exact=shown is None),
+        errors=_errors(submission),
+        warnings=[Problem.model_validate(warning) for warning in submission.warnings],
+    )
+
+
+def _secondary(submission: Submission, splits: set[Any], *, is_exact: bool) -> list[SecondaryOut]:
+    """What the secondary metrics say on the splits whose scores are shown."""
+    ruler = submission.competition.ground_truth if Split.PUBLIC in splits else None
+    if ruler is None:
+        return []
+    ruler.competition = submission.competition
+    asides = secondary.asides_of(ruler)
+    ladder = None if is_exact else ladder_module.ladder_of(ruler)
+    scores = submission.current_scores  # type: ignore[attr-defined]
+    stored = {score.split: score.secondary for score in scores if score.split in splits}
+    public, private = (secondary.told(asides, stored.get(split, ()), ladder) for split in (Split.PUBLIC, Split.PRIVATE))
+    return [
+        SecondaryOut(
+            metric=one.aside.key,
+            params=dict(one.aside.params),
+            public_score=one.value,
+            private_score=private[place].value if private else None,
+            problem=one.problem,
+        )
+        for place, one in enumerate(public)
+    ]
+
+
+def _errors(submission: Submission) -> list[Problem]:
+    problems = [Problem.model_validate(problem) for problem in submission.problems]
+    if submission.failure:
+        problems.append(Problem(code="failed", message=submission.failure))
+    return problems
+
+
+def page_of(found: QuerySet[Any], page: int) -> tuple[list[Any], int, int]:
+    """The items of a page, the number of pages, the number of items."""
+    total = found.count()
+    pages = max(1, -(-total // PAGE_SIZE))
+    if page > pages:
+        raise ApiError(404, f"This list has {pages} page(s).")
+    return list(found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]), pages, total

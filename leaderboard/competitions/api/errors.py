@@ -1,0 +1,103 @@
+"""One shape for everything that goes wrong: `{"detail": …, "errors": […]}`, whoever noticed it.
+
+ApiError           an operation refuses, with words for the caller
+ValidationError    the request does not fit the OpenAPI document          422
+AuthenticationError                                                       401
+Http404            nothing here for this person                           404
+SuspiciousOperation, MultiPartParserError, …   a body nobody can read     400, 413
+Unreachable, OperationalError, a full disk: logged, try again later       503, 507
+anything else      our bug: logged, told without details                  500
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http.multipartparser import MultiPartParserError
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
+from ninja.errors import AuthenticationError, ValidationError
+
+from leaderboard.common.error_pages import not_now
+
+log = logging.getLogger(__name__)
+
+NO_TOKEN = "Send a valid API token: “Authorization: Bearer lb_…”. Tokens are made on your account page."
+OUR_FAULT = "Something went wrong on our side. It has been logged; try again later."
+UNREADABLE = "This body cannot be read, or it was cut off on its way. Send multipart/form-data with one file."
+
+
+class ApiError(Exception):
+    """An operation refuses; `errors` are problems as dictionaries with at least `code` and `message`."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        errors: Iterable[Mapping[str, Any]] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.errors = list(errors)
+        self.headers = dict(headers or {})
+
+
+def wrong(
+    status: int, detail: str, errors: Iterable[Mapping[str, Any]] = (), headers: Mapping[str, str] | None = None
+) -> HttpResponse:
+    return JsonResponse({"detail": detail, "errors": list(errors)}, status=status, headers=dict(headers or {}))
+
+
+def refuse(request: HttpRequest, error: Any) -> HttpResponse:
+    """The answer to any exception, also for ninja's handlers."""
+    if isinstance(error, ApiError):
+        return wrong(error.status, error.detail, error.errors, error.headers)
+    if isinstance(error, AuthenticationError):
+        return wrong(401, NO_TOKEN, headers={"WWW-Authenticate": "Bearer"})
+    if isinstance(error, Http404):
+        return wrong(404, str(error) or "There is nothing here.")
+    if request.META.get("leaderboard.too_large") or isinstance(error, RequestDataTooBig):
+        return wrong(413, f"This site takes files of at most {settings.MAX_UPLOAD_BYTES / 1_048_576:.0f} MB.")
+    if isinstance(error, ValidationError):
+        return wrong(422, "This request does not fit the API.", [_misfit(found) for found in error.errors])
+    if isinstance(error, (SuspiciousOperation, MultiPartParserError, BadRequest)):
+        return wrong(400, UNREADABLE)
+    log.error("an API request failed", exc_info=error)
+    if found := not_now(error):
+        return wrong(*found)
+    return wrong(500, OUR_FAULT)
+
+
+def in_json(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Let a view answer in our shape even where ninja does not ask its handlers; kept by no cache on the way."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            response = view(request, *args, **kwargs)
+        except Exception as error:
+            response = refuse(request, error)
+        if isinstance(response, HttpResponseNotAllowed):
+            words = f"{request.method} is not allowed here."
+            response = wrong(405, words, headers={"Allow": response["Allow"]})
+        response["Cache-Control"] = "private, no-store"
+        patch_vary_headers(response, ["Authorization"])
+        return response
+
+    # A page elsewhere cannot send a bearer token for somebody, so there is nothing for a CSRF token to prove.
+    answer.csrf_exempt = True  # type: ignore[attr-defined]
+    return answer
+
+
+def _misfit(found: Mapping[str, Any]) -> dict[str, str]:
+    """One of pydantic's findings: `column` names the parameter, as it names a column in a problem of a file."""
+    name = str(found["loc"][-1]) if found.get("loc") else ""
+    return {"code": str(found["type"]), "message": f"{name}: {found['msg']}", "column": name}

@@ -1,0 +1,274 @@
+"""What hosts do: a competition of a folder, ground truths, the launch, a correction, files that are scored again."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from django.http import Http404, HttpRequest
+from django.utils.translation import gettext as _
+from ninja import File, Form, Status
+from ninja.files import UploadedFile
+
+import metrics
+from leaderboard.common.clock import database_now
+
+from ..access import Visit
+from ..models import Competition, GroundTruth, TruthDraft
+from ..services import answer_spreadsheets, folder_zips, launches, publishing, rescoring, scoring_again, truth_drafts
+from .answers import competition_of, line_of, visible_competition
+from .base import Scope, Token, answers, api, owner
+from .errors import ApiError
+from .files import asked, hosted
+from .schemas import Again, CompetitionLine, Finding, Made, MoveOut, RescoringOut, RulerOut, TruthOut
+
+HOST = Token(Scope.HOST)
+Words = Annotated[str, Form(max_length=2000)]
+Without = Literal["failed", "invalid"]
+
+
+@api.post(
+    "competitions",
+    response=answers(400, 409, 413, 422, s201=Made),
+    auth=HOST,
+    operation_id="create_competition",
+    url_name="api_competitions",
+)
+def create_competition(
+    request: HttpRequest,
+    file: Annotated[UploadedFile, File(description="A zip of a folder with competition.toml, as an export writes it.")],
+) -> Status[Made]:
+    """For hosts: make a draft of a folder. Nothing is kept of one that cannot be taken whole."""
+    user = owner(request)
+    if not user.is_host:
+        raise ApiError(403, _("Ask the operator of this site for the right to host competitions."))
+    found = asked(lambda: folder_zips.import_zip(chunks=file.chunks(), user=user))
+    findings = [_finding(one) for one in (found.ground_truth.findings if found.ground_truth else [])]
+    made = Made(slug=found.slug, title=found.title, join_code=found.join_code, findings=findings)
+    return Status(201, made)
+
+
+@api.post(
+    "competitions/{slug:slug}/truth",
+    response=answers(400, 404, 409, 413, 422, s200=TruthOut),
+    auth=HOST,
+    operation_id="check_truth",
+    url_name="api_truth",
+)
+def check_truth(
+    request: HttpRequest,
+    slug: str,
+    file: Annotated[UploadedFile, File(description="The answers, with or without a column Usage.")],
+    metric: Annotated[str, Form(max_length=100, description="As now, or what fits best, where it is left out.")] = "",
+    params: Annotated[str, Form(max_length=10_000, description="The metric's parameters, a JSON object.")] = "",
+    id_column: Annotated[str, Form(max_length=200)] = "",
+    public_share: Annotated[float, Form(gt=0, lt=1, description="Of the rows, where the file has no Usage.")] = 0.3,
+    seed: Annotated[int, Form(ge=0, lt=2**31)] = 0,
+    group_column: Annotated[str, Form(max_length=200, description="Rows of one group stay together.")] = "",
+    as_meant: Annotated[bool, Form(description="Read a spreadsheet's file as it was meant.")] = False,
+) -> TruthOut:
+    """For hosts: keep a ground-truth file as the draft and say everything about it. Nothing is published yet."""
+    competition = hosted(request, slug)
+    key, given, beside = _measure(competition.ground_truth, metric, params)
+    try:
+        draft = asked(
+            lambda: truth_drafts.draft_truth(
+                competition=competition,
+                metric=key,
+                params=given,
+                file_name=file.name or "",
+                chunks=answer_spreadsheets.as_meant(file.chunks()) if as_meant else file.chunks(),
+                public_share=public_share,
+                seed=seed,
+                secondary=beside,
+                id_column=id_column.replace("\0", ""),
+                group_column=group_column.replace("\0", ""),
+            )
+        )
+    except metrics.UnknownMetric as error:
+        raise ApiError(422, str(error), [{"code": "metric", "message": str(error), "column": "metric"}]) from error
+    except metrics.ParameterError as error:
+        problems = [{"code": "params", "message": words, "column": name} for name, words in error.errors.items()]
+        raise ApiError(422, _("These parameters cannot be used."), problems) from error
+    return _truth_out(draft)
+
+
+@api.post(
+    "competitions/{slug:slug}/truth/publish",
+    response=answers(400, 404, 409, 422, s201=RulerOut),
+    auth=HOST,
+    operation_id="publish_truth",
+    url_name="api_truth_publish",
+)
+def publish_truth(
+    request: HttpRequest,
+    slug: str,
+    note: Words = "",
+    is_confirmed: Annotated[bool, Form(description="Yes to the question that a metric may ask.")] = False,
+) -> Status[RulerOut]:
+    """For hosts: make the draft the next ground truth. After the launch it waits until its rescoring is applied."""
+    competition = hosted(request, slug)
+    words = note.replace("\0", "")
+    ruler = asked(
+        lambda: publishing.publish(competition=competition, user=owner(request), note=words, is_confirmed=is_confirmed)
+    )
+    return Status(201, _ruler_out(competition, ruler))
+
+
+@api.post(
+    "competitions/{slug:slug}/launch",
+    response=answers(404, 409, 422, s200=CompetitionLine),
+    auth=HOST,
+    operation_id="launch",
+    url_name="api_launch",
+)
+def launch(request: HttpRequest, slug: str) -> CompetitionLine:
+    """For hosts: let students in. The refusal names everything that is missing."""
+    competition = hosted(request, slug)
+    asked(lambda: launches.launch(competition=competition, user=owner(request)))
+    return CompetitionLine(**line_of(competition_of(owner(request), slug), database_now()))
+
+
+@api.get(
+    "competitions/{slug:slug}/rescoring",
+    response=answers(404, s200=RescoringOut),
+    auth=HOST,
+    operation_id="read_rescoring",
+    url_name="api_rescoring",
+)
+def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
+    """For hosts: how far the measuring with the waiting ground truth is, and then who would move."""
+    found = rescoring.preview(hosted(request, slug))
+    if found is None:
+        raise Http404(_("No ground truth is waiting."))
+    names = ("total", "done", "waiting", "refused", "affected")
+    moves = [
+        MoveOut(
+            team=move.team.name,
+            rank_now=move.rank_now,
+            rank_then=move.rank_then,
+            score_now=move.value_now,
+            score_then=move.value_then,
+        )
+        for move in found.moves
+    ]
+    counts = {name: getattr(found, name) for name in names}
+    return RescoringOut(ground_truth=found.ground_truth.number, moves=moves, **counts)
+
+
+@api.post(
+    "competitions/{slug:slug}/rescoring/apply",
+    response=answers(400, 404, 409, 422, s200=RulerOut),
+    auth=HOST,
+    operation_id="apply_rescoring",
+    url_name="api_rescoring_apply",
+)
+def apply_rescoring(
+    request: HttpRequest,
+    slug: str,
+    words: Words = "",
+    tells: Annotated[bool, Form(description="Tell those whose scores or ranks change.")] = False,
+) -> RulerOut:
+    """For hosts: from now on the waiting ground truth counts. Times of receipt stay."""
+    competition = hosted(request, slug)
+    said = words.replace("\0", "")
+    told = asked(
+        lambda: rescoring.apply_candidate(competition=competition, user=owner(request), words=said, tells=tells)
+    )
+    return _current(competition, told)
+
+
+@api.post(
+    "competitions/{slug:slug}/rescoring/discard",
+    response=answers(404, 409, 422, s200=RulerOut),
+    auth=HOST,
+    operation_id="discard_rescoring",
+    url_name="api_rescoring_discard",
+)
+def discard_rescoring(request: HttpRequest, slug: str) -> RulerOut:
+    """For hosts: drop the waiting ground truth; the current one goes on counting."""
+    competition = hosted(request, slug)
+    if competition.candidate is None:
+        raise ApiError(409, _("No ground truth is waiting."))
+    rescoring.discard_candidate(competition=competition, user=owner(request))
+    return _current(competition)
+
+
+@api.post(
+    "competitions/{slug:slug}/submissions/again",
+    response=answers(400, 404, 409, 422, s200=Again),
+    auth=HOST,
+    operation_id="score_again",
+    url_name="api_again",
+)
+def score_again(
+    request: HttpRequest,
+    slug: str,
+    submissions: Annotated[list[UUID], Form(max_length=scoring_again.MOST_AT_ONCE, description="These alone.")] = [],  # noqa: B006
+    status: Annotated[
+        Without | None, Form(description="All with this status, among these where some are named.")
+    ] = None,
+) -> Again:
+    """For who runs the competition: score files again that failed or were invalid, 500 at once, the oldest first."""
+    user = owner(request)
+    visit = Visit(visible_competition(user, slug), user, database_now())
+    if not visit.assists:
+        raise Http404(_("You run no competition of this name."))
+    if not submissions and status is None:
+        words = _("Name submissions, or give a status.")
+        raise ApiError(422, words, [{"code": "status", "message": words, "column": "status"}])
+    found = visit.competition.submissions.all()
+    found = found.filter(pk__in=submissions) if submissions else found
+    found = found.filter(status=status) if status else found
+    done = asked(lambda: scoring_again.score_again(competition=visit.competition, user=user, files=found))
+    return Again(number=done)
+
+
+# --- helpers ----------------------------------------------------------------------------------------------------
+
+
+def _measure(
+    current: GroundTruth | None, metric: str, params: str
+) -> tuple[str, dict[str, Any], list[tuple[str, dict[str, Any]]]]:
+    """Metric, parameters and secondary metrics: those that were given, else those of the current ground truth."""
+    try:
+        given = json.loads(params or "{}")
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        words = _("“params” must be a JSON object.")
+        raise ApiError(422, words, [{"code": "params", "message": words, "column": "params"}])
+    beside = [(key.partition("@")[0], its) for key, its in current.secondary_asked] if current else []
+    if current and metric in ("", current.metric):
+        return current.metric, {**current.params, **given}, beside
+    return metric.replace("\0", ""), given, beside
+
+
+def _truth_out(draft: TruthDraft) -> TruthOut:
+    report = draft.report
+    names = ("id_column", "rows", "public_rows", "private_rows", "ignored_rows")
+    return TruthOut(
+        is_good=report["ok"],
+        metric=draft.metric,
+        params=draft.params,
+        findings=[_finding(one) for one in report["findings"]],
+        as_meant=[change["message"] for change in report["as_meant"]],
+        **{name: report[name] for name in names},
+    )
+
+
+def _finding(found: dict[str, Any]) -> Finding:
+    return Finding.model_validate({name: found.get(name) for name in ("code", "message", "blocking", "why")})
+
+
+def _current(competition: Competition, told: int = 0) -> RulerOut:
+    ruler = competition.ground_truth
+    assert ruler is not None
+    return _ruler_out(competition, ruler, told)
+
+
+def _ruler_out(competition: Competition, ruler: GroundTruth, told: int = 0) -> RulerOut:
+    becomes: Literal["current", "candidate"] = "candidate" if competition.candidate_id == ruler.pk else "current"
+    names = ("number", "metric", "params", "rows", "public_rows", "private_rows", "ignored_rows", "note")
+    return RulerOut(becomes=becomes, told=told, **{name: getattr(ruler, name) for name in names})

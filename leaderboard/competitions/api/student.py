@@ -1,0 +1,284 @@
+"""The operations. Whatever is not visible to the token's owner does not exist: 404."""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+from typing import Annotated, Literal, cast
+from uuid import UUID
+
+from django.conf import settings
+from django.http import Http404, HttpRequest
+from ninja import File, Form, Header, Query, Status
+from ninja.files import UploadedFile
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.responses import sha256_of
+from leaderboard.common.storage import TooLarge
+
+from ..models import Competition, Membership, Submission
+from ..models.competition import Split
+from ..ranking import boards, digits, doubts
+from ..ranking import ladder as ladder_module
+from ..services import submitting
+from .answers import (
+    competition_of,
+    competitions_of,
+    line_of,
+    metric_of,
+    page_of,
+    secondary_of,
+    shown_to,
+    submission_out,
+    submissions_of,
+    unscored,
+    visible_competition,
+)
+from .base import Scope, Token, answers, api, owner
+from .errors import ApiError
+from .schemas import (
+    BoardPage,
+    BoardRow,
+    CompetitionLine,
+    CompetitionOut,
+    CompetitionPage,
+    Mode,
+    SubmissionOut,
+    SubmissionPage,
+)
+
+HOW_REFUSED = {
+    "attempts": 429,
+    "refused_files": 429,
+    "failed_files": 429,
+    "not_joined": 403,
+    "rules": 403,
+    "disqualified": 403,
+    "gone": 404,
+    "checks": 429,
+    "busy": 503,
+}
+BoardName = Annotated[Literal["public", "private"], Query(description="Public unless asked otherwise.")]
+PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a page has at most 100 items.")]
+
+
+# --- competitions -----------------------------------------------------------------------------------------------
+
+
+@api.get(
+    "competitions",
+    response=answers(404, 422, s200=CompetitionPage),
+    operation_id="list_competitions",
+    url_name="api_competitions",
+)
+def list_competitions(request: HttpRequest, page: PageNumber = 1) -> CompetitionPage:
+    """The competitions you may open, newest first."""
+    at = database_now()
+    items, pages, total = page_of(competitions_of(owner(request)), page)
+    lines = [CompetitionLine(**line_of(competition, at)) for competition in items]
+    return CompetitionPage(page=page, pages=pages, total=total, items=lines)
+
+
+@api.get(
+    "competitions/{slug:slug}",
+    response=answers(404, s200=CompetitionOut),
+    operation_id="read_competition",
+    url_name="api_competition",
+)
+def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
+    """One competition: its texts, times, limits and metric."""
+    user, at = owner(request), database_now()
+    competition = competition_of(user, slug)
+    membership = (
+        Membership.objects.select_related("competition", "team").filter(competition=competition, user=user).first()
+    )
+    ruler = competition.ground_truth
+    allowed = submitting.allowance(membership, at) if membership else None
+    names = ("overview", "rules", "contact", "zone", "daily_attempts", "final_count", "team_size")
+    return CompetitionOut(
+        **line_of(competition, at),
+        **{name: getattr(competition, name) for name in names},
+        max_bytes=min(competition.max_bytes, settings.MAX_UPLOAD_BYTES),
+        allows_late=competition.allows_late,
+        revealed_at=competition.revealed_at,
+        scored_by=metric_of(ruler) if ruler else None,
+        secondary=secondary_of(ruler),
+        submission_columns=list(ruler.submission_columns) if ruler else [],
+        public_share=ruler.public_share if ruler else None,
+        board_mode=cast(Mode, competition.board_mode),
+        board_step=_step_of(competition),
+        attempts_left=allowed.left if allowed else None,
+        team_closes_at=allowed.closes_at if allowed else None,
+        paused_at=competition.paused_at,
+        pause_reason=competition.pause_reason,
+    )
+
+
+@api.get(
+    "competitions/{slug:slug}/leaderboard",
+    response=answers(403, 404, 409, 422, s200=BoardPage),
+    operation_id="read_leaderboard",
+    url_name="api_leaderboard",
+)
+def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public", page: PageNumber = 1) -> BoardPage:
+    """A page of a board in its order, baselines between the teams. The private board opens with the reveal."""
+    user, at = owner(request), database_now()
+    competition = competition_of(user, slug)
+    if board == "private" and not competition.private_is_visible_to(user, at):
+        raise ApiError(403, "The private board opens after the deadline, when the host reveals it.")
+    if competition.ground_truth is None:
+        raise ApiError(409, "This competition has no ground truth yet, so nothing is scored.")
+    found = boards.board(competition, Split(board), page=page, at=at)
+    if page > found.pages:
+        raise ApiError(404, f"This board has {found.pages} page(s).")
+    own = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
+    rows = [
+        BoardRow(
+            rank=row.rank,
+            team=own.team.name if own and own.team_id == row.team_id else row.name,
+            is_baseline=row.is_baseline,
+            score=row.value,
+            secondary=[one.value for one in row.secondary],
+            interval=_interval(row.doubt) if row.doubt else None,
+            tied_from=row.doubt.tied_from if row.doubt else None,
+            movement=row.movement,
+            submissions=row.attempts,
+            received_at=row.received_at,
+        )
+        for row in found.rows
+    ]
+    return BoardPage(
+        competition=slug,
+        board=board,
+        ground_truth=found.ground_truth.number,
+        page=page,
+        pages=found.pages,
+        total=found.total,
+        items=rows,
+    )
+
+
+# --- submissions ------------------------------------------------------------------------------------------------
+
+
+@api.post(
+    "competitions/{slug:slug}/submissions",
+    response=answers(400, 404, 409, 413, 422, s201=SubmissionOut),
+    auth=Token(Scope.SUBMIT),
+    operation_id="hand_in",
+    url_name="api_submissions",
+)
+def hand_in(
+    request: HttpRequest,
+    slug: str,
+    file: Annotated[UploadedFile, File(description="CSV, plain or as .gz or .zip.")],
+    note: Annotated[str, Form(max_length=300, description="For yourself; at most 300 characters.")] = "",
+    may_repeat: Annotated[
+        bool,
+        Form(description="With “false” bytes that your team handed in before are refused with 409, “same_bytes”."),
+    ] = True,
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            alias="Idempotency-Key",
+            min_length=1,
+            max_length=40,
+            description="Sending the same file again under the same key gives the first submission.",
+        ),
+    ] = None,
+) -> Status[SubmissionOut]:
+    """Hand in a file. It is stored and queued; ask for the submission again until its status is no longer “pending”."""
+    user = owner(request)
+    competition = visible_competition(user, slug)
+    if len(request.FILES.getlist("file")) > 1:
+        raise ApiError(422, "Send one file at a time.")
+    try:
+        submission = submitting.submit(
+            competition=competition,
+            user=user,
+            file_name=file.name or "",
+            chunks=file.chunks(),
+            note=note.replace("\0", ""),
+            upload_key=idempotency_key,
+            may_repeat=may_repeat,
+        )
+    except submitting.Refused as refused:
+        raise refusal(refused) from refused
+    except TooLarge as error:
+        raise ApiError(413, str(error)) from error
+    if idempotency_key and submission.sha256 != sha256_of(file):
+        raise ApiError(409, "Another file was handed in under this Idempotency-Key.")
+    if submission.status == Submission.Status.PENDING:
+        return Status(201, submission_out(unscored(submission), sees_private=False))
+    mine = submissions_of(user).filter(pk=submission.pk).first()
+    if mine is None:
+        raise ApiError(409, "This Idempotency-Key was used for a team that you have left.")
+    return Status(201, _shown(mine, user))
+
+
+@api.get(
+    "competitions/{slug:slug}/submissions",
+    response=answers(404, 422, s200=SubmissionPage),
+    operation_id="list_submissions",
+    url_name="api_submissions",
+)
+def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> SubmissionPage:
+    """Your team's submissions in a competition, newest first; for its hosts and assistants, everybody's."""
+    user = owner(request)
+    competition = competition_of(user, slug)
+    if not (competition.is_member or competition.is_run_by(user)):
+        raise Http404("You are not a member of this competition.")
+    items, pages, total = page_of(submissions_of(user).filter(competition=competition), page)
+    at = database_now()
+    sees_private = competition.private_is_visible_to(user, at)
+    # Who does not see exact scores is no host, so all items are of one team.
+    shown = shown_to(user, items[0].team_id if items else None, competition, at)
+    found = [submission_out(item, sees_private=sees_private, shown=shown) for item in items]
+    return SubmissionPage(page=page, pages=pages, total=total, items=found)
+
+
+@api.get(
+    "submissions/{uuid:submission_id}",
+    response=answers(404, s200=SubmissionOut),
+    operation_id="read_submission",
+    url_name="api_submission",
+)
+def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
+    """One submission: what became of it, and every problem of a file that was not scored."""
+    user = owner(request)
+    submission = submissions_of(user).filter(pk=submission_id).first()
+    if submission is None:
+        raise Http404("No submission of this id is open to you.")
+    return _shown(submission, user)
+
+
+# --- helpers ----------------------------------------------------------------------------------------------------
+
+
+def _interval(doubt: doubts.Doubt) -> list[float | None]:
+    return [digits.rounded_end(end, doubt.error) for end in (doubt.low, doubt.high)]
+
+
+def _step_of(competition: Competition) -> float | None:
+    ladder = ladder_module.ladder_of(competition.ground_truth) if competition.ground_truth else None
+    return ladder.step if ladder and not ladder.is_hidden else None
+
+
+def _shown(submission: Submission, user: User) -> SubmissionOut:
+    at = database_now()
+    sees_private = submission.competition.private_is_visible_to(user, at)
+    shown = shown_to(user, submission.team_id, submission.competition, at)
+    return submission_out(submission, sees_private=sees_private, shown=shown)
+
+
+def refusal(refused: submitting.Refused) -> ApiError:
+    """Which status a refusal is: 429 come back later, mostly tomorrow, 403 not you, 409 not now."""
+    status = HOW_REFUSED.get(refused.code, 409)
+    headers = {}
+    if refused.code == "checks":
+        headers["Retry-After"] = "60"
+    elif status == 429:
+        now = database_now()
+        midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        headers["Retry-After"] = str(int((midnight - now).total_seconds()) + 1)
+    return ApiError(status, refused.message, [{"code": refused.code, "message": refused.message}], headers)

@@ -1,0 +1,30 @@
+"""What the frame around every page shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils import timezone
+
+from leaderboard import __version__
+
+THEMES = ("light", "dark")
+
+
+def theme_of(request: HttpRequest) -> str:
+    """What the viewer chose; empty while they follow their system."""
+    theme = request.COOKIES.get("theme", "")
+    return theme if theme in THEMES else ""
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    return {
+        "theme": theme_of(request),
+        "now": timezone.now(),
+        "version": __version__,
+        "is_open": settings.OPEN_SIGN_UP,
+        "sends_mail": settings.ACCOUNT_EMAIL_VERIFICATION != "none",
+        "request_id": request.META.get("leaderboard.request_id", ""),
+    }

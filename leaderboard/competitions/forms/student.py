@@ -1,0 +1,218 @@
+"""What students fill in."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.common.form_widgets import LongSelect
+from leaderboard.common.time_zones import zones
+from leaderboard.notifications import notices
+from leaderboard.notifications.models.notice import Delivery, Kind
+
+from ..models import Competition
+
+
+class CodeForm(forms.Form):
+    code = forms.CharField(
+        label=_("Join code"),
+        max_length=40,
+        help_text=_("Eight letters and digits from your teacher; spaces, hyphens and case do not matter."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
+    )
+
+
+class RulesForm(forms.Form):
+    """One box, and it must be ticked; nothing where there are no rules."""
+
+    accepted = forms.BooleanField(
+        label=_("I have read the rules and accept them"),
+        error_messages={"required": _("Tick the box: nobody takes part without accepting the rules.")},
+    )
+
+    def __init__(self, *args: Any, has_rules: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not has_rules:
+            del self.fields["accepted"]
+
+
+class UploadForm(forms.Form):
+    """A file to hand in. `upload_key` is made with the page, so that a double click hands in once."""
+
+    file = forms.FileField(
+        label=_("File with your predictions"),
+        max_length=1000,
+        error_messages={
+            "required": _("Choose a file first."),
+            "empty": _("This file is empty (0 bytes)."),
+            "missing": _("Choose a file first."),
+        },
+    )
+    note = forms.CharField(
+        label=_("Note"),
+        required=False,
+        max_length=300,
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "placeholder": _("What you tried, for you and your team")}
+        ),
+    )
+    check_only = forms.BooleanField(
+        label=_("Check only"),
+        required=False,
+        help_text=_("Finds every problem, keeps nothing, spends no attempt."),
+    )
+    upload_key = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
+
+    def clean_file(self) -> Any:
+        """One file; of several nobody would know which one was taken."""
+        if (count := len(self.files.getlist("file"))) > 1:
+            raise ValidationError(_("You sent %(number)s files. Hand in one at a time.") % {"number": count})
+        return self.cleaned_data["file"]
+
+    @classmethod
+    def fresh(cls, *, note: str = "", check_only: bool = False) -> UploadForm:
+        """An empty form with a key of its own."""
+        return cls(initial={"upload_key": uuid.uuid4().hex, "note": note[:300], "check_only": check_only})
+
+
+class AgainForm(forms.Form):
+    """A file handed in before, once more: its bytes are here, so nobody chooses them again."""
+
+    again = forms.UUIDField(widget=forms.HiddenInput)
+    file_name = forms.CharField(max_length=1000, widget=forms.HiddenInput)
+    note = forms.CharField(required=False, max_length=300, widget=forms.HiddenInput)
+    upload_key = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
+
+
+class NoteForm(forms.Form):
+    note = forms.CharField(
+        label=_("Note"),
+        required=False,
+        max_length=300,
+        help_text=_("For you and your team; hosts see it too."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+
+class MergeForm(forms.Form):
+    """Which team to become one with: its captain hands out the link."""
+
+    invitation = forms.CharField(
+        label=_("Invitation link of the other team"),
+        max_length=300,
+        help_text=_("Its captain finds it on their team’s page."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+
+class TeamNameForm(forms.Form):
+    name = forms.CharField(label=_("Team name"), max_length=60, help_text=_("Everybody sees it on the leaderboard."))
+
+    def __init__(self, *args: Any, competition: Competition, is_on_board: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if competition.uses_pseudonyms or not is_on_board:
+            self.fields["name"].help_text = _("Your team and those who run the competition see it.")
+
+
+class LeavingForm(forms.Form):
+    """The password once more; who signs in without one types the user name."""
+
+    password = forms.CharField(
+        label=_("Your password"), widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
+    )
+    confirm = forms.CharField(
+        label=_("Your user name"), widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"})
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        del self.fields["confirm" if user.has_usable_password() else "password"]
+
+    def clean_password(self) -> str:
+        given: str = self.cleaned_data["password"]
+        if not self.user.check_password(given):
+            raise ValidationError(_("This is not your password."))
+        return given
+
+    def clean_confirm(self) -> str:
+        given: str = self.cleaned_data["confirm"]
+        if given != self.user.get_username():
+            raise ValidationError(_("Type your user name exactly."))
+        return given
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(
+        label=_("Name of the token"),
+        max_length=60,
+        help_text=_("Where you will use it, for example “laptop” or “training notebook”."),
+    )
+    scope = forms.ChoiceField(label=_("What the token may do"), required=False, initial=ApiToken.Scope.SUBMIT)
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        may_host = user.is_host or hosts_something(user)
+        self.fields["scope"].choices = [  # type: ignore[attr-defined]
+            (value, label) for value, label in ApiToken.Scope.choices if may_host or value != ApiToken.Scope.HOST
+        ]
+        if may_host:
+            words = _("Each may do what stands before it as well. Take the least that is enough.")
+            self.fields["scope"].help_text = words
+
+    def clean_scope(self) -> str:
+        return self.cleaned_data["scope"] or ApiToken.Scope.SUBMIT
+
+
+class PreferencesForm(forms.Form):
+    """A person's clocks and keys, and how they want to be told, one choice for each kind that can reach them."""
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        self.kinds = [kind for kind in Kind if not kind.is_for_hosts or hosts_something(user)]
+        known = zones() if user.zone in ("", *zones()) else (user.zone, *zones())
+        self.fields["zone"] = forms.ChoiceField(
+            label=_("Time zone"),
+            widget=LongSelect,
+            required=False,
+            choices=[("", _("That of my browser")), *((zone, zone.replace("_", " ")) for zone in known)],
+            initial=user.zone,
+            help_text=_("Of all pages and of the daily letter. Hosts' forms are in the competition's own."),
+        )
+        if len(settings.LANGUAGES) > 1:
+            self.fields["language"] = forms.ChoiceField(
+                label=_("Language"),
+                required=False,
+                choices=[("", _("That of my browser")), *settings.LANGUAGES],
+                initial=user.language if user.language in dict(settings.LANGUAGES) else "",
+                help_text=_("Of all pages, notices and letters."),
+            )
+        chosen = notices.choices_of(user)
+        for kind in self.kinds:
+            ways = [(way.value, way.label) for way in Delivery if way != Delivery.NONE or kind.may_be_silent]
+            self.fields[kind.value] = forms.ChoiceField(label=kind.label, choices=ways, initial=chosen[kind])
+
+    def keep(self) -> None:
+        """Store what is about the person and not about notices."""
+        own = {name: self.cleaned_data[name] for name in ("zone", "language") if name in self.fields}
+        User.objects.filter(pk=self.user.pk).update(**own)
+
+    @property
+    def of_notices(self) -> list[forms.BoundField]:
+        return [self[kind.value] for kind in self.kinds]
+
+    @property
+    def choices(self) -> dict[Kind, str]:
+        """What `telling.choose` takes."""
+        return {kind: self.cleaned_data[kind.value] for kind in self.kinds}
+
+
+def hosts_something(user: User) -> bool:
+    return user.is_host or user.hosted_competitions.exists()

@@ -1,0 +1,38 @@
+"""The tables of this app."""
+
+from __future__ import annotations
+
+from .competition import Competition
+from .data_file import DataFile
+from .extension import Grant
+from .ground_truth import GroundTruth, Rescoring, RowReport, TruthDraft
+from .scoring_environment import Instrument
+from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
+from .team import DailyAttempts, Membership, MergeOffer, Team
+from .team_history import FormerMember, TeamOrigin
+from .truth_check import TruthCheck, WalkThrough
+
+__all__ = [
+    "Baseline",
+    "Competition",
+    "DailyAttempts",
+    "DataFile",
+    "FormerMember",
+    "Grant",
+    "GroundTruth",
+    "Instrument",
+    "Membership",
+    "MergeOffer",
+    "Refusal",
+    "Rescoring",
+    "RowReport",
+    "Score",
+    "Standing",
+    "Submission",
+    "Team",
+    "TeamOrigin",
+    "TruthCheck",
+    "TruthDraft",
+    "Uncertainty",
+    "WalkThrough",
+]

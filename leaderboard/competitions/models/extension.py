@@ -1,0 +1,119 @@
+"""What a host allows one team beyond the rules of all: more attempts, a later deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import ClassVar
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
+from django.db import models
+from django.db.models import F, Max, OuterRef, Q, Subquery
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Greatest
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.accounts.models import User
+
+from .competition import Competition
+from .team import Team
+
+
+class GrantQuerySet(models.QuerySet["Grant"]):
+    def live(self) -> GrantQuerySet:
+        """Those that nobody took back."""
+        return self.filter(revoked_at=None)
+
+
+class Grant(models.Model):
+    """More attempts and/or a later deadline for one team, with its reason. Never edited: taken back and given anew.
+
+    Several add up: attempts are summed, of deadlines the latest counts, and none shortens what everybody has.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="grants")
+    extra_attempts = models.PositiveIntegerField(
+        gettext_lazy("extra attempts"), default=0, validators=[MaxValueValidator(1000)]
+    )
+    # Nothing: on every day.
+    day = models.DateField(gettext_lazy("only on the day (UTC)"), null=True, blank=True)
+    closes_at = models.DateTimeField(gettext_lazy("new deadline"), null=True, blank=True)
+    reason = models.CharField(gettext_lazy("reason"), max_length=300)
+    by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", editable=False)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+    revoked_at = models.DateTimeField(null=True, editable=False)
+
+    objects = GrantQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["-at", "-pk"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="a_grant_gives_something", condition=Q(extra_attempts__gt=0) | Q(closes_at__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.team}: {self.extra_attempts} attempts, until {self.closes_at}"
+
+    def clean(self) -> None:
+        if not self.extra_attempts and self.closes_at is None:
+            # With its field named, the constraint above does not say it once more in its own words.
+            raise ValidationError({"extra_attempts": _("Give more attempts, a later deadline, or both.")})
+        if self.day is not None and not self.extra_attempts:
+            raise ValidationError({"day": _("The day is for extra attempts; say how many.")})
+        if self.closes_at is not None and self.closes_at <= self.team.competition.closes_at:
+            raise ValidationError({"closes_at": _("That is not later than the deadline of everybody.")})
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What holds for a team on one day (UTC), its grants included. The one place that submitting and pages ask."""
+
+    closes_at: datetime
+    daily_attempts: int
+
+    @classmethod
+    def summed(cls, competition: Competition, grants: Iterable[Grant], day: date) -> Terms:
+        """What live grants of one team come to."""
+        closes_at, attempts = competition.closes_at, competition.daily_attempts
+        for grant in grants:
+            closes_at = max(closes_at, grant.closes_at or closes_at)
+            attempts += grant.extra_attempts if grant.day in (None, day) else 0
+        return cls(closes_at, attempts)
+
+
+def terms_of(team: Team | int, competition: Competition, day: date) -> Terms:
+    """One query. Inside a transaction that holds the competition's row they stand until its end."""
+    return Terms.summed(competition, Grant.objects.live().filter(team=team).order_by(), day)
+
+
+def terms_of_teams(teams: Mapping[int, Competition], day: date) -> dict[int, Terms]:
+    """Team → its terms, for teams of any competitions at once. One query."""
+    granted: dict[int, list[Grant]] = {key: [] for key in teams}
+    for grant in Grant.objects.live().filter(team__in=list(teams)):
+        granted[grant.team_id].append(grant)
+    return {key: Terms.summed(competition, granted[key], day) for key, competition in teams.items()}
+
+
+def extended_to(team: str) -> Subquery:
+    """The latest deadline granted to the team that the outer query names so; NULL without one."""
+    granted = Grant.objects.live().filter(team=OuterRef(team), closes_at__isnull=False)
+    return Subquery(granted.order_by("-closes_at").values("closes_at")[:1])
+
+
+def own_deadline() -> Combinable:
+    """For a query of submissions: the deadline of each one's team."""
+    everybodys = F("competition__closes_at")
+    return Greatest(everybodys, Coalesce(extended_to("team"), everybodys))
+
+
+def last_deadline(competition: Competition) -> datetime:
+    """When the last team's time ends: the private board stays closed until then. Disqualified teams hold nobody up."""
+    extended = Grant.objects.live().filter(team__competition=competition, team__disqualified_at=None)
+    latest: datetime | None = extended.aggregate(latest=Max("closes_at"))["latest"]
+    return max(competition.closes_at, latest or competition.closes_at)

@@ -1,0 +1,179 @@
+"""Rulers, and answer files that are none yet."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from leaderboard.accounts.models import User
+
+from .competition import Competition
+
+MOST_SECONDARY = 3
+"""Metrics beside the main one: more would leave no room for a board on a phone."""
+LONGEST_NAME = 200
+"""Characters of a column that is kept by name."""
+
+
+def new_split_secret() -> str:
+    """128 random bits in hexadecimal digits."""
+    return secrets.token_hex(16)
+
+
+def new_commitment_key() -> str:
+    """256 random bits in hexadecimal digits."""
+    return secrets.token_hex(32)
+
+
+class Immutable(Exception):
+    """A row that may never be edited was about to be."""
+
+
+class GroundTruth(models.Model):
+    """One immutable ruler: answer file, split, metric, parameters. A correction is a new number, never an edit."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="ground_truths")
+    number = models.PositiveIntegerField()
+    file_key = models.CharField(max_length=200)
+    file_name = models.CharField(max_length=200)
+    sha256 = models.CharField(max_length=64)
+    # Students see it once the private scores are open: with it they check the commitment that they saw before.
+    commitment_key = models.CharField(max_length=64, default=new_commitment_key)
+    # What the split was drawn with, for a later file of the same competition; empty where it is not known.
+    split_secret = models.CharField(max_length=32, blank=True)
+    # The least time that measuring a file took; what takes far longer leaves the queue.
+    quickest_seconds = models.FloatField(null=True, editable=False)
+    metric = models.CharField(max_length=60)
+    metric_version = models.CharField(max_length=64)
+    params = models.JSONField(default=dict)
+    id_column = models.CharField(max_length=LONGEST_NAME)
+    submission_columns = models.JSONField(default=list)
+    rows = models.PositiveIntegerField()
+    public_rows = models.PositiveIntegerField()
+    private_rows = models.PositiveIntegerField()
+    ignored_rows = models.PositiveIntegerField(default=0)
+    findings = models.JSONField(default=list)
+    # Metrics shown beside the score and never ranked: key, version, params and their own step, in the order shown.
+    secondary = models.JSONField(default=list)
+    # How far two good files must be apart on the public board to differ by more than chance; empty where unknown.
+    step = models.FloatField(null=True)
+    note = models.CharField(max_length=300, blank=True)
+    published_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    published_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["competition", "number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["competition", "number"], name="ground_truth_number_once"),
+            models.CheckConstraint(
+                name="ground_truth_rows_add_up",
+                condition=Q(rows=F("public_rows") + F("private_rows") + F("ignored_rows")),
+            ),
+            models.CheckConstraint(
+                name="ground_truth_has_both_splits", condition=Q(public_rows__gte=1, private_rows__gte=1)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.competition} · ground truth {self.number}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Insert only: scores of a ruler would silently mean something else after an edit."""
+        if not self._state.adding:
+            raise Immutable(f"{self} is published; publish a new ground truth instead.")
+        super().save(*args, **kwargs)
+
+    @property
+    def commitment(self) -> str:
+        """The HMAC-SHA256 of the file's SHA-256 in hexadecimal digits: it fixes the file and tells nothing about it.
+
+        A bare hash would confirm a student's guess of all answers, or of all but a few.
+        """
+        return hmac.digest(self.commitment_key.encode(), self.sha256.encode(), "sha256").hex()
+
+    @property
+    def metric_key(self) -> str:
+        """What to ask the library for: the metric, if its file came from outside in the version published with."""
+        return f"{self.metric}@{self.metric_version}"
+
+    @property
+    def sample_key(self) -> str:
+        """Where its sample submission is kept once somebody asked for it."""
+        return f"{self.file_key}.sample"
+
+    @property
+    def secondary_asked(self) -> list[tuple[str, dict[str, Any]]]:
+        """What to ask the library for beside the metric."""
+        return [(f"{one['key']}@{one['version']}", one["params"]) for one in self.secondary]
+
+    @property
+    def public_share(self) -> float:
+        """Share of the ranked rows that the public board is computed on, 0–1."""
+        return self.public_rows / (self.public_rows + self.private_rows)
+
+
+class TruthDraft(models.Model):
+    """An uploaded answer file that the host still looks at: what the check found, not yet a ruler."""
+
+    competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="truth_draft")
+    file_key = models.CharField(max_length=200)
+    file_name = models.CharField(max_length=200)
+    metric = models.CharField(max_length=60)
+    params = models.JSONField(default=dict)
+    # Key and params of each metric to show beside it.
+    secondary = models.JSONField(default=list)
+    id_column = models.CharField(max_length=LONGEST_NAME, blank=True)
+    # How the system splits a file without a `Usage` column.
+    public_share = models.FloatField(default=0.3)
+    seed = models.PositiveIntegerField(default=0)
+    # Made once: the split that the host looks at is the one that is published.
+    split_secret = models.CharField(max_length=32, default=new_split_secret)
+    is_stratified = models.BooleanField(default=True)
+    # Rows with the same text in this column stay in one part.
+    group_column = models.CharField(max_length=LONGEST_NAME, blank=True, default="")
+    report = models.JSONField(default=dict)
+    uploaded_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="truth_draft_share_between_0_and_1", condition=Q(public_share__gt=0, public_share__lt=1)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+
+class Rescoring(models.Model):
+    """A board went from one ruler to another. Scores under both are kept, so what it changed can always be read."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="rescorings")
+    before = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="+")
+    after = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="rescoring")
+    applied_at = models.DateTimeField(default=timezone.now)
+    # What the host wrote to those whose scores changed.
+    words = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-applied_at"]
+
+    def __str__(self) -> str:
+        return f"{self.before.number} → {self.after.number}"
+
+
+class RowReport(models.Model):
+    """On which rows the best teams lose most under a ruler, made anew on request. It quotes the truth: hosts alone."""
+
+    ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="row_report")
+    # `metrics.HardRows` as a dictionary.
+    found = models.JSONField()
+    made_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"Hardest rows of {self.ground_truth}"

@@ -1,0 +1,290 @@
+"""Uploaded files, what they scored, and what follows from the scores."""
+
+from __future__ import annotations
+
+import uuid
+from math import isfinite
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from leaderboard.accounts.models import User, Viewer
+from leaderboard.common.library_messages import failure_in_words, told
+
+from .competition import Competition, Split
+from .ground_truth import GroundTruth
+from .scoring_environment import Instrument
+from .team import Team
+
+if TYPE_CHECKING:
+    import metrics
+
+LARGEST_FLOAT = 1.7976931348623157e308
+
+
+class Baseline(models.Model):
+    """A host's reference submission, shown on the board and never ranked."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="baselines")
+    name = models.CharField(max_length=60)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["competition", "name"], name="baseline_name_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SubmissionQuerySet(models.QuerySet["Submission"]):
+    def for_user(self, user: Viewer) -> SubmissionQuerySet:
+        """A person's own team's files; hosts and assistants see those of their competitions."""
+        if user.is_anonymous:
+            return self.none()
+        if user.is_superuser:
+            return self
+        return self.filter(
+            Q(team__in=user.memberships.values("team"))
+            | Q(competition__in=user.hosted_competitions.values("pk"))
+            | Q(competition__in=user.assisted_competitions.values("pk"))
+        )
+
+    def with_bytes(self) -> SubmissionQuerySet:
+        """Those whose file is still stored."""
+        return self.filter(file_removed_at=None)
+
+    def of_bytes(self, team_id: int | None, sha256: str) -> SubmissionQuerySet:
+        """A team's files with these bytes, the first one first."""
+        return self.filter(team=team_id, team__isnull=False, sha256=sha256).order_by("received_at")
+
+
+def waiting_since() -> Coalesce:
+    """Since when a pending file waits, as an expression for queries."""
+    return Coalesce("again_at", "received_at")
+
+
+class Submission(models.Model):
+    """One uploaded file. The file and its receipt never change; the rest is what became of it.
+
+    `pending → scored | invalid | failed`. There is no stored "running": a row is being scored while its lease
+    (`claim`, `lease_until`) lives, and whoever holds the claim alone may finish it.
+    """
+
+    class Status(models.TextChoices):
+        PENDING = "pending", _("Pending")
+        SCORED = "scored", _("Scored")
+        INVALID = "invalid", _("Invalid")
+        FAILED = "failed", _("Failed")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="submissions")
+    team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="submissions")
+    baseline = models.OneToOneField(Baseline, null=True, on_delete=models.CASCADE, related_name="submission")
+    # The number of the team that handed it in, where that has become part of `team` since.
+    former_team = models.BigIntegerField(null=True, editable=False)
+    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="submissions")
+    note = models.CharField(max_length=300, blank=True)
+    file_name = models.CharField(max_length=200)
+    file_key = models.CharField(max_length=200)
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveBigIntegerField()
+    received_at = models.DateTimeField(editable=False)
+    is_late = models.BooleanField(default=False)
+    upload_key = models.CharField(max_length=64, editable=False)
+    # When the bytes of an invalid file were removed; its receipt and hash stay.
+    file_removed_at = models.DateTimeField(null=True, editable=False)
+    is_selected = models.BooleanField(_("final pick"), default=False)
+    # A hidden file stands on no board and is no final; its team reads the reason.
+    hidden_at = models.DateTimeField(null=True, editable=False)
+    hidden_reason = models.CharField(max_length=300, blank=True, editable=False)
+
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
+    problems = models.JSONField(default=list)
+    # What looks wrong in a file that was scored.
+    warnings = models.JSONField(default=list)
+    failure = models.CharField(max_length=500, blank=True)
+    # What a metric from outside said when it broke. It may quote the truth: only hosts and operators read it.
+    told_to_host = models.TextField(blank=True)
+    claim = models.UUIDField(null=True, editable=False)
+    lease_until = models.DateTimeField(null=True, editable=False)
+    tries = models.PositiveSmallIntegerField(default=0, editable=False)
+    # Scorers that died over this file; a try also ends in other ways, such as a restart of the whole site.
+    deaths = models.PositiveSmallIntegerField(default=0, editable=False)
+    # It took far longer than usual: it is measured beside the queue, so that the files of others do not wait for it.
+    is_slow = models.BooleanField(default=False, editable=False)
+    finished_at = models.DateTimeField(null=True, editable=False)
+    # When a host had a file without a score scored again: how long it waits is counted from there.
+    again_at = models.DateTimeField(null=True, editable=False)
+
+    objects = SubmissionQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["-received_at"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["competition", "upload_key"], name="an_upload_is_stored_once"),
+            models.CheckConstraint(
+                name="submission_of_a_team_or_a_baseline",
+                condition=Q(team__isnull=True) ^ Q(baseline__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="submission_status_known",
+                condition=Q(status__in=["pending", "scored", "invalid", "failed"]),
+            ),
+            models.CheckConstraint(
+                name="submission_final_has_a_time",
+                condition=Q(status="pending", finished_at__isnull=True)
+                | (~Q(status="pending") & Q(finished_at__isnull=False)),
+            ),
+            models.CheckConstraint(name="submission_tries_at_most_five", condition=Q(tries__lte=5)),
+            models.CheckConstraint(
+                name="only_a_ranked_file_is_selected", condition=Q(is_selected=False) | Q(is_late=False)
+            ),
+            models.CheckConstraint(
+                name="a_hidden_file_says_why", condition=Q(hidden_at__isnull=True) | ~Q(hidden_reason="")
+            ),
+        ]
+        indexes: ClassVar = [
+            # Who counts the files of a class, or looks for the last of each team, reads these two and no rows.
+            models.Index(
+                fields=["team", "-received_at", "status", "is_late", "hidden_at", "id"], name="submission_by_team"
+            ),
+            models.Index(fields=["competition", "-received_at", "team", "status"], name="submission_by_competition"),
+            models.Index(fields=["received_at"], name="submission_waiting", condition=Q(status="pending")),
+            # SQLite uses a partial index only where the query spells the condition out, and Django binds its values.
+            models.Index(fields=["status", "competition", "received_at"], name="submission_in_turn"),
+            models.Index(fields=["lease_until"], name="submission_in_hand"),
+        ]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+    @property
+    def failure_words(self) -> str:
+        """Why it failed, in the reader's language; stored it is English."""
+        return failure_in_words(self.failure)
+
+
+class Score(models.Model):
+    """Value of one submission on one split under one ground truth; written once, full precision."""
+
+    # Both keys begin an index below.
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="scores", db_index=False)
+    ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="scores", db_index=False)
+    split = models.CharField(max_length=7, choices=Split.choices)
+    value = models.FloatField()
+    parts = models.JSONField(default=dict)
+    # What the ruler's secondary metrics say, in its order: {"value": …}, or {"problem": why there is none}.
+    secondary = models.JSONField(default=list)
+    # Nothing for scores that are older than these two.
+    measured_at = models.DateTimeField(null=True, editable=False)
+    instrument = models.ForeignKey(
+        Instrument, null=True, on_delete=models.PROTECT, related_name="+", db_index=False, editable=False
+    )
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["submission", "ground_truth", "split"],
+                name="score_once_per_submission_ruler_and_split",
+            ),
+            models.CheckConstraint(
+                name="score_is_finite", condition=Q(value__gte=-LARGEST_FLOAT, value__lte=LARGEST_FLOAT)
+            ),
+            models.CheckConstraint(name="score_split_known", condition=Q(split__in=["public", "private"])),
+        ]
+        indexes: ClassVar = [
+            # Whoever reads all scores of a ruler reads this and no rows, which are many times as large.
+            models.Index(fields=["ground_truth", "split", "submission", "value"], name="score_by_ruler"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.split} {self.value!r}"
+
+
+class Uncertainty(models.Model):
+    """How sure a score is: the interval that holds it in 95 of 100 cases, open (`None`) where its scale has no end.
+
+    A table of its own, because boards read scores by the thousand and need none of this. `replicates` are the values of
+    the resamples that all submissions of the ground truth share, as 200 little-endian float64.
+    """
+
+    score = models.OneToOneField(Score, on_delete=models.CASCADE, primary_key=True, related_name="uncertainty")
+    standard_error = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    replicates = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{self.low!r} to {self.high!r}"
+
+    @classmethod
+    def of(cls, score: Score, found: metrics.Uncertainty) -> Uncertainty:
+        """The row of a doubt that has just been computed."""
+        low, high = (value if isfinite(value) else None for value in (found.low, found.high))
+        replicates = found.replicates.astype("<f8").tobytes()
+        return cls(score=score, standard_error=found.standard_error, low=low, high=high, replicates=replicates)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The replicates as numbers, to compare two submissions."""
+        return np.frombuffer(bytes(self.replicates), "<f8")
+
+
+class Refusal(models.Model):
+    """A submission that an earlier ruler scored and a later one cannot read: why, for the host's preview."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="refusals")
+    ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="refusals")
+    problems = models.JSONField(default=list)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["submission", "ground_truth"], name="one_refusal_per_ruler"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.submission} under {self.ground_truth}"
+
+    @property
+    def words(self) -> str:
+        """All reasons in the reader's language."""
+        return " ".join(
+            failure_in_words(one["message"]) if one["code"] == "failed" else told(one) for one in self.problems
+        )
+
+
+class Standing(models.Model):
+    """What a team stands on under one ground truth and split. Derived: `ranking.rebuild` makes it again.
+
+    `sort_key` is the value, negated where higher is better, so that ascending order is board order. `best`, on the
+    public board alone, is the team's best exact score whatever is shown: for hosts. None in rows older than it.
+    """
+
+    ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="standings")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="standings")
+    split = models.CharField(max_length=7, choices=Split.choices)
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="+")
+    value = models.FloatField()
+    sort_key = models.FloatField()
+    best = models.FloatField(null=True)
+    received_at = models.DateTimeField()
+    is_picked_by_system = models.BooleanField(default=False)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["ground_truth", "team", "split"], name="one_standing_per_team"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["ground_truth", "split", "sort_key", "received_at"], name="standing_board_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.team}: {self.value!r}"

@@ -1,0 +1,53 @@
+"""What is known of a ruler beside itself: what its check found, and how its host walked a student's way."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from leaderboard.accounts.models import User
+from leaderboard.common.library_messages import failure_in_words
+
+from .ground_truth import GroundTruth
+
+
+class TruthCheck(models.Model):
+    """What the last check of a ruler found, with all that is known only by measuring: a ruler itself never changes."""
+
+    ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="check_report")
+    report = models.JSONField(default=dict)
+    checked_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"check of {self.ground_truth}"
+
+
+class WalkThrough(models.Model):
+    """The host's way through a competition as a student, with the sample submission measured as any file is.
+
+    One per ruler: another ruler is another competition, and its way is walked again. It is no submission: no attempt,
+    no team, no place on a board.
+    """
+
+    ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="walk_through")
+    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    sha256 = models.CharField(max_length=64)
+    sent_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    public = models.FloatField(null=True)
+    private = models.FloatField(null=True)
+    problems = models.JSONField(default=list)
+    failure = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return f"walk through {self.ground_truth}"
+
+    @property
+    def failure_words(self) -> str:
+        """Why it failed, in the reader's language; stored it is English."""
+        return failure_in_words(self.failure)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the sample came out with both scores."""
+        return self.public is not None and self.private is not None

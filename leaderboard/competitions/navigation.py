@@ -1,0 +1,163 @@
+"""The way through the pages about one competition: groups, and the pages of each that open for the viewer.
+
+What is shown follows from the audience that each view declares, so an assistant reads no link that would answer 404.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from django.urls import resolve, reverse
+from django.utils.translation import gettext_lazy as _
+
+from .access import Audience, Visit, is_let_in
+
+
+@cache
+def _audience_of(name: str) -> Audience:
+    """Whom the page of this name is for, as its view declares it."""
+    view = resolve(reverse(name, kwargs={"slug": "any"})).func
+    audience: Audience = view.audience  # type: ignore[attr-defined]
+    return audience
+
+
+def _always(visit: Visit) -> bool:
+    return True
+
+
+def _is_draft(visit: Visit) -> bool:
+    return visit.competition.launched_at is None
+
+
+def _is_on(visit: Visit) -> bool:
+    return visit.state == "live" or visit.competition.paused_at is not None
+
+
+def _is_over(visit: Visit) -> bool:
+    return visit.state in ("closed", "revealed")
+
+
+def _has_ruler(visit: Visit) -> bool:
+    return visit.competition.ground_truth_id is not None
+
+
+def _has_candidate(visit: Visit) -> bool:
+    return visit.competition.candidate_id is not None
+
+
+def _opens_competitions(visit: Visit) -> bool:
+    return getattr(visit.user, "is_host", False)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A link: the name of a URL and view, its words, further pages that it stands for, when it means something."""
+
+    name: str
+    label: object
+    beneath: tuple[str, ...] = ()
+    when: Callable[[Visit], bool] = _always
+
+    def opens_for(self, visit: Visit) -> bool:
+        return is_let_in(visit, _audience_of(self.name)) and self.when(visit)
+
+    def holds(self, name: str) -> bool:
+        return name == self.name or name in self.beneath
+
+
+GROUPS: tuple[tuple[object, tuple[Page, ...]], ...] = (
+    (
+        _("Dashboard"),
+        (
+            Page("host_competition", _("Overview")),
+            Page("host_announcements", _("Announcements"), ("host_announcement",)),
+            Page("host_pause", _("Pause"), when=_is_on),
+        ),
+    ),
+    (
+        _("Submissions"),
+        (
+            Page("host_submissions", _("All files"), ("host_submission", "host_score_again")),
+            Page("host_baselines", _("Baselines")),
+            Page("host_similar", _("Similar predictions")),
+        ),
+    ),
+    (
+        _("Teams and people"),
+        (
+            Page("host_people", _("The class"), ("host_slips", "host_left", "host_who", "host_leave")),
+            Page("host_teams", _("Teams"), ("host_team",)),
+            Page("host_roster", _("Read a roster")),
+            Page("host_invite", _("Invite")),
+            Page("host_admission", _("Who may join")),
+            Page("host_roles", _("Hosts and assistants")),
+        ),
+    ),
+    (
+        _("Ground truth"),
+        (
+            Page("host_truth", _("Ground truth and metric"), ("host_truth_metric",)),
+            Page("host_truth_check", _("Check")),
+            Page("host_candidate", _("The one that waits"), ("host_candidate_grades",), when=_has_candidate),
+        ),
+    ),
+    (_("Data"), (Page("host_data", _("Data files")),)),
+    (
+        _("Settings"),
+        (
+            Page("host_settings", _("Settings")),
+            Page("host_board", _("Team changes")),
+            Page("host_chat", _("Chat")),
+            Page("host_setup", _("Setting up"), ("host_walk", "host_launch"), when=_is_draft),
+            Page("host_clone", _("Make a copy"), when=_opens_competitions),
+            Page("host_audit", _("Audit trail")),
+            Page("host_delete", _("Delete")),
+        ),
+    ),
+    (
+        _("After class"),
+        (
+            Page("host_report", _("Class report"), when=_has_ruler),
+            Page("host_rows", _("Hardest rows"), when=_has_ruler),
+            Page("host_grades", _("Grades"), ("host_grade_rules", "host_grade_release", "host_grade_canvas")),
+            Page("host_reveal", _("Private board"), when=_is_over),
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link as it is drawn; `current` is the value of `aria-current`, or nothing."""
+
+    label: object
+    address: str
+    current: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """A link of the first row, and the second row behind it."""
+
+    link: Link
+    pages: list[Link]
+
+
+def groups_of(visit: Visit, here: str) -> list[Group]:
+    """What a viewer on the page of this URL name reads; groups in which nothing opens are left out."""
+    return list(_groups(visit, here))
+
+
+def _groups(visit: Visit, here: str) -> Iterator[Group]:
+    slug = visit.competition.slug
+    for label, pages in GROUPS:
+        links = [
+            Link(page.label, reverse(page.name, kwargs={"slug": slug}), "page" if page.holds(here) else "")
+            for page in pages
+            if page.opens_for(visit)
+        ]
+        if links:
+            is_here = any(page.holds(here) for page in pages)
+            yield Group(Link(label, links[0].address, "true" if is_here else ""), links)

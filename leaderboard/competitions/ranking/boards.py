@@ -1,0 +1,319 @@
+"""Reading boards: pages, ranks, ties, movement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db.models import Count, OuterRef, Q, QuerySet
+
+from ..models import Baseline, Competition, GroundTruth, Score, Standing, Submission, Team
+from ..models.competition import Split
+from .doubts import REACH, Doubt, doubts, with_doubts
+from .earlier import stood
+from .ladder import Ladder, ladder_of, ranked_files, sign_of
+from .page_facts import histories, members, with_facts
+from .rows import Board, Row, shown_moment
+from .secondary import asides_of, told
+from .standings import Best
+
+PAGE_SIZE = 100
+LEADERS = 10
+TREND_POINTS = 20
+
+
+def board(
+    competition: Competition,
+    split: Split,
+    *,
+    page: int = 1,
+    at: datetime,
+    sees_names: bool = False,
+    people: Mapping[int, list[str]] | None = None,
+) -> Board:
+    """One page of the current board. Callers ask `private_is_visible_to` before they ask for the private one, and
+    `is_run_by` before `sees_names`, which tells who is behind a pseudonym. `people` are the members of all teams
+    where they know them.
+
+    Cost does not grow with the number of teams beyond an index range, except yesterday's ranks (see `earlier_ranks`).
+    """
+    ruler = competition.ground_truth
+    if ruler is None:
+        raise ValueError(f"{competition.slug} has no ground truth yet")
+    ruler.competition = competition
+    part = _page(ruler, split, max(page, 1))
+    rows = _rows(ruler, split, part, at, sees_names, people)
+    is_first, is_last = part.page == 1, part.page == part.pages
+    merged = merge(rows, baselines(ruler, split), sign_of(ruler), is_first=is_first, is_last=is_last)
+    leaders = tuple(standing.team for standing in part.standings[:LEADERS]) if is_first else ()
+    return Board(ruler, split, tuple(merged), part.page, part.pages, part.total, ladder_on(ruler, split), leaders)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The standings of a page after some of those before it: `above` of these were read, `before` there are."""
+
+    standings: list[Standing]
+    page: int
+    total: int
+    above: int
+    before: int
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // PAGE_SIZE))
+
+
+def _page(ruler: GroundTruth, split: Split, page: int) -> _Part:
+    """One more is read before the page than is compared with it: a tie may have begun above. Whoever asks for a page
+    after the last one gets that, found from the end of the board."""
+    found = with_doubts(with_facts(in_order(ruler, split), ruler, split), ruler, split)
+    before, above = _bounds(page)
+    standings = list(found[before - above : before + PAGE_SIZE])
+    if len(standings) <= above and page > 1:
+        standings = list(found.reverse()[: REACH + 1 + PAGE_SIZE])[::-1]
+        page = max(1, -(-_total(standings) // PAGE_SIZE))
+        before, above = _bounds(page)
+        standings = standings[before - above - _total(standings) :]
+    return _Part(standings, page, _total(standings), above, before)
+
+
+def _bounds(page: int) -> tuple[int, int]:
+    """How many come before a page, and how many of them are read with it."""
+    before = (page - 1) * PAGE_SIZE
+    return before, min(before, REACH + 1)
+
+
+def _total(standings: Sequence[Standing]) -> int:
+    return getattr(standings[0], "total", 0) if standings else 0
+
+
+def ladder_on(ground_truth: GroundTruth, split: Split) -> Ladder | None:
+    """How a board shows scores; None where it shows them exactly."""
+    return ladder_of(ground_truth) if split == Split.PUBLIC else None
+
+
+def is_hidden(ground_truth: GroundTruth, split: Split) -> bool:
+    ladder = ladder_on(ground_truth, split)
+    return ladder is not None and ladder.is_hidden
+
+
+def in_order(ground_truth: GroundTruth | OuterRef, split: Split | OuterRef) -> QuerySet[Standing]:
+    return Standing.objects.filter(ground_truth=ground_truth, split=split).order_by(
+        "sort_key", "received_at", "team_id"
+    )
+
+
+def rank_of(standing: Standing) -> int:
+    """One more than the number of strictly better standings."""
+    better = Q(sort_key__lt=standing.sort_key) | Q(sort_key=standing.sort_key, received_at__lt=standing.received_at)
+    return 1 + in_order(standing.ground_truth, Split(standing.split)).filter(better).count()
+
+
+def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None = None) -> list[int]:
+    """Ranks of a sorted sequence in which equals share: 1, 2, 2, 4.
+
+    `above` counts those before the sequence; `first` is the rank of its first where a tie began above it.
+    """
+    ranks: list[int] = []
+    for index, order in enumerate(orders):
+        shares = index > 0 and order == orders[index - 1]
+        ranks.append(ranks[-1] if shares else above + index + 1)
+        if index == 0 and first is not None:
+            ranks[0] = first
+    return ranks
+
+
+def ranks_of(found: Iterable[Best]) -> dict[int, int]:
+    """Team → rank."""
+    ordered = sorted(found, key=lambda best: best.order)
+    return dict(zip((best.team_id for best in ordered), shared_ranks([best.order for best in ordered]), strict=True))
+
+
+def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
+    """Public ranks at the last UTC midnight."""
+    midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return ranks_of(stood(ground_truth, midnight))
+
+
+def movements(
+    ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], ranks: Sequence[int], at: datetime
+) -> dict[int, int]:
+    """Team → ranks gained (negative: lost): since yesterday while live, from public to private after the reveal."""
+    if split == Split.PRIVATE:
+        public = list(in_order(ground_truth, Split.PUBLIC).values_list("team_id", "sort_key", "received_at"))
+        earlier = dict(zip((row[0] for row in public), shared_ranks([row[1:] for row in public]), strict=True))
+    elif ground_truth.competition.revealed_at is not None or is_hidden(ground_truth, split):
+        return {}
+    else:
+        earlier = earlier_ranks(ground_truth, at)
+    return {
+        standing.team_id: earlier[standing.team_id] - rank
+        for standing, rank in zip(standings, ranks, strict=True)
+        if standing.team_id in earlier
+    }
+
+
+def _rows(
+    ground_truth: GroundTruth,
+    split: Split,
+    part: _Part,
+    at: datetime,
+    sees_names: bool,
+    people: Mapping[int, list[str]] | None,
+) -> list[Row]:
+    if not part.standings:
+        return []
+    standings, above, begin = part.standings, part.above, part.before - part.above
+    first = None
+    if begin:
+        # With the one above it nobody knows where it stands, only whether a tie goes on.
+        last, standings, above, begin = standings[0], standings[1:], above - 1, begin + 1
+        first = rank_of(last) if _order(last) == _order(standings[0]) else None
+    ranks = shared_ranks([_order(standing) for standing in standings], above=begin, first=first)
+    sure = doubts(standings, ranks)
+    return ranked_rows(ground_truth, split, standings[above:], ranks[above:], at, sure, sees_names, people)
+
+
+def _order(standing: Standing) -> tuple[float, datetime]:
+    return standing.sort_key, standing.received_at
+
+
+def names_of(team: Team, competition: Competition, *, sees_names: bool) -> tuple[str, str]:
+    """The name that a row shows, and what it stands for where that is another one and may be told."""
+    team.competition = competition
+    shown = team.shown_name
+    return shown, team.name if sees_names and shown != team.name else ""
+
+
+def ranked_rows(
+    ground_truth: GroundTruth,
+    split: Split,
+    standings: Sequence[Standing],
+    ranks: Sequence[int],
+    at: datetime,
+    sure: Mapping[str, Doubt],
+    sees_names: bool,
+    people: Mapping[int, list[str]] | None = None,
+) -> list[Row]:
+    competition = ground_truth.competition
+    moved = movements(ground_truth, split, standings, ranks, at)
+    trends = histories(ground_truth, standings)
+    hides, ladder, asides = is_hidden(ground_truth, split), ladder_on(ground_truth, split), asides_of(ground_truth)
+    if competition.uses_pseudonyms and not sees_names:
+        people = {}
+    elif people is None:
+        people = members(standings)
+    rows = []
+    for standing, rank in zip(standings, ranks, strict=True):
+        history, last_at = trends.get(standing.team_id, []), getattr(standing, "last_at", None)
+        name, real_name = names_of(standing.team, competition, sees_names=sees_names)
+        rows.append(
+            Row(
+                rank=None if hides else rank,
+                name=name,
+                real_name=real_name,
+                team_id=standing.team_id,
+                value=None if hides else standing.value,
+                movement=moved.get(standing.team_id),
+                submission_id=str(standing.submission_id),
+                received_at=shown_moment(standing.received_at, competition, sees_names=sees_names),
+                attempts=len(history),
+                last_at=last_at and shown_moment(last_at, competition, sees_names=sees_names),
+                trend=() if hides else tuple(history[-TREND_POINTS:]),
+                members=tuple(people.get(standing.team_id, [])),
+                is_picked_by_system=standing.is_picked_by_system,
+                secondary=told(asides, getattr(standing, "stored", None) or (), ladder),
+                doubt=sure.get(str(standing.submission_id)),
+            )
+        )
+    return rows
+
+
+def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
+    """The host's reference submissions, best first; rounded or without a score like the teams beside them."""
+    sign, ladder, asides = sign_of(ground_truth), ladder_on(ground_truth, split), asides_of(ground_truth)
+    scores = reference_scores(ground_truth.competition_id, split).filter(ground_truth=ground_truth)
+    rows = [
+        Row(
+            rank=None,
+            name=score.submission.baseline.name,
+            team_id=0,
+            value=_shown(score.value, ladder),
+            movement=None,
+            submission_id=str(score.submission_id),
+            received_at=score.submission.received_at,
+            is_baseline=True,
+            secondary=told(asides, score.secondary, ladder),
+        )
+        for score in scores.select_related("submission__baseline")
+        if score.submission.baseline is not None
+    ]
+    return sorted(rows, key=lambda row: (_key(row, sign), row.name))
+
+
+def reference_scores(competition_id: int, split: Split) -> QuerySet[Score]:
+    """Of the files of a competition's baselines, under every ruler. Named from the few baselines on: a plain join is
+    planned through all scores of a ruler."""
+    files = Submission.objects.filter(
+        baseline__in=Baseline.objects.filter(competition=competition_id).order_by().values("pk")
+    )
+    return Score.objects.filter(
+        submission__in=files.order_by().values("pk"), submission__status=Submission.Status.SCORED, split=split
+    )
+
+
+def _shown(value: float, ladder: Ladder | None) -> float | None:
+    """A score that never moves, on a board."""
+    if ladder is None:
+        return value
+    return None if ladder.is_hidden else ladder.rounded(value)
+
+
+def _key(row: Row, sign: float) -> float:
+    """Where a row belongs; on a hidden board all are equal."""
+    return sign * row.value if row.value is not None else 0.0
+
+
+def merge(rows: Sequence[Row], references: Sequence[Row], sign: float, *, is_first: bool, is_last: bool) -> list[Row]:
+    """Put the baselines among the rows of one page; a team that equals a baseline stands above it."""
+    if not rows:
+        return list(references) if is_first else []
+    low, high = _key(rows[0], sign), _key(rows[-1], sign)
+    here = [row for row in references if (is_first or low <= _key(row, sign)) and (is_last or _key(row, sign) < high)]
+    return sorted([*rows, *here], key=lambda row: (_key(row, sign), row.is_baseline, row.rank or 0))
+
+
+def lines(
+    competition: Competition, split: Split, *, sees_names: bool = False, at_most: int | None = None
+) -> Iterator[Row]:
+    """All ranked rows of a board without history, for exports, or the first of them; baselines are left out."""
+    ruler = competition.ground_truth
+    if ruler is None:
+        return
+    ruler.competition = competition
+    hides = is_hidden(ruler, split)
+    asides, ladder = asides_of(ruler), ladder_on(ruler, split)
+    standings = list(with_facts(in_order(ruler, split), ruler, split)[:at_most])
+    ranks = shared_ranks([(standing.sort_key, standing.received_at) for standing in standings])
+    teams = competition.teams.order_by()
+    if at_most is not None:
+        teams = teams.filter(pk__in=[standing.team_id for standing in standings])
+    counted = Count("submissions", filter=ranked_files("submissions"))
+    counts = dict(teams.annotate(number=counted).values_list("pk", "number"))
+    for standing, rank in zip(standings, ranks, strict=True):
+        name, real_name = names_of(standing.team, competition, sees_names=sees_names)
+        yield Row(
+            rank=None if hides else rank,
+            name=name,
+            real_name=real_name,
+            team_id=standing.team_id,
+            value=None if hides else standing.value,
+            movement=None,
+            submission_id=str(standing.submission_id),
+            received_at=shown_moment(standing.received_at, competition, sees_names=sees_names),
+            attempts=counts.get(standing.team_id, 0),
+            is_picked_by_system=standing.is_picked_by_system,
+            secondary=told(asides, getattr(standing, "stored", None) or (), ladder),
+        )

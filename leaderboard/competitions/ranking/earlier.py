@@ -1,0 +1,62 @@
+"""What the public board showed at an earlier moment."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Value
+
+from ..models import GroundTruth, Standing
+from ..models.competition import Split
+from .ladder import Ladder, ladder_of, linked_improvements, ranked_scores, sign_of, teams_with_moves
+from .standings import FACTS, Best, candidate_of, firsts, make_candidate
+
+HELD_FACTS = ("team_id", "submission_id", "value", "received_at")
+
+
+def stood(ground_truth: GroundTruth, before: datetime) -> Iterator[Best]:
+    """What the public board of the current ruler showed at a moment before the reveal; one query.
+
+    What stands there now and was received before then stood there then: a later file changes nothing about which of the
+    earlier ones is the best, or the last clear improvement. So only files of teams that came further since are read.
+    """
+    here = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).order_by()
+    still = here.filter(received_at__lt=before).values_list(*HELD_FACTS, Value(value=True))
+    moved = ranked_scores(ground_truth, Split.PUBLIC, teams=here.filter(received_at__gte=before).values("team"))
+    moved = moved.filter(submission__received_at__lt=before).order_by()
+    ladder = ladder_of(ground_truth)
+    then = moved if ladder else firsts(moved, ground_truth)
+    files: dict[int, list[tuple[datetime, UUID, float]]] = defaultdict(list)
+    sign = sign_of(ground_truth)
+    for team_id, submission_id, value, received_at, stands_there in still.union(
+        then.values_list(*FACTS, Value(value=False)), all=True
+    ):
+        if stands_there or ladder is None:
+            yield make_candidate(sign, team_id, submission_id, value, received_at)
+        else:
+            files[team_id].append((received_at, submission_id, value))
+    if ladder and files:
+        yield from _climbed(ground_truth, ladder, files, before)
+
+
+def _climbed(
+    ground_truth: GroundTruth,
+    ladder: Ladder,
+    files_of: Mapping[int, list[tuple[datetime, UUID, float]]],
+    before: datetime,
+) -> Iterator[Best]:
+    """Team by team the last clear improvement among files with their exact scores."""
+    linked = teams_with_moves(ground_truth) & files_of.keys()
+    for team_id, files in files_of.items():
+        if team_id in linked:
+            continue
+        files.sort()
+        told = zip(files, ladder.climb(value for *_, value in files), strict=True)
+        (received_at, submission_id, _), shown = [(file, shown) for file, (shown, is_new) in told if is_new][-1]
+        yield make_candidate(ladder.sign, team_id, submission_id, shown, received_at)
+    if linked:
+        improvements = linked_improvements(ground_truth, ladder, linked, before=before)
+        yield from (candidate_of(ladder, top) for top in improvements if top.team_id in linked)

@@ -1,0 +1,142 @@
+"""Parts of a board: the teams of a name, those of a section."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import BooleanField, Expression, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery, Value
+
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.classroom.models.roster import teams_of_section
+
+from ..models import Competition, GroundTruth, Membership, Standing
+from ..models.competition import Split
+from .boards import PAGE_SIZE, in_order, is_hidden, ranked_rows, shared_ranks
+from .doubts import doubts, with_doubts
+from .page_facts import with_facts
+from .rows import Row
+
+FOUND_SIZE = 30
+"""Teams on a page of those that a text found: each such page is one reader's own, and made for them alone."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One page of the teams that were looked for."""
+
+    rows: tuple[Row, ...] = ()
+    page: int = 1
+    pages: int = 1
+    total: int = 0
+    """Teams found, on all pages."""
+    among: int = 0
+    """Teams that were looked through: those of the section, or all of the board."""
+    within: Mapping[int, int] = field(default_factory=dict)
+    """Team → its rank in the section, of all teams of it in the order of the board; empty where none was asked for, and
+    on a hidden board."""
+
+
+def find(
+    competition: Competition,
+    split: Split,
+    text: str,
+    *,
+    section: str = "",
+    page: int = 1,
+    at: datetime,
+    sees_names: bool = False,
+    people: Mapping[int, list[str]] | None = None,
+) -> Found:
+    """Ranked rows of the teams whose shown name contains a text, with their true ranks; of those with somebody of one
+    section alone, also with their ranks among these. Callers ask as for `board`, and whether their reader may know of
+    sections; `people` are the members of all teams where they know them."""
+    ruler = competition.ground_truth
+    if ruler is None:
+        return Found()
+    ruler.competition = competition
+    everybody = list(_looked_through(ruler, split, text, section, sees_names))
+    of_section = [row for row in everybody if row[3]]
+    wanted = [row[0] for row in of_section if row[4]]
+    size = FOUND_SIZE if text else PAGE_SIZE
+    pages = max(1, -(-len(wanted) // size))
+    page = min(max(page, 1), pages)
+    asked = wanted[(page - 1) * size : page * size]
+    rank, within = _ranks(everybody), _ranks(of_section) if section and not is_hidden(ruler, split) else {}
+    found = with_facts(in_order(ruler, split).filter(team__in=asked), ruler, split)
+    standings = list(with_doubts(found, ruler, split, compares=False))
+    ranks = [rank[standing.team_id] for standing in standings]
+    rows = ranked_rows(ruler, split, standings, ranks, at, doubts(standings), sees_names, people)
+    return Found(
+        tuple(replace(row, within=within.get(row.team_id)) for row in rows),
+        page,
+        pages,
+        len(wanted),
+        len(of_section),
+        within,
+    )
+
+
+def _looked_through(
+    ruler: GroundTruth, split: Split, text: str, section: str, sees_names: bool
+) -> QuerySet[Standing, tuple[Any, ...]]:
+    """Of each ranked team in order: its team, sort key and receipt, whether it is of the section, whether its name is
+    meant."""
+    competition = ruler.competition
+    named = Q(team__pseudonym__icontains=text) if competition.uses_pseudonyms else Q(team__name__icontains=text)
+    if sees_names:
+        named |= Q(team__name__icontains=text)
+    is_there: Expression = Value(value=True, output_field=BooleanField())
+    if section:
+        is_there = ExpressionWrapper(Q(team__in=teams_of_section(competition, section)), BooleanField())
+    is_named = ExpressionWrapper(named, BooleanField())
+    return in_order(ruler, split).values_list("team_id", "sort_key", "received_at", is_there, is_named)
+
+
+def of_section(competition: Competition, section: str, rows: Iterable[Row]) -> list[Row]:
+    """Of all rows of a board those of one section, with their ranks in it. Callers ask whether their reader may know of
+    sections."""
+    teams = set(teams_of_section(competition, section))
+    here = [row for row in rows if row.team_id in teams]
+    within = shared_ranks([row.rank for row in here])
+    return [row if row.rank is None else replace(row, within=place) for row, place in zip(here, within, strict=True)]
+
+
+def _ranks(ordered: Iterable[tuple[Any, ...]]) -> dict[int, int]:
+    """Team → rank among these, of which the first three of each are its team, sort key and receipt."""
+    rows = list(ordered)
+    return dict(zip((row[0] for row in rows), shared_ranks([row[1:3] for row in rows]), strict=True))
+
+
+@dataclass(frozen=True)
+class Sections:
+    """Sections of the roster as a board knows them."""
+
+    names: tuple[str, ...]
+    """Those with a team on the board, sorted."""
+    own: Mapping[int, str]
+    """User → their section, whether or not their team is on the board."""
+    members: Mapping[int, list[str]]
+    """Team → the names of its accounts, which a board need not ask for again."""
+
+
+def sections_on(ground_truth: GroundTruth, split: Split) -> Sections:
+    """Callers ask as for `find`; one query."""
+    here = ground_truth.competition_id
+    entry = RosterEntry.objects.filter(competition=here, user=OuterRef("user")).order_by()
+    ranked = Q(team__in=in_order(ground_truth, split).order_by().values("team"))
+    people = Membership.objects.filter(competition=here).annotate(
+        section=Subquery(entry.values("section")[:1]), is_ranked=ExpressionWrapper(ranked, BooleanField())
+    )
+    names, own, members = set(), {}, defaultdict(list)
+    for team, user, name, section, is_ranked in people.values_list(
+        "team_id", "user_id", "user__username", "section", "is_ranked"
+    ):
+        members[team].append(name)
+        if section:
+            own[user] = section
+            names.update([section] if is_ranked else [])
+    return Sections(tuple(sorted(names)), own, members)

@@ -1,0 +1,108 @@
+"""Secondary metrics as boards and teams are told them: never ranked, and saying no more than the score beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy
+
+import metrics
+from leaderboard.common.library_messages import in_words, sentence_of
+
+from ..models import GroundTruth, Score
+from ..models.competition import Split
+from .ladder import NO_RUNGS, Ladder
+
+UNTOLD = gettext_lazy("Shown once the private board opens: nobody can work out a step for it.")
+
+
+@dataclass(frozen=True)
+class Aside:
+    """A secondary metric of a ruler; `settings` are its parameters that are not at their defaults."""
+
+    key: str
+    title: str
+    direction: Literal["maximize", "minimize"]
+    params: Mapping[str, Any] = field(hash=False)
+    settings: tuple[tuple[str, Any], ...] = field(hash=False)
+    rungs: Ladder
+    """How a steady board rounds it: by a step of its own."""
+
+    @property
+    def name(self) -> str:
+        """The title, in English, with what tells it from the same metric under other parameters."""
+        return self._called(self.title)
+
+    @property
+    def words(self) -> str:
+        """The same in the reader's language."""
+        return self._called(in_words(self.title))
+
+    def _called(self, title: str) -> str:
+        return ", ".join([title, *(f"{name} {value}" for name, value in self.settings)])
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What one secondary metric says of a file; without a `value` for the reason in `problem`."""
+
+    aside: Aside
+    value: float | None
+    problem: str = ""
+    is_rounded: bool = False
+
+
+def asides_of(ground_truth: GroundTruth | None) -> tuple[Aside, ...]:
+    """The secondary metrics of a ruler in the order shown. One whose file is gone is called by its key."""
+    return tuple(map(_aside, ground_truth.secondary)) if ground_truth else ()
+
+
+def _aside(one: Mapping[str, Any]) -> Aside:
+    params, step = one["params"], one["step"] or NO_RUNGS
+    try:
+        metric = metrics.get(f"{one['key']}@{one['version']}")
+        best = metric.best_with(params)
+    except (metrics.MetricError, TypeError):
+        return Aside(one["key"], one["key"], "maximize", params, tuple(params.items()), Ladder(step, -1.0))
+    defaults = {parameter.name: parameter.default for parameter in metric.parameters}
+    settings = tuple((name, value) for name, value in params.items() if value != defaults.get(name))
+    sign = 1.0 if metric.direction == "minimize" else -1.0
+    rungs = Ladder(step, sign, best if math.isfinite(best) else None)
+    return Aside(one["key"], metric.title, metric.direction, params, settings, rungs)
+
+
+def told(asides: Sequence[Aside], stored: Sequence[Mapping[str, Any]], ladder: Ladder | None) -> tuple[Beside, ...]:
+    """What may be said beside a score that `ladder` shows (None: exactly): nothing on a hidden board."""
+    if ladder is not None and ladder.is_hidden:
+        return ()
+    return tuple(_told(aside, one, ladder) for aside, one in zip(asides, stored, strict=False))
+
+
+def _told(aside: Aside, one: Mapping[str, Any], ladder: Ladder | None) -> Beside:
+    value = one.get("value")
+    if value is None:
+        return Beside(aside, None, sentence_of(one, "problem"))
+    if ladder is None:
+        return Beside(aside, value)
+    if aside.rungs.is_hidden:
+        return Beside(aside, None, str(UNTOLD))
+    return Beside(aside, aside.rungs.rounded(value), is_rounded=True)
+
+
+def beside(
+    ground_truth: GroundTruth,
+    split: Split,
+    submissions: Iterable[UUID] | QuerySet[Any, Any],
+    ladder: Ladder | None,
+) -> dict[str, tuple[Beside, ...]]:
+    """Submission → what its secondary metrics say on a split. Callers know that its score may be seen."""
+    asides = asides_of(ground_truth)
+    if not asides or (ladder is not None and ladder.is_hidden):
+        return {}
+    rows = Score.objects.filter(ground_truth=ground_truth, split=split, submission__in=submissions)
+    return {str(pk): told(asides, stored, ladder) for pk, stored in rows.values_list("submission_id", "secondary")}

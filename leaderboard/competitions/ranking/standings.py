@@ -1,0 +1,318 @@
+"""Standings: derived from scores and final picks, kept for speed, made again by `rebuild`, proved by `differences`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, Max, Min, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
+
+from ..models import GroundTruth, Score, Standing, Submission, Team
+from ..models.competition import Split
+from .ladder import (
+    IN_ONE_QUERY,
+    Ladder,
+    Top,
+    answers_to,
+    ladder_of,
+    linked_improvements,
+    origins_of,
+    ranked_scores,
+    sign_of,
+    teams_with_moves,
+    tops,
+)
+from .transfers import linked_teams
+
+FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
+
+
+@dataclass(frozen=True)
+class Best:
+    """A candidate for a standing: one scored, ranked submission of a team."""
+
+    team_id: int
+    submission_id: UUID
+    value: float
+    sort_key: float
+    received_at: datetime
+    is_picked_by_system: bool = False
+
+    @property
+    def order(self) -> tuple[float, datetime]:
+        return (self.sort_key, self.received_at)
+
+
+def bests(ground_truth: GroundTruth, split: Split) -> Iterator[Best]:
+    """Each team's best submission on a split, from the scores alone."""
+    sign, scores = sign_of(ground_truth), ranked_scores(ground_truth, split)
+    return (make_candidate(sign, *facts) for facts in firsts(scores, ground_truth).values_list(*FACTS))
+
+
+def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
+    """Team → its best public score, exact, whatever the board shows and whichever file that is. With `teams`, of these
+    alone. For hosts.
+
+    The standings of the current ruler tell, of others and from before they did every score is read.
+    """
+    if ground_truth.competition.ground_truth_id == ground_truth.pk:
+        stands = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC)
+        if teams is not None:
+            stands = stands.filter(team__in=teams)
+        known = dict(stands.values_list("team_id", "best"))
+        told = {team_id: best for team_id, best in known.items() if best is not None}
+        if len(told) == len(known) and not _may_miss_teams(ground_truth):
+            return told
+    return computed_best_values(ground_truth, teams=teams)
+
+
+def _may_miss_teams(ground_truth: GroundTruth) -> bool:
+    """On a steady board a team stands nowhere while its files are no better than what a member was shown elsewhere."""
+    return ladder_of(ground_truth) is not None and bool(teams_with_moves(ground_truth))
+
+
+def computed_best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
+    """What `best_values` must be, from the scores alone."""
+    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=teams)
+    best = Min("value") if sign_of(ground_truth) > 0 else Max("value")
+    rows = scores.order_by().values_list("submission__team_id").annotate(best=best)
+    return {team_id: value for team_id, value in rows if team_id is not None}
+
+
+def shown_bests(ground_truth: GroundTruth) -> Iterator[Best]:
+    """What the public board shows of each team until the reveal, from the scores alone."""
+    ladder = ladder_of(ground_truth)
+    if ladder is None:
+        return bests(ground_truth, Split.PUBLIC)
+    return (candidate_of(ladder, top) for top in tops(ground_truth, ladder))
+
+
+def candidate_of(ladder: Ladder, top: Top) -> Best:
+    return make_candidate(ladder.sign, top.team_id, top.submission_id, top.shown, top.received_at)
+
+
+def _held(held: Standing) -> Best:
+    return Best(held.team_id, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system)
+
+
+def finals(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, list[Best]]:
+    """Each team's final submissions, scored on the public split: the selected ones, else its best public ones.
+
+    With `team`, of that team alone.
+    """
+    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=None if team is None else [team.pk])
+    # Selected files and the others have places of their own, so that one query finds both.
+    placed = scores.annotate(place=_place(ground_truth, "submission__is_selected"))
+    chosen = placed.filter(Q(submission__is_selected=True) | Q(place__lte=ground_truth.competition.final_count))
+    picked: dict[int, list[Best]] = defaultdict(list)
+    left: dict[int, list[Best]] = defaultdict(list)
+    sign = sign_of(ground_truth)
+    for *facts, is_selected in chosen.order_by("place").values_list(*FACTS, "submission__is_selected"):
+        best = replace(make_candidate(sign, *facts), is_picked_by_system=not is_selected)
+        (picked if is_selected else left)[best.team_id].append(best)
+    return {**left, **picked}
+
+
+def _place(ground_truth: GroundTruth, *apart: str) -> Window:
+    """The place of a score among those of its team, and of those that have the same in the fields `apart`. The database
+    sorts: of hundreds of thousands of scores only the first few per team are read."""
+    best_first = F("value").asc() if sign_of(ground_truth) > 0 else F("value").desc()
+    return Window(
+        RowNumber(),
+        partition_by=[F("submission__team_id"), *map(F, apart)],
+        order_by=[best_first, F("submission__received_at").asc(), F("submission_id").asc()],
+    )
+
+
+def firsts(scores: QuerySet[Score], ground_truth: GroundTruth) -> QuerySet[Score]:
+    """Of each team the best of these scores."""
+    return scores.annotate(place=_place(ground_truth)).filter(place=1).order_by()
+
+
+def make_candidate(sign: float, team_id: int | None, submission_id: UUID, value: float, received_at: datetime) -> Best:
+    assert team_id is not None, "baselines are not ranked"
+    return Best(team_id, submission_id, value, sign * value, received_at)
+
+
+def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
+    """After the reveal: one submission per team on both boards, the final with the best private score."""
+    sign, picks = sign_of(ground_truth), finals(ground_truth)
+    private = _private_values(ground_truth, [best.submission_id for found in picks.values() for best in found])
+    for team_id, candidates in picks.items():
+        on_private = [
+            Best(team_id, c.submission_id, value, sign * value, c.received_at, c.is_picked_by_system)
+            for c in candidates
+            if (value := private.get(c.submission_id)) is not None
+        ]
+        if not on_private:
+            continue
+        chosen = min(on_private, key=lambda best: best.order)
+        yield Split.PRIVATE, chosen
+        yield Split.PUBLIC, next(c for c in candidates if c.submission_id == chosen.submission_id)
+
+
+def _private_values(ground_truth: GroundTruth, submissions: Sequence[UUID]) -> dict[UUID, float]:
+    """The private scores of some submissions, read in parts: a query holds so many parameters and no more."""
+    found: dict[UUID, float] = {}
+    for first in range(0, len(submissions), IN_ONE_QUERY):
+        part = submissions[first : first + IN_ONE_QUERY]
+        scores = Score.objects.filter(ground_truth=ground_truth, split=Split.PRIVATE, submission__in=part)
+        found |= dict(scores.values_list("submission_id", "value"))
+    return found
+
+
+def decided(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
+    """Both boards as the reveal made them or would make them now. For hosts alone before it."""
+    competition = ground_truth.competition
+    if competition.revealed_at is None or competition.ground_truth_id != ground_truth.pk:
+        yield from final_standings(ground_truth)
+        return
+    for held in Standing.objects.filter(ground_truth=ground_truth):
+        yield Split(held.split), _held(held)
+
+
+def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
+    """What the standings must be, computed from scores and picks alone."""
+    if ground_truth.competition.revealed_at is not None:
+        yield from final_standings(ground_truth)
+    else:
+        vacated = _vacated(ground_truth)
+        yield from ((Split.PUBLIC, best) for best in shown_bests(ground_truth) if best.team_id not in vacated)
+
+
+def _vacated(ground_truth: GroundTruth) -> set[int]:
+    """The teams of which no member is left."""
+    teams = Team.objects.filter(competition=ground_truth.competition_id, vacated_at__isnull=False)
+    return set(teams.order_by().values_list("pk", flat=True))
+
+
+def expected(ground_truth: GroundTruth) -> Iterator[Best]:
+    """What decides under a ground truth now, exactly, whatever the board shows: best public submissions, after the
+    reveal best private finals. Where the board shows just these, it is read."""
+    competition = ground_truth.competition
+    is_revealed, is_current = competition.revealed_at is not None, competition.ground_truth_id == ground_truth.pk
+    if is_current and (is_revealed or ladder_of(ground_truth) is None):
+        split = Split.PRIVATE if is_revealed else Split.PUBLIC
+        return map(_held, Standing.objects.filter(ground_truth=ground_truth, split=split))
+    if not is_revealed:
+        return bests(ground_truth, Split.PUBLIC)
+    return (best for split, best in final_standings(ground_truth) if split == Split.PRIVATE)
+
+
+@transaction.atomic
+def rebuild(ground_truth: GroundTruth) -> int:
+    """Make the standings of a ground truth again from its scores; returns their number."""
+    Standing.objects.filter(ground_truth=ground_truth).delete()
+    best_of = computed_best_values(ground_truth)
+    made = [_standing(ground_truth, split, best, best_of) for split, best in expected_standings(ground_truth)]
+    Standing.objects.bulk_create(made, batch_size=2000)
+    ground_truth.competition.touch_board()
+    return len(made)
+
+
+def differences(ground_truth: GroundTruth) -> list[str]:
+    """Sentences about standings that do not equal the rebuild; empty when the shown board is right."""
+    best_of = computed_best_values(ground_truth)
+    expected = {
+        (split.value, best.team_id): (best.submission_id, best.value, _best_beside(split, best, best_of))
+        for split, best in expected_standings(ground_truth)
+    }
+    rows = Standing.objects.filter(ground_truth=ground_truth)
+    stored = {
+        # Rows from before anybody wrote the best beside them say nothing of it, which is no difference.
+        (split, team_id): (*held, best_of.get(team_id) if best is None and split == Split.PUBLIC else best)
+        for split, team_id, *held, best in rows.values_list("split", "team_id", "submission_id", "value", "best")
+    }
+    return [
+        f"{split} standing of team {team_id}: stored {stored.get((split, team_id))}, "
+        f"scores say {expected.get((split, team_id))}"
+        for split, team_id in sorted(expected.keys() | stored.keys())
+        if expected.get((split, team_id)) != stored.get((split, team_id))
+    ]
+
+
+def note_score(submission: Submission, ground_truth: GroundTruth, public: float) -> bool:
+    """Let a new public score stand for its team if it is its best; part of the transaction that writes the score.
+
+    Returns whether the board changed. After the reveal, standings follow from finals, so they are rebuilt.
+    """
+    if submission.team_id is None:
+        return True
+    scores = ranked_scores(ground_truth, Split.PUBLIC).filter(submission=submission)
+    ranked = list(scores.values_list("submission__team__vacated_at", flat=True))
+    if not ranked:
+        return False
+    if ground_truth.competition.revealed_at is not None:
+        rebuild(ground_truth)
+        return True
+    if ranked[0] is not None:
+        return False
+    if ladder := ladder_of(ground_truth):
+        _climb_again(submission.team_id, ground_truth, ladder, public)
+        return True
+    value = sign_of(ground_truth) * public
+    best = Best(submission.team_id, submission.pk, public, value, submission.received_at)
+    rows = Standing.objects.filter(ground_truth=ground_truth, team=submission.team_id, split=Split.PUBLIC)
+    held = rows.values_list("pk", "sort_key", "received_at").first()
+    if held is None:
+        _standing(ground_truth, Split.PUBLIC, best, {submission.team_id: public}).save()
+    elif best.order < held[1:]:
+        Standing.objects.filter(pk=held[0]).update(
+            submission=submission, value=public, sort_key=value, best=public, received_at=submission.received_at
+        )
+    return True
+
+
+def _climb_again(team_id: int, ground_truth: GroundTruth, ladder: Ladder, public: float) -> None:
+    """Follow the ladder from a team's first file on: the new score may belong to a file received before others."""
+    if team_id in teams_with_moves(ground_truth):
+        _climb_again_linked(team_id, ground_truth, ladder)
+        return
+    last = next(answer for answer in reversed(answers_to(team_id, ground_truth, ladder)) if answer.is_new)
+    top = make_candidate(ladder.sign, team_id, last.submission_id, last.shown or 0.0, last.received_at)
+    rows = Standing.objects.filter(ground_truth=ground_truth, team_id=team_id, split=Split.PUBLIC)
+    pk, best = rows.values_list("pk", "best").first() or (None, None)
+    if best is None:
+        best_of = computed_best_values(ground_truth, teams=[team_id])
+    else:
+        best_of = {team_id: min(best, public, key=lambda value: ladder.sign * value)}
+    made = _standing(ground_truth, Split.PUBLIC, top, best_of)
+    made.pk = pk
+    made.save()
+
+
+def _climb_again_linked(team_id: int, ground_truth: GroundTruth, ladder: Ladder) -> None:
+    """The same for every team that people have come from or gone to: what one was shown holds for the others."""
+    linked = linked_teams(origins_of(ground_truth), [team_id])
+    best_of = computed_best_values(ground_truth, teams=sorted(linked))
+    vacated = _vacated(ground_truth)
+    made = [
+        _standing(ground_truth, Split.PUBLIC, candidate_of(ladder, top), best_of)
+        for top in linked_improvements(ground_truth, ladder, linked)
+        if top.team_id not in vacated
+    ]
+    Standing.objects.filter(ground_truth=ground_truth, team__in=linked, split=Split.PUBLIC).delete()
+    Standing.objects.bulk_create(made)
+
+
+def _best_beside(split: Split, best: Best, best_of: Mapping[int, float]) -> float | None:
+    return best_of.get(best.team_id) if split == Split.PUBLIC else None
+
+
+def _standing(ground_truth: GroundTruth, split: Split, best: Best, best_of: Mapping[int, float]) -> Standing:
+    return Standing(
+        ground_truth=ground_truth,
+        split=split,
+        team_id=best.team_id,
+        submission_id=best.submission_id,
+        value=best.value,
+        sort_key=best.sort_key,
+        best=_best_beside(split, best, best_of),
+        received_at=best.received_at,
+        is_picked_by_system=best.is_picked_by_system,
+    )

@@ -1,0 +1,184 @@
+"""What a file comes to under a ground truth: it is looked at by the scorer's processes, never by this one."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import logging
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext_noop
+
+import metrics
+from leaderboard import scorer
+from leaderboard.common.storage import Unreachable, folder_of, path_of
+from leaderboard.sandbox import outside_metrics
+
+from ..models import GroundTruth, Submission
+from .queue import MOST_DEATHS, OUR_FAULT, TOO_LONG
+
+log = logging.getLogger(__name__)
+
+MOST_TOLD = 2000
+
+# A file that takes so many times as long as the quickest one under its ground truth is measured beside the queue, and
+# none holds the queue for longer than the most; seconds.
+SLOW_FROM, LEAST_BEFORE_SLOW, MOST_BEFORE_SLOW = 20, 2.0, 8.0
+
+DAMAGED = gettext_noop("The stored file is damaged. The host has been told, and your attempt was given back.")
+
+
+# What a machine lacks at this moment, or will not let this process have. It says nothing about a file, and ends when
+# somebody mends the machine.
+NOT_NOW = frozenset(
+    {
+        *(errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT),
+        *(errno.EACCES, errno.EPERM, errno.ESTALE, errno.ETIMEDOUT),
+    }
+)
+
+
+class TakesLong(Exception):
+    """A file took longer than the queue may wait for it."""
+
+
+class Damaged(Exception):
+    """The stored file is missing or no longer has the hash of its receipt."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What measuring a file came to: a result with warnings, or all problems of the file, or our own failure; what the
+    metric said about that is for the host alone."""
+
+    result: metrics.Result | None = None
+    problems: tuple[dict[str, Any], ...] = ()
+    warnings: tuple[dict[str, Any], ...] = ()
+    failure: str = ""
+    told_to_host: str = ""
+
+
+def measure(submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf) -> Outcome:
+    """Have the file read and its scores computed; a failure of theirs is an outcome.
+
+    Raises `Unreachable` where nobody knows what the file is or this machine cannot measure now, `scorer.Died`,
+    `scorer.Interrupted`, and `TakesLong` where the file takes more than these seconds, if the site allows more.
+    """
+    try:
+        with _later_if_it_may_be_better():
+            return _measured(submission, ground_truth, seconds)
+    except (Unreachable, scorer.Died, scorer.Interrupted):
+        raise
+    except Damaged:
+        log.error("submission %s: the stored file is damaged", submission.pk)
+        return Outcome(failure=DAMAGED)
+    except metrics.UnknownMetric as error:
+        log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
+        return Outcome(failure=OUR_FAULT, told_to_host=f"{error} The operator can put its file back.")
+    except scorer.TookTooLong:
+        if seconds < settings.SCORING_TIME_LIMIT:
+            raise TakesLong from None
+        log.error("submission %s under %s took too long", submission.pk, ground_truth.pk)
+        return Outcome(failure=TOO_LONG % {"seconds": f"{settings.SCORING_TIME_LIMIT:g}"})
+    except Exception:
+        log.exception("submission %s under %s could not be measured", submission.pk, ground_truth.pk)
+        return Outcome(failure=OUR_FAULT)
+
+
+@contextmanager
+def _later_if_it_may_be_better() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in NOT_NOW:
+            raise Unreachable(str(error)) from error
+        raise
+
+
+def _measured(submission: Submission, ground_truth: GroundTruth, seconds: float) -> Outcome:
+    if reason := outside_metrics.why_not(ground_truth.metric_key):
+        log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
+        return Outcome(failure=OUR_FAULT, told_to_host=reason)
+    file, ruler = _whole_file(submission), ruler_of(ground_truth)
+    with suppress(FileNotFoundError):  # the scorer's processes say that
+        Path(ruler.truth).open("rb").close()
+    return _outcome(submission, ground_truth, scorer.measure(ruler, file, _limits(seconds)))
+
+
+def seconds_in_queue(ground_truth: GroundTruth) -> float:
+    """How long a file may take before it leaves the queue. Where even the quickest file takes that long all files do,
+    and leaving the queue would help nobody."""
+    quickest = ground_truth.quickest_seconds
+    if quickest is None:
+        return MOST_BEFORE_SLOW
+    if quickest > MOST_BEFORE_SLOW / 2:
+        return math.inf
+    return min(max(LEAST_BEFORE_SLOW, SLOW_FROM * quickest), MOST_BEFORE_SLOW)
+
+
+def measure_patiently(submission: Submission, ground_truth: GroundTruth) -> Outcome:
+    """As `measure`, for a file that nobody else would try again: a death is tried again here."""
+    for _ in range(MOST_DEATHS):
+        try:
+            return measure(submission, ground_truth)
+        except scorer.Died as death:
+            log.error("the scorer of submission %s under %s died: %s", submission.pk, ground_truth.pk, death)
+    return Outcome(failure=OUR_FAULT)
+
+
+def ruler_of(ground_truth: GroundTruth) -> scorer.Ruler:
+    """What the scorer must know of a ground truth. Raises `Unreachable`, `OSError`."""
+    return scorer.Ruler(
+        mark=f"{ground_truth.pk} {ground_truth.sha256}",
+        metric=ground_truth.metric_key,
+        truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
+        params=ground_truth.params,
+        id_column=ground_truth.id_column,
+        secondary=ground_truth.secondary_asked,
+        # A sample submission lies beside its truth.
+        folders=[str(folder_of(f"{kind}/{ground_truth.competition_id}")) for kind in ("submissions", "truths")],
+    )
+
+
+def _limits(seconds: float) -> scorer.Limits:
+    return scorer.Limits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
+
+
+def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.Answer) -> Outcome:
+    if answer.failure:
+        where = f" ({answer.details})" if answer.details else ""
+        log.error("submission %s under %s: %s%s", submission.pk, ground_truth.pk, answer.failure, where)
+        return Outcome(failure=OUR_FAULT, told_to_host=answer.told[:MOST_TOLD])
+    if answer.result is not None and not _has_both_splits(answer.result):
+        raise ValueError("a published ruler has both splits")
+    return Outcome(
+        result=answer.result,
+        problems=answer.problems,
+        warnings=answer.warnings,
+        told_to_host=answer.told[:MOST_TOLD],
+    )
+
+
+def _has_both_splits(result: metrics.Result) -> bool:
+    return all(value is not None and math.isfinite(value) for value in (result.public, result.private))
+
+
+def _whole_file(submission: Submission) -> Path:
+    """Where the file lies, once it is known to be the one received; it is never in memory as a whole."""
+    try:
+        path = path_of(submission.file_key, submission.sha256)
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        if error.errno in NOT_NOW:
+            raise
+        raise Damaged from error
+    if digest != submission.sha256:
+        raise Damaged
+    return path

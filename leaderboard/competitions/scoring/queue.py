@@ -1,0 +1,325 @@
+"""Whose turn it is, and who holds what: the rows of the database are the queue, and these are its rules.
+
+A claim with a lease says who measures a row. Each claim is made of the bell that woke the worker and the number of the
+try, so whoever sees a worker die can give back exactly what that worker held, and a worker that slept through its
+lease cannot be mistaken for the one that came after it. All times are those of the database's clock.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
+from django.utils.translation import gettext_noop
+
+from leaderboard.notifications.failures import tell_hosts
+
+from ..models import DailyAttempts, Submission, Team
+from ..models.submission import waiting_since
+
+log = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=30)
+MOST_TRIES = 5
+# More bells than this wake nobody who sleeps.
+ENOUGH = 32
+MOST_DEATHS = 3
+# A file that killed a scorer lets all others go first, for so long.
+STEPS_BACK_FOR = timedelta(seconds=60)
+
+# Stored with a file; `Submission.failure_words` says them in the reader's language.
+OUR_FAULT = gettext_noop(
+    "Scoring failed through no fault of your file. The host has been told, and your attempt was given back."
+)
+TOO_LONG = gettext_noop(
+    "Scoring took longer than %(seconds)s s. The host has been told, and your attempt was given back."
+)
+
+
+def _carry_on() -> None:
+    """Where nobody said how to stop: the result of the scorer will be thrown away."""
+
+
+# What a process does when it finds that it lost its lease; workers end themselves, which also stops what is not Python.
+when_lost: Callable[[], None] = _carry_on
+
+
+def is_held() -> Q:
+    """Rows that somebody measures now. No lease reaches further than `LEASE`: one that seems to was written before the
+    clock was set back, and nobody waits for its end."""
+    return Q(status=Submission.Status.PENDING, lease_until__gte=Now(), lease_until__lte=Now() + 2 * LEASE)
+
+
+def is_free() -> Q:
+    """Rows whose measuring nobody has in hand."""
+    is_over = Q(lease_until=None) | Q(lease_until__lt=Now()) | Q(lease_until__gt=Now() + 2 * LEASE)
+    return Q(status=Submission.Status.PENDING) & is_over
+
+
+def is_spent() -> Q:
+    """Rows that were tried, or died on, too often."""
+    return Q(tries__gte=MOST_TRIES) | Q(deaths__gte=MOST_DEATHS)
+
+
+def waiting() -> QuerySet[Submission]:
+    """What can be claimed now: free, not spent, not slow, and no other file of the same team being measured."""
+    return _claimable().filter(is_slow=False)
+
+
+def _claimable() -> QuerySet[Submission]:
+    free = Submission.objects.filter(is_free(), competition__ground_truth__isnull=False)
+    return _without_busy_teams(free).exclude(is_spent())
+
+
+def next_slow_file() -> uuid.UUID | None:
+    """The slow file to measure beside the queue: the oldest one, unless one is being measured already."""
+    if Submission.objects.filter(is_held(), is_slow=True).exists():
+        return None
+    return _claimable().filter(is_slow=True).order_by(waiting_since()).values_list("pk", flat=True).first()
+
+
+def _without_busy_teams(rows: QuerySet[Submission]) -> QuerySet[Submission]:
+    return rows.exclude(Exists(Submission.objects.filter(is_held(), team=OuterRef("team"))))
+
+
+# --- whose turn it is -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A row to measure next."""
+
+    submission_id: uuid.UUID
+    competition_id: int
+    team_id: int | None
+    ground_truth_id: int | None
+    slug: str
+
+
+TURN = ("pk", "competition_id", "team_id", "competition__ground_truth", "competition__slug")
+
+# The competition that this process served last: each process goes round by itself, so all together do.
+_served = {"last": 0}
+# The teams of each competition that had a turn in the present round.
+_had_a_turn: dict[int, set[int]] = {}
+
+
+def next_in_turn() -> Turn | None:
+    """The oldest waiting file of the competition whose turn it is; None when nothing waits.
+
+    Within a competition teams are served in rounds, so however many files some of them have waiting, nobody's first
+    one waits for more than a file of each.
+    """
+    if not _pending().exists():  # one short query while the queue is empty instead of four long ones
+        return None
+    turn = _oldest(_healthy()) or _oldest(waiting())
+    if turn is not None:
+        _served["last"] = turn.competition_id
+        if turn.team_id is not None:
+            _had_a_turn.setdefault(turn.competition_id, set()).add(turn.team_id)
+    return turn
+
+
+def _pending() -> QuerySet[Submission]:
+    return Submission.objects.filter(status=Submission.Status.PENDING).order_by()
+
+
+def _healthy() -> QuerySet[Submission]:
+    return waiting().filter(Q(deaths=0) | Q(received_at__lt=Now() - STEPS_BACK_FOR))
+
+
+def _in_order(rows: QuerySet[Submission]) -> QuerySet[Submission, Any]:
+    return rows.order_by("competition_id", "received_at").values_list(*TURN)[:1]
+
+
+def _oldest(rows: QuerySet[Submission]) -> Turn | None:
+    """The first row of a competition behind the one served last, else the first of all."""
+    found = _in_order(rows.filter(competition_id__gt=_served["last"])).first() or _in_order(rows).first()
+    if found is None:
+        return None
+    turn = Turn(*found)
+    served = _had_a_turn.get(turn.competition_id, set())
+    if turn.team_id is None or turn.team_id not in served:
+        return turn
+    others = rows.filter(competition=turn.competition_id).exclude(team__in=served)
+    if found := _in_order(others).first():
+        return Turn(*found)
+    served.clear()  # everybody who waits had a turn: the next round begins
+    return turn
+
+
+def do_enough_wait() -> bool:
+    """Whether so many files can be claimed now that no bell is needed for one more: whoever is awake goes on until
+    nothing waits."""
+    # The first count is cheap, and for nearly every file it is the only one.
+    return _pending()[:ENOUGH].count() == ENOUGH and waiting().order_by()[:ENOUGH].count() == ENOUGH
+
+
+# --- claim and lease --------------------------------------------------------------------------------------------
+
+
+def claim_of(bell: str | uuid.UUID, number: int) -> uuid.UUID:
+    """The claim that a worker makes which `bell` woke for the try of that number."""
+    return uuid.uuid5(uuid.NAMESPACE_OID, f"{bell}:{number}")
+
+
+def take(submission_id: uuid.UUID | str, bell: str | uuid.UUID | None = None) -> uuid.UUID | None:
+    """Claim a row by compare-and-set; the claim, or None when it is final, gone, held, spent or its team is busy."""
+    found = Submission.objects.filter(pk=submission_id)
+    row = found.values_list("team_id", "tries").first()
+    if row is None:
+        return None
+    team_id, tries = row
+    claim = claim_of(bell or uuid.uuid4(), tries + 1)
+    if not connection.features.has_select_for_update:
+        return claim if _claim(found, tries, claim) else None
+    with transaction.atomic():
+        # Two files of a team must not be claimed at the same moment, which one writer alone could not do anyway.
+        list(Team.objects.select_for_update().filter(pk=team_id).values_list("pk"))
+        return claim if _claim(found, tries, claim) else None
+
+
+def _claim(found: QuerySet[Submission], tries: int, claim: uuid.UUID) -> bool:
+    """Compare the number of tries and set the claim in one statement."""
+    free = _without_busy_teams(found.filter(is_free(), tries=tries)).exclude(is_spent())
+    return bool(free.update(claim=claim, lease_until=Now() + LEASE, tries=F("tries") + 1))
+
+
+@contextmanager
+def lease_kept(submission_id: uuid.UUID, claim: uuid.UUID) -> Iterator[None]:
+    """Extend the lease in the background for as long as the block runs; `when_lost` is called once it is not ours."""
+    done = threading.Event()
+
+    def extend() -> None:
+        while not done.wait(LEASE.total_seconds() / 3):
+            is_ours = _extended(submission_id, claim)
+            connection.close()  # that of this thread
+            if not is_ours and not done.is_set():
+                log.error("submission %s: the lease was lost, so its scorer is stopped", submission_id)
+                when_lost()
+                return
+
+    keeper = threading.Thread(target=extend, daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        done.set()
+        keeper.join()
+
+
+def _extended(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
+    """False only where the database said that the row is not ours any more."""
+    try:
+        mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
+        return bool(mine.update(lease_until=Now() + LEASE))
+    except Exception:
+        log.exception("the lease of submission %s could not be extended", submission_id)
+        return True
+
+
+def put_back(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
+    """Let go of a row as if nobody had tried; False where the claim is not the live one."""
+    mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
+    return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1))
+
+
+def put_back_as_slow(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
+    """The same for a file that takes too long for the queue: it leaves the queue and is measured beside it."""
+    mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
+    return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1, is_slow=True))
+
+
+def put_back_what_rang(bell: str) -> bool:
+    """The same of what the worker holds that this bell woke, by somebody who will end it."""
+    held = _held_by(bell)
+    return held is not None and held.claim is not None and put_back(held.pk, held.claim)
+
+
+# --- what dies --------------------------------------------------------------------------------------------------
+
+
+def note_death(bell: str) -> Turn | None:
+    """Give back what the worker held that this bell woke and that died; the row to ring for, if it can be tried again.
+
+    Saying it twice counts one death: the second time nobody holds the claim.
+    """
+    held = _held_by(bell)
+    return None if held is None else _note_death_of(held)
+
+
+def let_go_of_the_dead(submission_id: uuid.UUID, claim: uuid.UUID) -> Turn | None:
+    """The same of what this process holds itself, when its scorer died."""
+    rows = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
+    held = rows.select_related("competition").first()
+    return None if held is None else _note_death_of(held)
+
+
+def _note_death_of(held: Submission) -> Turn | None:
+    if not _let_go(held):
+        return None
+    log.error("the scorer of submission %s died (%s. time)", held.pk, held.deaths + 1)
+    return None if give_up(held.pk) else _turn_of(held)
+
+
+def note_overtime(bell: str, seconds: float) -> bool:
+    """End the submission whose scorer was stopped for taking too long; trying again would take as long."""
+    held = _held_by(bell)
+    return held is not None and _let_go(held) and _fail(held.pk, Q(), TOO_LONG % {"seconds": f"{seconds:g}"})
+
+
+def _held_by(bell: str) -> Submission | None:
+    claims = [claim_of(bell, number) for number in range(1, MOST_TRIES + 1)]
+    rows = Submission.objects.filter(status=Submission.Status.PENDING, claim__in=claims)
+    return rows.select_related("competition").first()
+
+
+def _let_go(held: Submission) -> bool:
+    mine = Submission.objects.filter(pk=held.pk, claim=held.claim, status=Submission.Status.PENDING)
+    return bool(mine.update(claim=None, lease_until=None, deaths=F("deaths") + 1))
+
+
+def _turn_of(held: Submission) -> Turn:
+    competition = held.competition
+    return Turn(held.pk, held.competition_id, held.team_id, competition.ground_truth_id, competition.slug)
+
+
+def give_up_the_spent(at_most: int = 200) -> None:
+    """End what was tried too often: *failed*, attempt given back, hosts told."""
+    for pk in Submission.objects.filter(is_spent(), is_free()).values_list("pk", flat=True)[:at_most]:
+        give_up(pk)
+
+
+def give_up(submission_id: uuid.UUID) -> bool:
+    """End one row if it is spent and free."""
+    return _fail(submission_id, is_spent(), OUR_FAULT)
+
+
+@transaction.atomic
+def _fail(submission_id: uuid.UUID, condition: Q, failure: str) -> bool:
+    gone = Submission.objects.filter(is_free() & condition, pk=submission_id)
+    if not gone.update(
+        status=Submission.Status.FAILED, failure=failure, claim=None, lease_until=None, finished_at=Now()
+    ):
+        return False
+    submission = Submission.objects.get(pk=submission_id)
+    log.error("submission %s failed after %s tries and %s deaths", submission_id, submission.tries, submission.deaths)
+    settle(submission, refused=False)
+    return True
+
+
+def settle(submission: Submission, *, refused: bool) -> None:
+    """Give the attempt of a file back that did not count; where it is our fault (not `refused`), tell its hosts."""
+    if submission.team_id is not None:
+        DailyAttempts.give_back(submission.team_id, submission.received_at.date(), refused=refused)
+    if not refused:
+        transaction.on_commit(lambda: tell_hosts(submission.pk))

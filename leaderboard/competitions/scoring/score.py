@@ -1,0 +1,323 @@
+"""The worker's verb: measure one submission with one ground truth.
+
+The row in the database is the queue. A claim with a lease says who measures it; only the holder of the live claim
+may finish it, in one transaction that writes the status, both scores and the standing. Scoring twice equals once.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from itertools import chain, zip_longest
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+import metrics
+from leaderboard import scorer
+from leaderboard.common.storage import Unreachable
+
+from ..models import Competition, GroundTruth, Instrument, Refusal, Score, Submission, Uncertainty, WalkThrough
+from ..models.competition import Split
+from ..ranking import standings
+from . import queue
+from .measuring import Outcome, TakesLong, measure, measure_patiently, seconds_in_queue
+
+log = logging.getLogger(__name__)
+
+# A database may be away for a minute; the hard limit of a task ends what takes longer.
+FINISH_WITHIN, FIRST_PAUSE, LONGEST_PAUSE = 90.0, 0.2, 5.0
+RESCORE_BATCH = 200
+RESCORE_SECONDS = 2.0
+
+
+# --- one submission ---------------------------------------------------------------------------------------------
+
+
+def score(submission_id: uuid.UUID | str, bell: str | None = None, *, in_queue: bool = True) -> str:
+    """Measure a pending submission with its competition's current ground truth.
+
+    Returns the status it ended with, `busy` when somebody else holds it or it is final or gone, and `stale` when the
+    ruler was exchanged meanwhile: then it is pending again and the caller rings once more. `waiting` means that its
+    files cannot be had now: it is pending as before, no try is counted, and the sweep rings. `died` means that its
+    scorer did and that it may be tried again: the caller rings. `slow` means that it took too long for the queue and is
+    to be measured beside it (`in_queue` is off there). `bell` names what woke this worker, for `claims.note_death`.
+    """
+    claim = queue.take(submission_id, bell)
+    submission = _find_claimed(submission_id, claim) if claim else None
+    if claim is None or submission is None:
+        return "busy"
+    ruler = submission.competition.ground_truth
+    assert ruler is not None, "a competition without a ruler takes no submissions"
+    begun = time.monotonic()
+    try:
+        with queue.lease_kept(submission.pk, claim):
+            outcome = measure(submission, ruler, seconds_in_queue(ruler) if in_queue else math.inf)
+    except TakesLong:
+        return _finish_patiently(lambda: "slow" if queue.put_back_as_slow(submission.pk, claim) else "busy")
+    except Unreachable as error:
+        log.error("submission %s waits for the storage: %s", submission.pk, error)
+        return _finish_patiently(lambda: _put_back(submission, claim))
+    except scorer.Interrupted:
+        return "busy"  # the lease is somebody else's by now
+    except scorer.Died as death:
+        log.error("submission %s under %s: its scorer %s", submission.pk, ruler.pk, death)
+        return _finish_patiently(lambda: "died" if queue.let_go_of_the_dead(submission.pk, claim) else "failed")
+    if outcome.result is not None:
+        _note_quickest(ruler, time.monotonic() - begun)
+    return _finish_patiently(lambda: _finish(submission, ruler, claim, outcome))
+
+
+def _find_claimed(submission_id: uuid.UUID | str, claim: uuid.UUID) -> Submission | None:
+    """What a measurement needs of a row, if the claim still holds."""
+    rows = Submission.objects.select_related("competition__ground_truth").filter(pk=submission_id, claim=claim)
+    return rows.only("competition__ground_truth", "team_id", "file_key", "sha256", "received_at").first()
+
+
+def score_slow_files() -> None:
+    """Measure the slow files one after the other, until none is left or somebody else measures one."""
+    while (submission_id := queue.next_slow_file()) and score(submission_id, in_queue=False) not in (
+        "busy",
+        "waiting",
+    ):
+        pass
+
+
+def _note_quickest(ruler: GroundTruth, seconds: float) -> None:
+    """Remember the least time that a file took, to a fifth: it changes seldom."""
+    if ruler.quickest_seconds is None or seconds < 0.8 * ruler.quickest_seconds:
+        slower = Q(quickest_seconds=None) | Q(quickest_seconds__gt=seconds)
+        with suppress(OperationalError, InterfaceError):
+            GroundTruth.objects.filter(slower, pk=ruler.pk).update(quickest_seconds=seconds)
+
+
+def _finish_patiently(finish: Callable[[], str]) -> str:
+    """Write what was measured; while the database is away, try again instead of losing it.
+
+    Waiting is safe also beyond the lease: whoever claims the row meanwhile makes this result worthless.
+    """
+    enough, pause = time.monotonic() + FINISH_WITHIN, FIRST_PAUSE
+    while True:
+        try:
+            return finish()
+        except (OperationalError, InterfaceError) as error:
+            if time.monotonic() + pause > enough:
+                raise
+            log.warning("a result could not be written (%s); trying again in %g s", error, pause)
+            if not connection.in_atomic_block:  # what is not ours to end stays open
+                connection.close_if_unusable_or_obsolete()
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def _put_back(submission: Submission, claim: uuid.UUID) -> str:
+    queue.put_back(submission.pk, claim)
+    return "waiting"
+
+
+@transaction.atomic
+def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcome: Outcome) -> str:
+    """Write what became of the file, if the claim still holds and the ruler is still the current one."""
+    held = Competition.objects.select_for_update().filter(pk=ruler.competition_id)
+    competition = held.only("ground_truth_id", "revealed_at", "board_mode", "board_step").first()
+    if competition is None:
+        return "busy"  # it was deleted while its file was measured
+    # Its team may have become part of another meanwhile.
+    rows = Submission.objects.filter(pk=submission.pk)
+    submission.team_id = rows.values_list("team_id", flat=True).first()
+    if competition.ground_truth_id != ruler.pk:
+        queue.put_back(submission.pk, claim)
+        return "stale"
+    status = _status_of(outcome)
+    changed = rows.filter(claim=claim, status=Submission.Status.PENDING).update(
+        status=status,
+        problems=list(outcome.problems),
+        warnings=list(outcome.warnings),
+        failure=outcome.failure,
+        told_to_host=outcome.told_to_host,
+        claim=None,
+        lease_until=None,
+        finished_at=Now(),
+    )
+    if not changed:
+        return "busy"
+    if outcome.result is None:
+        queue.settle(submission, refused=bool(outcome.problems))
+        return status
+    public = _write_scores(submission, ruler, outcome.result)
+    ruler.competition = competition
+    if standings.note_score(submission, ruler, public):
+        competition.touch_board()
+    return status
+
+
+def _status_of(outcome: Outcome) -> str:
+    if outcome.result is not None:
+        return Submission.Status.SCORED.value
+    return (Submission.Status.INVALID if outcome.problems else Submission.Status.FAILED).value
+
+
+def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Result) -> float:
+    """Write both scores; gives the public one."""
+    assert result.public is not None, "a published ruler has both splits"
+    assert result.private is not None, "a published ruler has both splits"
+    values = {Split.PUBLIC: result.public, Split.PRIVATE: result.private}
+    instrument = Instrument.at_hand(ruler.metric, metrics.get(ruler.metric_key).version, _versions(ruler))
+    now = timezone.now()
+    scores = Score.objects.bulk_create(
+        Score(
+            submission=submission,
+            ground_truth=ruler,
+            split=split,
+            value=value,
+            parts=dict(result.parts.get(split.value, {})),
+            secondary=beside(result, split),
+            measured_at=now,
+            instrument=instrument,
+        )
+        for split, value in values.items()
+    )
+    # Nothing is known of the doubt where a metric from outside scored.
+    known = [score for score in scores if score.split in result.uncertainty]
+    Uncertainty.objects.bulk_create(Uncertainty.of(score, result.uncertainty[score.split]) for score in known)
+    return result.public
+
+
+def beside(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
+    """What secondary metrics say on a split, as it is stored: a value, or the problem."""
+    found = [(getattr(one, split.value), one.problem) for one in result.secondary]
+    return [
+        {"problem": problem, **metrics.forms_of(problem=problem)} if value is None else {"value": value}
+        for value, problem in found
+    ]
+
+
+def _versions(ruler: GroundTruth) -> dict[str, str]:
+    """The secondary metrics' files as this process has them; one that is gone has computed nothing."""
+    found = {}
+    for one in ruler.secondary:
+        with suppress(metrics.UnknownMetric):
+            found[one["key"]] = metrics.get(f"{one['key']}@{one['version']}").version
+    return found
+
+
+# --- rescoring --------------------------------------------------------------------------------------------------
+
+
+def unmeasured(ground_truth: GroundTruth) -> Any:
+    """Scored submissions that have neither scores nor a refusal under a ground truth. Both scores of a file are written
+    in one transaction, so one of them says it."""
+    return (
+        Submission.objects.filter(competition=ground_truth.competition_id, status=Submission.Status.SCORED)
+        .exclude(pk__in=Score.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).values("submission"))
+        .exclude(pk__in=Refusal.objects.filter(ground_truth=ground_truth).values("submission"))
+        .order_by("received_at")
+    )
+
+
+def rescore(ground_truth_id: int) -> bool:
+    """Measure a batch of what a candidate ground truth has not measured yet; True when some may remain.
+
+    Adds scores under the new number and edits none; running it twice, or by two workers, changes nothing.
+    """
+    ruler = GroundTruth.objects.select_related("competition").filter(pk=ground_truth_id).first()
+    if ruler is None or ruler.competition.candidate_id != ruler.pk:
+        return False
+    batch = list(unmeasured(ruler)[:RESCORE_BATCH])
+    # New files are measured between two batches, so a batch is short however large the files are.
+    enough = time.monotonic() + RESCORE_SECONDS
+    for submission in batch:
+        _rescore_one(submission, ruler)
+        if time.monotonic() > enough:
+            return True
+    return len(batch) == RESCORE_BATCH
+
+
+def _rescore_one(submission: Submission, ruler: GroundTruth) -> None:
+    outcome = measure_patiently(submission, ruler)
+    with transaction.atomic():
+        Competition.objects.select_for_update().get(pk=ruler.competition_id)
+        if not unmeasured(ruler).filter(pk=submission.pk).exists():
+            return
+        if outcome.result is not None:
+            _write_scores(submission, ruler, outcome.result)
+        else:
+            problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
+            if outcome.told_to_host:  # a refusal is read by the file's author too
+                Submission.objects.filter(pk=submission.pk).update(told_to_host=outcome.told_to_host)
+            Refusal.objects.create(submission=submission, ground_truth=ruler, problems=problems)
+
+
+# --- a host's walk in a student's shoes --------------------------------------------------------------------------
+
+WALK_WAITS = timedelta(seconds=20)
+
+
+def walk(ground_truth_id: int) -> bool:
+    """Measure the sample submission of a ruler for its host; False where nobody waits for that, or not yet can.
+
+    It is measured as every file is, but is no submission. Twice is once: only a walk without an end gets one.
+    """
+    walks = WalkThrough.objects.select_related("ground_truth__competition")
+    found = walks.filter(ground_truth=ground_truth_id, finished_at=None).first()
+    if found is None:
+        return False
+    ruler = found.ground_truth
+    sample = Submission(
+        competition=ruler.competition,
+        file_name="sample_submission.csv",
+        file_key=ruler.sample_key,
+        sha256=found.sha256,
+    )
+    try:
+        outcome = measure_patiently(sample, ruler)
+    except (Unreachable, scorer.Interrupted) as error:
+        log.warning("the walk through %s waits: %s", ruler, error)
+        return False
+    waiting = WalkThrough.objects.filter(pk=found.pk, finished_at=None, sent_at=found.sent_at)
+    return bool(
+        waiting.update(
+            finished_at=Now(),
+            public=outcome.result.public if outcome.result else None,
+            private=outcome.result.private if outcome.result else None,
+            problems=list(outcome.problems),
+            failure=outcome.told_to_host or outcome.failure,
+        )
+    )
+
+
+def unfinished_walks() -> list[int]:
+    """Rulers whose walk nobody has ended for a while."""
+    late = WalkThrough.objects.filter(finished_at=None, sent_at__lt=Now() - WALK_WAITS)
+    return list(late.values_list("ground_truth", flat=True))
+
+
+# --- the sweep --------------------------------------------------------------------------------------------------
+
+
+def sweep(at_most: int = 200) -> tuple[list[tuple[str, int]], list[int]]:
+    """What to ring for again: (submission, ground truth) without a live lease, and candidates still to measure.
+
+    Gives up on rows that were tried too often: *failed*, attempt given back. Any number of sweeps may run at once.
+    """
+    queue.give_up_the_spent(at_most)
+    rows = queue.waiting().order_by("received_at")
+    by_competition: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for competition_id, submission_id, ruler_id in rows.values_list("competition", "pk", "competition__ground_truth")[
+        :at_most
+    ]:
+        by_competition[competition_id].append((str(submission_id), ruler_id))
+    # Oldest first within a competition, one of each in turn, so that no class waits behind another's burst.
+    fair = [pair for pair in chain.from_iterable(zip_longest(*by_competition.values())) if pair is not None]
+    candidates = Competition.objects.filter(candidate__isnull=False).select_related("candidate")
+    rulers = [c.candidate.pk for c in candidates if c.candidate and unmeasured(c.candidate).exists()]
+    return fair, rulers

@@ -1,0 +1,202 @@
+"""Baselines, the reveal, the board as a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.csv_files import safe_cell
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.storage import clean_name, store
+from leaderboard.common.storage import remove as remove_file
+from leaderboard.common.time_zones import in_words
+
+from .. import tasks
+from ..models import Baseline, Competition, GroundTruth, Submission, Team
+from ..models.competition import Split
+from ..models.extension import last_deadline
+from ..ranking import boards, finding, revealing, secondary, standings
+from ..ranking import rows as rows_module
+from .competitions import CannotHost
+
+
+def baseline_scores(ground_truth: GroundTruth | None, split: Split) -> dict[str, float]:
+    """Baseline → exact score. For hosts alone."""
+    return baseline_scores_under([ground_truth], split).get(ground_truth.pk, {}) if ground_truth is not None else {}
+
+
+def baseline_scores_under(rulers: Iterable[GroundTruth | None], split: Split) -> dict[int, dict[str, float]]:
+    """Ruler of one competition → what `baseline_scores` gives for it; one query for all."""
+    known = [ruler for ruler in rulers if ruler is not None]
+    found: dict[int, dict[str, float]] = defaultdict(dict)
+    if not known:
+        return found
+    scores = boards.reference_scores(known[0].competition_id, split).filter(ground_truth__in=known)
+    for ruler, name, value in scores.values_list("ground_truth", "submission__baseline__name", "value"):
+        assert name is not None
+        found[ruler][name] = value
+    return found
+
+
+def add_baseline(
+    *, competition: Competition, user: User | None, name: str, file_name: str, chunks: Iterable[bytes]
+) -> Submission:
+    """Store a reference file under a name and queue it; the same name again replaces the earlier file."""
+    if competition.ground_truth_id is None:
+        raise CannotHost(_("Publish a ground truth first; baselines are scored with it."))
+    stored = store(chunks, f"submissions/{competition.pk}")
+    with transaction.atomic():
+        earlier = Submission.objects.filter(baseline__competition=competition, baseline__name=name)
+        replaced = list(earlier.values_list("file_key", flat=True))
+        hashes = list(earlier.values_list("sha256", flat=True))
+        Baseline.objects.filter(competition=competition, name=name).delete()
+        baseline = Baseline.objects.create(competition=competition, name=name)
+        submission = Submission.objects.create(
+            competition=competition,
+            baseline=baseline,
+            user=user,
+            file_name=clean_name(file_name),
+            file_key=stored.key,
+            sha256=stored.sha256,
+            size=stored.size,
+            received_at=database_now(),
+            upload_key=uuid.uuid4().hex,
+        )
+        competition.touch_board()
+        tasks.ring_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
+        AuditEntry.append(
+            Deed.BASELINE_ADDED,
+            user=user,
+            competition=competition,
+            about=name,
+            before={"sha256": list(hashes)} if hashes else {},
+            after={"sha256": [stored.sha256]},
+        )
+    for key in replaced:
+        remove_file(key)
+    return submission
+
+
+def remove_baseline(*, baseline: Baseline, user: User | None = None) -> None:
+    """Take a baseline from the board."""
+    files = list(Submission.objects.filter(baseline=baseline))
+    with transaction.atomic():
+        baseline.competition.touch_board()
+        baseline.delete()
+        AuditEntry.append(
+            Deed.BASELINE_REMOVED,
+            user=user,
+            competition=baseline.competition,
+            about=baseline.name,
+            before={"sha256": [file.sha256 for file in files]},
+        )
+    for file in files:
+        remove_file(file.file_key)
+
+
+def reveal(*, competition: Competition, user: User | None = None) -> None:
+    """Open the private board now; raises `CannotHost` before the deadline or while files wait for their score."""
+    with transaction.atomic():
+        # With the lock that deadlines and grants take, so that nobody gets more time just after it was looked at.
+        _refuse_early(Competition.objects.select_for_update().get(pk=competition.pk), now := database_now())
+        if not revealing.reveal(competition, now, user=user):
+            raise CannotHost(_("The private board is open already."))
+
+
+def _refuse_early(competition: Competition, now: datetime) -> None:
+    if competition.launched_at is None:
+        raise CannotHost(_("The competition has not been launched."))
+    if now < competition.closes_at:
+        raise CannotHost(_("The private board can be opened once the deadline has passed."))
+    if now < (last := last_deadline(competition)):
+        raise CannotHost(
+            _("A team has more time, until %(moment)s; the private board can be opened after that.")
+            % {"moment": in_words(last, competition.zone)}
+        )
+    waiting = competition.submissions.filter(status=Submission.Status.PENDING, is_late=False).count()
+    if waiting:
+        raise CannotHost(
+            ngettext(
+                "%(number)s submission received in time is still waiting for its score.",
+                "%(number)s submissions received in time are still waiting for their score.",
+                waiting,
+            )
+            % {"number": waiting}
+        )
+
+
+def board_csv(
+    competition: Competition, split: Split, *, is_exact: bool = False, own: Team | None = None, section: str = ""
+) -> str:
+    """A board as CSV, scores with all the digits that it shows. Callers ask `private_is_visible_to` before the private
+    one, `exact_is_visible_to` before an exact one, and whether their reader may know of sections before that of one.
+
+    Before the reveal there is no private board; its rows are then what the reveal would show now. `own` is the reader's
+    team, which is called by its own name also where the others have pseudonyms.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text)
+    asides = secondary.asides_of(competition.ground_truth)
+    # Whoever may have an exact board may also know who is behind a pseudonym.
+    names = ["team", "pseudonym"] if is_exact and competition.uses_pseudonyms else ["team"]
+    ranks = ["rank", "rank_in_section"] if section else ["rank"]
+    writer.writerow([*ranks, *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in asides)])
+    rows = _rows(competition, split, is_exact)
+    for row in finding.of_section(competition, section, rows) if section else rows:
+        value = "" if row.value is None else repr(row.value)
+        others = ["" if one.value is None else repr(one.value) for one in row.secondary]
+        name = own.name if own and own.pk == row.team_id else row.real_name or row.name
+        called = map(safe_cell, [name, row.name][: len(names)])
+        placed = [row.rank, row.within][: len(ranks)]
+        writer.writerow([*placed, *called, value, row.attempts, row.received_at.isoformat(), *others])
+    return text.getvalue()
+
+
+def _rows(competition: Competition, split: Split, is_exact: bool) -> Iterator[rows_module.Row]:
+    is_live = competition.revealed_at is None
+    if is_live and (is_exact or split == Split.PRIVATE):
+        return _now(competition, split)
+    return boards.lines(competition, split, sees_names=is_exact)
+
+
+def _now(competition: Competition, split: Split) -> Iterator[rows_module.Row]:
+    """The exact rows before the reveal: the best public files, or the private rows that a reveal would make now."""
+    ruler = competition.ground_truth
+    if ruler is None:
+        return
+    if split == Split.PUBLIC:
+        found = {best.team_id: best for best in standings.bests(ruler, split)}
+    else:
+        found = {best.team_id: best for its, best in standings.decided(ruler) if its == split}
+    ranks = boards.ranks_of(found.values())
+    teams = competition.teams.annotate(
+        files=Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))
+    ).in_bulk(ranks)
+    others = secondary.beside(ruler, split, [best.submission_id for best in found.values()], None)
+    for team_id, rank in ranks.items():
+        best, team = found[team_id], teams[team_id]
+        name, real_name = boards.names_of(team, competition, sees_names=True)
+        yield rows_module.Row(
+            rank=rank,
+            name=name,
+            real_name=real_name,
+            team_id=team_id,
+            value=best.value,
+            movement=None,
+            submission_id=str(best.submission_id),
+            received_at=best.received_at,
+            attempts=team.files,
+            secondary=others.get(str(best.submission_id), ()),
+        )

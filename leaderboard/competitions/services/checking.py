@@ -1,0 +1,132 @@
+"""Looking at a file without handing it in: all its problems, or what its first megabyte tells."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard import scorer
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.shared_cache import count_try
+from leaderboard.common.storage import StoredFile, path_of, remove, store
+from leaderboard.scorer import jobs_for_pages
+
+from ..models import Competition, GroundTruth
+from .receipt_moment import membership_with_ruler
+from .submit_conditions import Refused, reason_not_to
+
+HEAD_BYTES = 1_048_576
+CHECKS_AT_ONCE = 16
+"""Checked and waiting for it, in one web process; each holds a thread."""
+CHECKS_PER_TEN_MINUTES = 30
+"""Of one person, on the page and by programs together: each costs the server a process."""
+SLOW_CHECK_COUNTS = 10
+"""So many of these is one that took too long."""
+_checking: set[int] = set()
+"""Whose files are being checked, or wait for it, in this process."""
+_lock = threading.Lock()
+
+
+class Checked(NamedTuple):
+    """All ``problems`` of a file, or, of one that can be scored, the ``warnings``."""
+
+    problems: list[dict[str, Any]]
+    warnings: list[dict[str, Any]]
+
+
+def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
+    """All problems of a file: `check`."""
+    return check(competition=competition, user=user, chunks=chunks).problems
+
+
+def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> Checked:
+    """What is wrong with a file, spending and keeping nothing; the conditions of handing in, attempts apart.
+
+    Raises `Refused`, also with the code `busy` where too many files are being checked already, with `checks` where
+    this person has others checked or had too many, and with `slow_check` for a file that takes too long to check.
+    """
+    refusal = reason_not_to(competition, membership_with_ruler(competition, user), database_now())
+    if refusal and refusal.code != "attempts":
+        raise refusal
+    ruler = competition.ground_truth
+    assert ruler is not None
+    with _place_for(user):
+        if count_try("check", user.pk, seconds=600) > CHECKS_PER_TEN_MINUTES:
+            words = _(
+                "You had %(number)s files checked within ten minutes, which is the most. In ten minutes at the latest "
+                "you can have more checked; files can be handed in meanwhile."
+            )
+            raise Refused("checks", words % {"number": CHECKS_PER_TEN_MINUTES})
+        try:
+            return _check(competition, ruler, chunks)
+        except scorer.TookTooLong as error:
+            was_stopped_for_others = isinstance(error, scorer.NoSlowPlace)
+            for _again in range(0 if was_stopped_for_others else SLOW_CHECK_COUNTS - 1):
+                count_try("check", user.pk, seconds=600)
+            words = _("Checking this file takes too long here. Nothing was used: hand it in to have it scored.")
+            raise Refused("slow_check", words) from error
+
+
+@contextmanager
+def _place_for(user: User) -> Iterator[None]:
+    with _lock:
+        if user.pk in _checking:
+            raise Refused("checks", _("Another file of yours is being checked. Wait for what comes of it."))
+        if len(_checking) >= CHECKS_AT_ONCE:
+            raise Refused("busy", _("Many files are being checked at this moment. Try again in half a minute."))
+        _checking.add(user.pk)
+    try:
+        yield
+    finally:
+        _checking.discard(user.pk)
+
+
+def _check(competition: Competition, ruler: GroundTruth, chunks: Iterable[bytes]) -> Checked:
+    stored = store(chunks, "checks", limit=competition.max_bytes)
+    try:
+        problems = check_beginning(stored, ruler)
+        if problems:
+            return Checked(problems, [])
+        answer = jobs_for_pages.run(
+            "check_submission",
+            metric=ruler.metric_key,
+            truth=str(path_of(ruler.file_key)),
+            params=ruler.params,
+            id_column=ruler.id_column,
+            secondary=ruler.secondary_asked,
+            submission=str(path_of(stored.key)),
+        )
+        return Checked(answer["problems"], answer["warnings"])
+    finally:
+        remove(stored.key)
+
+
+def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[str, Any]]:
+    """What the first megabyte already tells: container, encoding, header."""
+    with path_of(stored.key).open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    columns, rows = (ruler.submission_columns, ruler.rows) if ruler else (None, None)
+    metric = _metric_of(ruler)
+    problems = metrics.sniff(
+        head,
+        stored.size,
+        columns,
+        expected_rows=rows,
+        may_be_empty=metric is not None and metric.may_miss_ids,
+        longest_line=metric.longest_line if metric else HEAD_BYTES,
+    )
+    return [problem.as_kept() for problem in problems]
+
+
+def _metric_of(ruler: GroundTruth | None) -> metrics.Metric | None:
+    """What will measure the file; a metric whose file is gone is the scorer's affair."""
+    try:
+        return metrics.get(ruler.metric_key) if ruler else None
+    except metrics.UnknownMetric:
+        return None

@@ -1,0 +1,178 @@
+"""A competition from its first line to its launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from leaderboard.accounts.models import User
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed, plain
+from leaderboard.common.storage import remove as remove_file
+from leaderboard.notifications.host_events import tell_deadline
+
+from ..models import Competition, Submission, Team, TruthDraft
+from ..models.extension import own_deadline
+from ..models.pseudonyms import give_pseudonyms
+from ..models.team_names import part_shared_names
+from ..ranking import standings
+
+EDITABLE = (
+    "slug",
+    "title",
+    "subtitle",
+    "course",
+    "overview",
+    "rules",
+    "contact",
+    "is_listed",
+    "join_code",
+    "needs_code",
+    "admission",
+    "allowed_addresses",
+    "uses_pseudonyms",
+    "shows_sections",
+    "assistants_grade",
+    "opens_at",
+    "closes_at",
+    "zone",
+    "reveals_itself",
+    "board_mode",
+    "board_step",
+    "teams_close_at",
+    "daily_attempts",
+    "final_count",
+    "team_size",
+    "max_bytes",
+    "allows_late",
+)
+
+
+class CannotHost(Exception):
+    """Why something a host asked for was not done; `details` are further lines for them."""
+
+    def __init__(self, message: str, details: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = list(details)
+
+
+def create(*, user: User, is_proposal: bool = False, **fields: Any) -> Competition:
+    """A draft competition hosted by `user`; `fields` are those of `EDITABLE`, and with `is_proposal` its limits and
+    who may join wait for the host to look at them. Raises `ValidationError`."""
+    waits = {"has_proposed_limits": is_proposal, "has_proposed_entry": is_proposal}
+    competition = Competition(**_known(fields), **waits)
+    competition.full_clean()
+    with transaction.atomic():
+        competition.save()
+        competition.hosts.add(user)
+        known = {name: getattr(competition, name) for name in EDITABLE}
+        AuditEntry.append(Deed.CREATED, user=user, competition=competition, after=plain(known))
+    return competition
+
+
+def change(*, competition: Competition, user: User | None = None, **fields: Any) -> Competition:
+    """Change what may be changed; new rules text asks members to accept again. Raises `ValidationError`.
+
+    Here and below, `user` is who asks, for the audit trail; None is the site itself or a command.
+    """
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        before = {name: getattr(held, name) for name in _known(fields)}
+        had_rules, had_deadline, stood_on = held.rules, held.closes_at, _stands_on(held)
+        for name, value in fields.items():
+            setattr(held, name, value)
+        if held.rules != had_rules:
+            held.rules_version += 1
+        held.has_proposed_limits &= "closes_at" not in fields
+        held.has_proposed_entry &= "needs_code" not in fields
+        held.full_clean()
+        held.save()
+        if held.closes_at != had_deadline:
+            judge_lateness(held)
+            tell_deadline(held, had_deadline)
+        if _stands_on(held) != stood_on and held.ground_truth:
+            standings.rebuild(held.ground_truth)
+        if held.uses_pseudonyms:
+            give_pseudonyms(held)
+        elif before.get("uses_pseudonyms"):
+            part_shared_names(held)
+        held.touch_board()
+        _note_changes(held, user, before)
+    return held
+
+
+def make_board_plain(*, competition: Competition, user: User) -> bool:
+    """Where a steady board was proposed before there was a ground truth, and no step follows from it: False if not."""
+    is_steady = competition.board_mode == Competition.BoardMode.STEADY and competition.board_step is None
+    if not is_steady or competition.ground_truth is None or competition.ground_truth.step is not None:
+        return False
+    change(competition=competition, user=user, board_mode=Competition.BoardMode.PLAIN)
+    competition.refresh_from_db()
+    return True
+
+
+def _stands_on(competition: Competition) -> tuple[object, ...]:
+    """The settings that standings follow from."""
+    finals = competition.final_count if competition.revealed_at is not None else None
+    return competition.closes_at, finals, competition.board_mode, competition.board_step
+
+
+def _note_changes(competition: Competition, user: User | None, before: dict[str, Any]) -> None:
+    """Only what differs; saving a form unchanged is no deed."""
+    differing = [name for name, value in before.items() if getattr(competition, name) != value]
+    if differing:
+        AuditEntry.append(
+            Deed.CHANGED,
+            user=user,
+            competition=competition,
+            before=plain({name: before[name] for name in differing}),
+            after=plain({name: getattr(competition, name) for name in differing}),
+        )
+
+
+def judge_lateness(competition: Competition) -> None:
+    """A file counts if and only if its last byte came before its team's deadline, also when that moves."""
+    files = Submission.objects.filter(competition=competition, team__isnull=False).annotate(deadline=own_deadline())
+    files.filter(is_late=True, received_at__lt=F("deadline")).update(is_late=False)
+    files.filter(is_late=False, received_at__gte=F("deadline")).update(is_late=True, is_selected=False)
+
+
+def remove(*, competition: Competition, user: User | None = None) -> None:
+    """Delete a competition with all its rows and files; what was in it stays in the audit trail, in numbers."""
+    truths = list(competition.ground_truths.all())
+    keys = [
+        *(truth.file_key for truth in truths),
+        *(truth.sample_key for truth in truths),
+        *TruthDraft.objects.filter(competition=competition).values_list("file_key", flat=True),
+        *competition.data_files.values_list("file_key", flat=True),
+        *competition.submissions.values_list("file_key", flat=True),
+    ]
+    last_words = {
+        **{name: getattr(competition, name) for name in ("slug", "title", "launched_at", "closes_at", "revealed_at")},
+        "teams": competition.teams.count(),
+        "submissions": competition.submissions.filter(team__isnull=False).count(),
+        "ground_truths": list(competition.ground_truths.values_list("sha256", flat=True)),
+    }
+    gone = Competition(pk=competition.pk)
+    with transaction.atomic():
+        # A ruler in use is protected; let go of it before everything falls.
+        Competition.objects.filter(pk=competition.pk).update(
+            launched_at=None, revealed_at=None, ground_truth=None, candidate=None
+        )
+        Submission.objects.filter(competition=competition).delete()
+        Team.objects.filter(competition=competition).delete()
+        competition.delete()
+        AuditEntry.append(Deed.DELETED, user=user, competition=gone, before=plain(last_words))
+    for key in keys:
+        remove_file(key)
+
+
+def _known(fields: dict[str, Any]) -> dict[str, Any]:
+    unknown = fields.keys() - set(EDITABLE)
+    if unknown:
+        raise TypeError(f"not fields a host sets: {sorted(unknown)}")
+    return fields

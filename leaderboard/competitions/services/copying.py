@@ -1,0 +1,140 @@
+"""The next term: a new draft from a competition that was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.names import address_of
+from leaderboard.common.storage import path_of
+
+from ..models import Competition
+from . import boards, competitions, data_files, publishing, truth_drafts
+from .competitions import CannotHost
+
+USUAL_LENGTH = timedelta(days=14)
+# What a copy does not take over.
+ITS_OWN = ("slug", "title", "join_code", "opens_at", "closes_at", "teams_close_at")
+
+
+def begin(*, user: User, **fields: Any) -> Competition:
+    """A draft of a few words: open from now on for two weeks, to the end of the day in its zone; a steady board.
+
+    All of that is a proposal that the host meets again. Raises `ValidationError`.
+    """
+    now = timezone.now()
+    proposed = {
+        "opens_at": now.replace(second=0, microsecond=0),
+        "closes_at": end_of_day(now + USUAL_LENGTH, fields.get("zone", "UTC")),
+        "board_mode": Competition.BoardMode.STEADY,
+    }
+    return competitions.create(user=user, is_proposal=True, **{**proposed, **fields})
+
+
+def end_of_day(moment: datetime, zone: str) -> datetime:
+    """23:59 of that day in a zone."""
+    return moment.astimezone(ZoneInfo(zone)).replace(hour=23, minute=59, second=0, microsecond=0)
+
+
+def clone(
+    *, competition: Competition, user: User, title: str, slug: str = "", with_baselines: bool = False
+) -> Competition:
+    """A draft with the texts, limits, metric, data files and answers of another; never its teams and submissions.
+
+    Dates that have passed become now and the same length of time from now. The answers come as a checked draft, so that
+    they are looked at once more; baselines are scored with a ground truth, so with them it is published at once.
+    Raises `ValidationError` for title and address, `CannotHost` and `child.ChildFailed`; then nothing is left behind.
+    """
+    fields = {name: getattr(competition, name) for name in competitions.EDITABLE if name not in ITS_OWN}
+    slug = slug or free_slug(title)
+    copy = competitions.create(user=user, is_proposal=True, title=title, slug=slug, **fields, **_dates(competition))
+    try:
+        with transaction.atomic():
+            AuditEntry.append(Deed.CLONED, user=user, competition=copy, about=competition.slug)
+        _copy_files(competition, copy, user)
+        _copy_truth(competition, copy)
+        if with_baselines:
+            _copy_baselines(competition, copy, user)
+    except BaseException:
+        competitions.remove(competition=copy, user=user)
+        raise
+    return copy
+
+
+def free_slug(title: str) -> str:
+    """An address made from a title that no competition has yet."""
+    wanted = address_of(title)[:50].strip("-") or "copy"
+    taken = set(Competition.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
+    numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
+    return wanted if wanted not in taken else next(slug for slug in numbered if slug not in taken)
+
+
+def _dates(competition: Competition) -> dict[str, datetime | None]:
+    """From now on for as many days, to the same time of day; teams stay as long before the deadline as they did."""
+    now, stay = timezone.now(), competition.teams_close_at
+    if competition.opens_at > now:
+        return {"opens_at": competition.opens_at, "closes_at": competition.closes_at, "teams_close_at": stay}
+    zone = ZoneInfo(competition.zone)
+    closed, begins = competition.closes_at.astimezone(zone), now.astimezone(zone)
+    length = max(closed.date() - competition.opens_at.astimezone(zone).date(), timedelta(days=1))
+    closes_at = datetime.combine(begins.date() + length, closed.time(), zone)
+    moved = None if stay is None else closes_at - (competition.closes_at - stay)
+    is_ahead = moved is not None and moved > now
+    return {"opens_at": now, "closes_at": closes_at, "teams_close_at": moved if is_ahead else None}
+
+
+def _copy_files(source: Competition, copy: Competition, user: User) -> None:
+    for file in source.data_files.all():
+        data_files.add_data_file(
+            competition=copy,
+            file_name=file.name,
+            chunks=_chunks(file.file_key, file.sha256),
+            description=file.description,
+            user=user,
+        )
+
+
+def _copy_truth(source: Competition, copy: Competition) -> None:
+    ruler = source.ground_truth
+    if ruler is None:
+        return
+    truth_drafts.draft_truth(
+        competition=copy,
+        metric=ruler.metric,
+        params=ruler.params,
+        file_name=ruler.file_name,
+        chunks=_chunks(ruler.file_key, ruler.sha256),
+        id_column=ruler.id_column,
+        secondary=[(key.partition("@")[0], params) for key, params in ruler.secondary_asked],
+        wants_fits=True,
+    )
+
+
+def _copy_baselines(source: Competition, copy: Competition, user: User) -> None:
+    if source.ground_truth is None:
+        raise CannotHost(_("“%(title)s” has no ground truth, so it has no baselines to copy.") % {"title": source})
+    publishing.publish(competition=copy, user=user, is_confirmed=True)
+    for baseline in source.baselines.select_related("submission"):
+        file = baseline.submission
+        boards.add_baseline(
+            competition=copy,
+            user=user,
+            name=baseline.name,
+            file_name=file.file_name,
+            chunks=_chunks(file.file_key, file.sha256),
+        )
+
+
+def _chunks(key: str, sha256: str) -> Iterator[bytes]:
+    with path_of(key, sha256).open("rb") as file:
+        while chunk := file.read(1 << 20):
+            yield chunk

@@ -1,0 +1,165 @@
+"""Files for students, and the watch that none of them holds the answers."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.accounts.models import User
+from leaderboard.common.library_messages import in_words
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.storage import StoredFile, clean_name, path_of, store
+from leaderboard.common.storage import remove as remove_file
+
+from ..models import Competition, DataFile, GroundTruth, TruthDraft
+from .answer_leaks import is_table_unread, leak_in
+from .competitions import CannotHost
+from .secondary_metrics import beside_answers
+
+HEAD_ROWS = 6
+ANSWERS_IN_DATA = "answers_in_data"
+DATA_UNREAD = "data_unread"
+
+
+def add_data_file(
+    *,
+    competition: Competition,
+    file_name: str,
+    chunks: Iterable[bytes],
+    description: str = "",
+    user: User | None = None,
+) -> DataFile:
+    """Give students a file; the same name again replaces it.
+
+    Raises `CannotHost` for files that hold the answers (plain, gzipped or zipped CSV), and `storage.TooLarge`.
+    """
+    name = clean_name(file_name)
+    stored = store(chunks, f"data/{competition.pk}")
+    try:
+        head, rows = _table_head(stored, name)
+        _refuse_answers(competition, stored, name)
+        with transaction.atomic():
+            earlier = DataFile.objects.filter(competition=competition, name=name).first()
+            if earlier:
+                earlier.delete()
+            added = DataFile.objects.create(
+                competition=competition,
+                name=name,
+                description=description,
+                file_key=stored.key,
+                sha256=stored.sha256,
+                size=stored.size,
+                rows=rows,
+                head=head,
+            )
+            AuditEntry.append(
+                Deed.DATA_ADDED,
+                user=user,
+                competition=competition,
+                about=name,
+                before=_facts(earlier) if earlier else {},
+                after=_facts(added),
+            )
+    except BaseException:
+        remove_file(stored.key)
+        raise
+    if earlier:
+        remove_file(earlier.file_key)
+    return added
+
+
+def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:
+    """Take a file back from students."""
+    with transaction.atomic():
+        data_file.delete()
+        AuditEntry.append(
+            Deed.DATA_REMOVED,
+            user=user,
+            competition=data_file.competition,
+            about=data_file.name,
+            before=_facts(data_file),
+        )
+    remove_file(data_file.file_key)
+
+
+def _facts(data_file: DataFile) -> dict[str, object]:
+    return {"sha256": data_file.sha256, "bytes": data_file.size}
+
+
+def leaks_of(
+    competition: Competition, truth: bytes, id_column: str, beside: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """Findings about data files that hold the answers of a truth file, or may; columns `beside` them may be told."""
+    found = []
+    for data_file in competition.data_files.all():
+        if is_table_unread(data_file.name):
+            found.append(metrics.kept(_unread(data_file.name)))
+        leak = leak_in(path_of(data_file.file_key).read_bytes(), truth, id_column, beside)
+        if leak:
+            message = metrics.Message(
+                "The data file “{name}” {leak}: students could download the answers.", name=data_file.name, leak=leak
+            )
+            why = metrics.Message("Remove the file, or upload it again without the answers of the ids that are scored.")
+            found.append(metrics.kept(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why)))
+    return found
+
+
+def _unread(name: str) -> metrics.Finding:
+    message = metrics.Message("Nobody has looked whether the data file “{name}” holds the answers.", name=name)
+    why = metrics.Message(
+        "Only CSV files are looked through. Make sure that it holds none, or upload it as a CSV file."
+    )
+    return metrics.Finding(DATA_UNREAD, message, blocking=False, why=why)
+
+
+def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> None:
+    rulers = [
+        (
+            ruler.file_key,
+            ruler.id_column,
+            beside_answers(ruler),
+            _("ground truth %(number)s") % {"number": ruler.number},
+        )
+        for ruler in GroundTruth.objects.filter(competition=competition)
+    ]
+    rulers += [
+        (
+            draft.file_key,
+            draft.report.get("id_column") or draft.id_column,
+            beside_answers(draft),
+            f"“{draft.file_name}”",
+        )
+        for draft in TruthDraft.objects.filter(competition=competition)
+    ]
+    if not rulers:
+        return
+    offered = path_of(stored.key).read_bytes()
+    for key, id_column, beside, whose in rulers:
+        leak = leak_in(offered, path_of(key).read_bytes(), id_column, beside)
+        if leak:
+            raise CannotHost(
+                _("“%(name)s” %(leak)s (%(whose)s): students would download the answers.")
+                % {"name": name, "leak": in_words(leak), "whose": whose},
+                [_("Remove the answer column for the ids that are scored, and upload the file again.")],
+            )
+
+
+def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | None]:
+    """The first rows of a CSV with its number of data rows; nothing for other kinds of file."""
+    if not name.lower().endswith(".csv"):
+        return [], None
+    try:
+        with path_of(stored.key).open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            # PostgreSQL stores no NUL.
+            head = [[cell[:80].replace("\0", "") for cell in row[:20]] for row in islice(reader, HEAD_ROWS)]
+            return head, max(0, len(head) - 1 + sum(1 for _ in reader))
+    except (UnicodeDecodeError, csv.Error):
+        return [], None

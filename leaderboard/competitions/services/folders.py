@@ -1,0 +1,333 @@
+"""A competition as a folder: `competition.toml`, texts, `truth.csv` with `split_secret.txt`, `data/`, `baselines/`."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+from zoneinfo import ZoneInfo
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.accounts.models import User
+from leaderboard.common.library_messages import in_words
+from leaderboard.common.storage import TooLarge, reading
+from leaderboard.common.time_zones import known_zones
+from leaderboard.scorer._places import ChildFailed
+
+from ..models import Competition, GroundTruth
+from . import boards, competitions, copying, data_files, launches, publishing, truth_drafts
+from .competitions import CannotHost
+
+PLAIN_FIELDS = (
+    "title",
+    "slug",
+    "subtitle",
+    "course",
+    "contact",
+    "is_listed",
+    "needs_code",
+    "admission",
+    "allowed_addresses",
+    "uses_pseudonyms",
+    "shows_sections",
+    "assistants_grade",
+    "zone",
+    "reveals_itself",
+    "board_mode",
+    "board_step",
+    "daily_attempts",
+    "final_count",
+    "team_size",
+    "max_bytes",
+    "allows_late",
+)
+TIMES = ("opens_at", "closes_at")
+TIMES_IF_ANY = ("teams_close_at",)
+REMOVED_FIELDS = ("has_medal_zones", "embed_sites")
+"""Settings that older exports name. They are read over."""
+SPLIT_SECRET = "split_secret.txt"
+"""What the system drew the split with. A file of its own: `competition.toml` may be shown to students."""
+
+
+def import_folder(
+    folder: Path, *, user: User, launch: bool = False, needs_truth: bool = True, finds_address: bool = False
+) -> Competition:
+    """Make a competition from a folder; raises `CannotHost` naming the file and the key that is wrong.
+
+    Nothing is kept of a folder that cannot be imported whole. With `finds_address` an address that is taken gets a
+    number; else it is refused.
+    """
+    spec = _read_spec(folder)
+    fields = {name: spec[name] for name in PLAIN_FIELDS if name in spec}
+    fields |= {name: _time(spec, name) for name in (*TIMES, *TIMES_IF_ANY) if name in TIMES or name in spec}
+    if finds_address and Competition.objects.filter(slug=str(spec.get("slug", ""))).exists():
+        fields["slug"] = copying.free_slug(str(spec["slug"]))
+    fields["overview"] = _text(folder / "overview.md")
+    fields["rules"] = _text(folder / "rules.md")
+    try:
+        competition = competitions.create(user=user, **fields)
+    except ValidationError as error:
+        lines = [f"{name}: {' '.join(found)}" for name, found in error.message_dict.items()]
+        raise CannotHost(_("competition.toml cannot be used."), lines) from error
+    try:
+        # First, for the truth is compared with the sample submission, and no data file may hold its answers.
+        _import_data(folder, spec, competition, user)
+        if needs_truth or (folder / "truth.csv").exists():
+            _import_truth(folder, spec, competition, user)
+        _import_baselines(folder, spec, competition, user)
+        if launch:
+            launches.launch(competition=competition, user=user)
+    except BaseException:
+        competitions.remove(competition=competition, user=user)
+        raise
+    return competition
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file of a competition's folder: a text, or a stored file."""
+
+    name: str
+    text: str = ""
+    key: str = ""
+    sha256: str = ""
+
+    @contextmanager
+    def opened(self) -> Iterator[IO[bytes]]:
+        if self.key:
+            with reading(self.key, self.sha256) as file:
+                yield file
+        else:
+            yield io.BytesIO(self.text.encode())
+
+
+def export_folder(competition: Competition, folder: Path) -> None:
+    """Write a competition as a folder that `import_folder` reads; raises `CannotHost` if the folder is in use."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise CannotHost(_("%(folder)s is not an empty folder.") % {"folder": folder})
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in parts_of(competition):
+        path = folder / part.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.opened() as source, path.open("wb") as target:
+            shutil.copyfileobj(source, target)
+
+
+def parts_of(competition: Competition) -> Iterator[Part]:
+    """The files of a competition's folder. The board's ground truth goes along, not the earlier ones; people, teams
+    and submissions stay."""
+    plain = {name: getattr(competition, name) for name in PLAIN_FIELDS}
+    spec: dict[str, Any] = {name: value for name, value in plain.items() if value is not None}
+    times = {name: getattr(competition, name) for name in (*TIMES, *TIMES_IF_ANY)}
+    spec |= {name: at.astimezone(UTC).isoformat() for name, at in times.items() if at is not None}
+    lines = _toml_lines(spec)
+    if (ruler := competition.ground_truth) is not None:
+        yield Part("truth.csv", key=ruler.file_key, sha256=ruler.sha256)
+        if ruler.split_secret:
+            yield Part(SPLIT_SECRET, f"{ruler.split_secret}\n")
+        lines += _metric_lines(ruler)
+    for data_file in competition.data_files.all():
+        yield Part(f"data/{data_file.name}", key=data_file.file_key, sha256=data_file.sha256)
+        lines += ["", "[[data]]", *_toml_lines({"name": data_file.name, "description": data_file.description})]
+    for number, baseline in enumerate(competition.baselines.select_related("submission"), start=1):
+        name = f"baselines/{number}/{baseline.submission.file_name}"
+        yield Part(name, key=baseline.submission.file_key, sha256=baseline.submission.sha256)
+        lines += ["", "[[baselines]]", *_toml_lines({"name": baseline.name, "file": name})]
+    yield Part("competition.toml", "\n".join(lines) + "\n")
+    yield Part("overview.md", competition.overview)
+    yield Part("rules.md", competition.rules)
+
+
+def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
+    truth, metric, split = folder / "truth.csv", _table(spec, "metric"), _table(spec, "split")
+    if not truth.exists() or "key" not in metric:
+        raise CannotHost(_("The folder needs truth.csv, and competition.toml a [metric] table with its key."))
+    with _said_clearly("truth.csv"):
+        truth_drafts.draft_truth(
+            competition=competition,
+            metric=str(metric["key"]),
+            params=_table(metric, "params"),
+            file_name="truth.csv",
+            chunks=_chunks(truth),
+            id_column=str(metric.get("id_column", "")),
+            public_share=_number(split, "public_share", 0.3, above=0, below=1),
+            seed=int(_number(split, "seed", 0, above=-1, below=2**31)),
+            is_stratified=bool(split.get("stratified", True)),
+            group_column=str(split.get("group", "")),
+            split_secret=_split_secret(folder),
+            secondary=[(str(one.get("key", "")), _table(one, "params")) for one in _tables(spec, "secondary")],
+        )
+        publishing.publish(competition=competition, user=user, is_confirmed=True)
+
+
+def _split_secret(folder: Path) -> str:
+    secret = _text(folder / SPLIT_SECRET).strip().lower()
+    if secret and not re.fullmatch("[0-9a-f]{32}", secret):
+        raise CannotHost(
+            _("%(name)s must hold 32 hexadecimal digits. Remove it, and the site makes a new secret.")
+            % {"name": SPLIT_SECRET}
+        )
+    return secret
+
+
+def _import_data(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
+    words = {entry.get("name"): str(entry.get("description", "")) for entry in _tables(spec, "data")}
+    here = {path.name for path in (folder / "data").glob("*") if path.is_file()}
+    if missing := sorted(str(name) for name in words.keys() - here):
+        raise CannotHost(
+            _("competition.toml names data files that are not in data/: %(list)s.") % {"list": ", ".join(missing)}
+        )
+    for name in sorted(here):
+        with _said_clearly(f"data/{name}"):
+            data_files.add_data_file(
+                competition=competition,
+                file_name=name,
+                chunks=_chunks(folder / "data" / name),
+                description=words.get(name, "")[:300],
+                user=user,
+            )
+
+
+def _import_baselines(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
+    for entry in _tables(spec, "baselines"):
+        if not isinstance(entry.get("name"), str) or not isinstance(entry.get("file"), str):
+            raise CannotHost(_("competition.toml: each [[baselines]] needs a name and a file."))
+        path = _inside(folder, entry["file"])
+        with _said_clearly(entry["file"]):
+            boards.add_baseline(
+                competition=competition, user=user, name=entry["name"], file_name=path.name, chunks=_chunks(path)
+            )
+
+
+@contextmanager
+def _said_clearly(name: str) -> Iterator[None]:
+    """Turn what can be wrong with a file into words about it."""
+    try:
+        yield
+    except CannotHost as error:
+        raise CannotHost(f"{name}: {error.message}", error.details) from error
+    except metrics.UnknownMetric as error:
+        raise CannotHost(f"competition.toml: {error}") from error
+    except metrics.ParameterError as error:
+        lines = [f"{parameter}: {in_words(sentence)}" for parameter, sentence in error.errors.items()]
+        raise CannotHost(_("competition.toml: [metric.params] cannot be used."), lines) from error
+    except (TooLarge, ChildFailed, OSError) as error:
+        raise CannotHost(f"{name}: {error}") from error
+
+
+def _metric_lines(ruler: GroundTruth) -> list[str]:
+    """The tables of its metrics."""
+    metric = _toml_lines({"key": ruler.metric, "id_column": ruler.id_column})
+    lines = ["", "[metric]", *metric, "", "[metric.params]", *_toml_lines(_told(ruler.metric_key, ruler.params))]
+    for key, params in ruler.secondary_asked:
+        lines += ["", "[[secondary]]", *_toml_lines({"key": key.partition("@")[0]})]
+        lines += ["", "[secondary.params]", *_toml_lines(_told(key, params))]
+    return lines
+
+
+def _told(key: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as the file says them. TOML has no null: an empty text is read as none, and a default is left out."""
+    defaults = {parameter.name: parameter.default for parameter in metrics.get(key).parameters}
+    return {
+        name: "" if value is None else value
+        for name, value in params.items()
+        if value is not None or defaults.get(name) is not None
+    }
+
+
+def _read_spec(folder: Path) -> dict[str, Any]:
+    path = folder / "competition.toml"
+    try:
+        spec = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CannotHost(_("%(name)s cannot be read: %(why)s.") % {"name": path.name, "why": error.strerror}) from error
+    except RecursionError:
+        words = _("%(name)s cannot be read: its brackets are nested too deeply.")
+        raise CannotHost(words % {"name": path.name}) from None
+    except ValueError as error:  # a number of thousands of digits is none of TOML's own errors
+        raise CannotHost(_("%(name)s is not TOML: %(error)s") % {"name": path.name, "error": error}) from error
+    known = {*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY, "metric", "secondary", "split", "data", "baselines"}
+    if unknown := sorted(spec.keys() - known - set(REMOVED_FIELDS)):
+        raise CannotHost(
+            _("competition.toml: nothing is called %(list)s.") % {"list": ", ".join(unknown)},
+            [_("Known: %(list)s") % {"list": sorted(known)}],
+        )
+    if str(spec.get("zone", "UTC")) not in known_zones():
+        raise CannotHost(_("competition.toml: zone is not a time zone; write for example Europe/Vienna."))
+    return spec
+
+
+def _time(spec: dict[str, Any], name: str) -> datetime:
+    """A date-time of the file; one without an offset is meant in the competition's zone."""
+    value = spec.get(name)
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+        if not isinstance(moment, datetime):
+            raise ValueError(value)
+    except ValueError as error:
+        raise CannotHost(
+            _("competition.toml: %(name)s must be a date with time, such as 2026-12-01T23:59:00.") % {"name": name}
+        ) from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(spec.get("zone", "UTC")))
+
+
+def _table(spec: dict[str, Any], name: str) -> dict[str, Any]:
+    found = spec.get(name, {})
+    if not isinstance(found, dict):
+        raise CannotHost(_("competition.toml: %(name)s must be a table, [%(name)s].") % {"name": name})
+    return found
+
+
+def _tables(spec: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    found = spec.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+        raise CannotHost(_("competition.toml: %(name)s must be tables, [[%(name)s]].") % {"name": name})
+    return found
+
+
+def _number(spec: dict[str, Any], name: str, default: float, *, above: float, below: float) -> float:
+    value = spec.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not above < value < below:
+        raise CannotHost(
+            _("competition.toml: %(name)s must be a number between %(least)s and %(most)s.")
+            % {"name": name, "least": above, "most": below}
+        )
+    return value
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotHost(_("%(name)s is not a text in UTF-8.") % {"name": path.name}) from error
+
+
+def _inside(folder: Path, name: str) -> Path:
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()) or not path.is_file():
+        raise CannotHost(_("competition.toml names %(name)s, which is not a file of the folder.") % {"name": name})
+    return path
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            yield chunk
+
+
+def _toml_lines(values: dict[str, Any]) -> list[str]:
+    """Keys with values; JSON's texts, numbers and booleans are TOML's too, but for one control character."""
+    return [
+        f"{name} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f") for name, value in values.items()
+    ]

@@ -1,0 +1,96 @@
+"""The way to the launch: a walk in a student's shoes, the launch now or at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom.extensions import held
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed, plain
+from leaderboard.common.time_zones import in_words
+
+from .. import tasks
+from ..models import Competition, WalkThrough
+from . import launching
+from .competitions import CannotHost
+from .publishing import sample_of
+
+
+def launch(*, competition: Competition, user: User | None = None, after_walk: bool = False) -> None:
+    """As `launching.launch`; raises `CannotHost` with what is missing."""
+    try:
+        launching.launch(competition=competition, user=user, after_walk=after_walk)
+    except launching.NotReady as error:
+        raise CannotHost(_("The competition cannot be launched yet."), error.missing) from error
+
+
+def schedule_launch(*, competition: Competition, user: User, at: datetime, seen: str = "") -> None:
+    """Have it launched at a moment. What is missing now may be there by then. Raises `CannotHost`, also where the plan
+    is another one by now than its host has `seen`: the planned moment in ISO format, empty for none."""
+    if at <= timezone.now():
+        raise CannotHost(_("This moment has passed. Choose a later one, or launch now."))
+    if at >= competition.closes_at:
+        raise CannotHost(_("The launch must come before the deadline."))
+    with transaction.atomic():
+        draft = held(competition.pk)
+        if draft.launched_at is not None:
+            raise CannotHost(_("The competition has been launched already."))
+        _check_seen(draft, seen)
+        before, after = plain({"launches_at": draft.launches_at}), plain({"launches_at": at})
+        draft.launches_at, draft.launch_asked_by, draft.launch_trouble = at, user, []
+        draft.save(update_fields=["launches_at", "launch_asked_by", "launch_trouble"])
+        AuditEntry.append(Deed.LAUNCH_SCHEDULED, user=user, competition=draft, before=before, after=after)
+    competition.refresh_from_db()
+
+
+def cancel_launch(*, competition: Competition, user: User, seen: str) -> bool:
+    """Take a scheduled launch back; False where there is none. Raises `CannotHost` where it is another one than `seen`,
+    as for `schedule_launch`."""
+    with transaction.atomic():
+        draft = held(competition.pk)
+        if draft.launched_at is not None or draft.launches_at is None:
+            return False
+        _check_seen(draft, seen)
+        before = plain({"launches_at": draft.launches_at})
+        draft.launches_at, draft.launch_asked_by = None, None
+        draft.save(update_fields=["launches_at", "launch_asked_by"])
+        AuditEntry.append(Deed.LAUNCH_CANCELLED, user=user, competition=draft, before=before)
+    competition.refresh_from_db()
+    return True
+
+
+def _check_seen(draft: Competition, seen: str) -> None:
+    if seen == (draft.launches_at.isoformat() if draft.launches_at else ""):
+        return
+    if draft.launches_at is None:
+        now = _("The plan was changed meanwhile: no launch is planned any more.")
+    else:
+        when = in_words(draft.launches_at, draft.zone)
+        now = _("The plan was changed meanwhile: the launch is now planned for %(when)s.") % {"when": when}
+    raise CannotHost(now + " " + _("Yours was not taken: look at it, and send it again if it shall count."))
+
+
+def walk(*, competition: Competition, user: User) -> WalkThrough:
+    """Send the sample submission the way of every file, to be measured by the worker; a walk before it is forgotten.
+
+    Raises `CannotHost` without a ground truth, `child.ChildFailed` where no sample can be made.
+    """
+    ruler = competition.ground_truth
+    if ruler is None:
+        raise CannotHost(_("Publish a ground truth first: the sample submission is made from it."))
+    sha256 = hashlib.sha256(sample_of(ruler)).hexdigest()
+    afresh: dict[str, Any] = {"finished_at": None, "public": None, "private": None, "problems": [], "failure": ""}
+    with transaction.atomic():
+        sent = {"user": user, "sha256": sha256, "sent_at": database_now()}
+        found, _is_new = WalkThrough.objects.update_or_create(ground_truth=ruler, defaults=afresh | sent)
+        AuditEntry.append(Deed.WALKED, user=user, competition=competition, about=str(ruler.number))
+        tasks.ring_after_commit(tasks.walk, ruler.pk)
+    return found

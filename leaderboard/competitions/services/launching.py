@@ -1,0 +1,188 @@
+"""What a launch needs, the launch itself, and launches at a time that a host chose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import prefetch_related_objects
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.accounts.models import User
+from leaderboard.common import logs
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed, plain
+from leaderboard.common.time_zones import in_words
+from leaderboard.notifications import notices
+from leaderboard.notifications.models.notice import Kind
+
+from ..models import Competition, WalkThrough
+from ..ranking import ladder
+
+# A launch that comes later than this after its time is called late. The clock asks each minute.
+PUNCTUAL = timedelta(minutes=5)
+
+
+class NotReady(Exception):
+    """Why nothing was launched; `keys` name the needs, `missing` says them to the host."""
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self.keys = list(keys)
+        self.missing = missing_in_words(self.keys)
+        super().__init__(" ".join(self.missing))
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing that a launch needs; `key` is one of `NEEDS`."""
+
+    key: str
+    is_there: bool
+
+    @property
+    def text(self) -> str:
+        return str(NEEDS[self.key])
+
+
+NEEDS = {
+    "truth": gettext_lazy("A ground truth is published"),
+    "overview": gettext_lazy("The overview says what the question is"),
+    "deadline": gettext_lazy("The deadline lies in the future"),
+    "step": gettext_lazy("The steady board knows how much better a file must be before a score moves (its step)"),
+    "candidate": gettext_lazy("The ground truth that waits is applied or discarded"),
+    "walk": gettext_lazy("You have walked the student's way with the sample submission"),
+}
+
+
+def missing_in_words(kept: Iterable[str]) -> list[str]:
+    """What was missing, as `Competition.launch_trouble` keeps it: by keys. Earlier it was sentences, which are told as
+    they are."""
+    return [_("Missing: %(what)s.") % {"what": NEEDS[key]} if key in NEEDS else key for key in kept]
+
+
+def checklist(competition: Competition) -> list[Need]:
+    """What a launch needs, each with whether it is there."""
+    return _checklist(competition, bool(_walked([competition.ground_truth_id])))
+
+
+def lacking(competitions: Iterable[Competition]) -> set[int]:
+    """Those whose planned launch lacks something. Two queries at most, none where no launch is planned."""
+    planned = [one for one in competitions if one.launches_at is not None and one.launched_at is None]
+    if not planned:
+        return set()
+    prefetch_related_objects(planned, "ground_truth")
+    walked = _walked([one.ground_truth_id for one in planned])
+    return {
+        one.pk for one in planned if not all(need.is_there for need in _checklist(one, one.ground_truth_id in walked))
+    }
+
+
+def _checklist(competition: Competition, is_walked: bool) -> list[Need]:
+    ruler = competition.ground_truth
+    needs = [
+        Need("truth", ruler is not None),
+        Need("overview", bool(competition.overview.strip())),
+        Need("deadline", competition.closes_at > timezone.now()),
+    ]
+    if ruler and competition.board_mode == Competition.BoardMode.STEADY:
+        needs.append(Need("step", ladder.step_of(competition, ruler) != ladder.NO_RUNGS))
+    if competition.candidate_id is not None:
+        needs.append(Need("candidate", False))
+    return [*needs, Need("walk", is_walked)]
+
+
+def _walked(rulers: Iterable[int | None]) -> set[int]:
+    """The rulers under which the sample came out with both scores."""
+    walks = WalkThrough.objects.filter(ground_truth__in=[ruler for ruler in rulers if ruler is not None])
+    found = walks.filter(public__isnull=False, private__isnull=False)
+    return set(found.values_list("ground_truth", flat=True))
+
+
+def launch(
+    *, competition: Competition, user: User | None = None, after_walk: bool = False, planned: datetime | None = None
+) -> bool:
+    """Let students in; False where they are in already. Raises `NotReady` with what is missing.
+
+    With `after_walk` somebody must have walked the student's way: pages and the clock ask for it, a folder that is
+    imported or a program's script comes from where that was done. With `planned` nothing happens where the launch is
+    not planned for that moment any more.
+    """
+    needs = [need for need in checklist(competition) if after_walk or need.key != "walk"]
+    if missing := [need.key for need in needs if not need.is_there]:
+        raise NotReady(missing)
+    with transaction.atomic():
+        now = timezone.now()
+        drafts = Competition.objects.filter(pk=competition.pk, launched_at=None)
+        if planned is not None:
+            drafts = drafts.filter(launches_at=planned)
+        launched = drafts.update(launched_at=now, launches_at=None, launch_asked_by=None, launch_trouble=[])
+        if launched:
+            AuditEntry.append(Deed.LAUNCHED, user=user, competition=competition, after=plain({"launched_at": now}))
+    competition.refresh_from_db()
+    return bool(launched)
+
+
+def launch_due(at: datetime) -> None:
+    """Launch what was to be launched by now, and tell its hosts, as what is missing leaves it a draft.
+
+    Any number may run at once: a competition is launched, or given back to its hosts, once.
+    """
+    due = Competition.objects.select_related("ground_truth", "launch_asked_by")
+    for competition in due.filter(launched_at=None, launches_at__lte=at):
+        with logs.apart(competition=competition.slug):
+            try:
+                _launch_planned(competition)
+            except NotReady as error:
+                _give_back(competition, error.keys)
+
+
+@transaction.atomic
+def _launch_planned(competition: Competition) -> None:
+    """Launched and told, or neither: whoever dies in between leaves both to the next."""
+    asked_by, planned = competition.launch_asked_by, competition.launches_at
+    if launch(competition=competition, user=asked_by, after_walk=True, planned=planned):
+        if planned and timezone.now() - planned > PUNCTUAL:
+            _tell_late(competition, planned)
+        else:
+            _tell(competition, lambda: _("“%(title)s” is launched, as planned.") % {"title": competition}, "")
+
+
+def _tell_late(competition: Competition, planned: datetime) -> None:
+    """A class that stood before a closed door at the planned time is told so by nobody else."""
+    now, zone = timezone.now(), competition.zone
+    _tell(
+        competition,
+        lambda: _("“%(title)s” is launched, later than planned") % {"title": competition},
+        lambda: (
+            _("It was planned for %(planned)s. This site was not able to launch it before %(now)s.")
+            % {"planned": in_words(planned, zone), "now": in_words(now, zone)}
+        ),
+    )
+
+
+@transaction.atomic
+def _give_back(competition: Competition, keys: list[str]) -> None:
+    """It stays a draft, and says why."""
+    waiting = Competition.objects.filter(pk=competition.pk, launched_at=None, launches_at=competition.launches_at)
+    if not waiting.update(launches_at=None, launch_asked_by=None, launch_trouble=keys):
+        return
+    planned = plain({"launches_at": competition.launches_at})
+    after = {"missing": " ".join(missing_in_words(keys))}
+    AuditEntry.append(Deed.LAUNCH_MISSED, user=None, competition=competition, before=planned, after=after)
+    _tell(
+        competition,
+        lambda: _("The planned launch of “%(title)s” did not happen") % {"title": competition},
+        lambda: _("It is still a draft.") + "\n\n" + "\n".join(missing_in_words(keys)),
+    )
+
+
+def _tell(competition: Competition, title: notices.Words, text: notices.Words) -> None:
+    page = reverse("host_competition", kwargs={"slug": competition.slug})
+    hosts = competition.hosts.filter(is_active=True)
+    key = f"launch:{competition.pk}:{competition.launches_at}"
+    notices.tell(hosts, kind=Kind.LAUNCH, competition=competition, title=title, text=text, link=page, key=key)

@@ -1,0 +1,77 @@
+"""A pause for everybody, and files that are hidden: both reversible, with reason, in the audit trail."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom.extensions import held, needed, rebuild
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed, plain, team_in_trail
+from leaderboard.notifications.host_events import tell_hidden, tell_pause, tell_resume, tell_shown
+
+from ..models import Competition, Submission
+from .competitions import CannotHost
+
+
+def pause(*, competition: Competition, user: User | None, reason: str) -> None:
+    """Take no more files until `resume`; students read the reason. What was received before is scored."""
+    reason = needed(reason)
+    with transaction.atomic():
+        now = database_now()
+        running = Competition.objects.filter(pk=competition.pk, paused_at=None)
+        if not running.update(paused_at=now, pause_reason=reason):
+            raise CannotHost(_("The competition is paused already."))
+        competition.touch_board()
+        after = plain({"paused_at": now, "reason": reason})
+        tell_pause(competition, reason)
+        AuditEntry.append(Deed.PAUSED, user=user, competition=competition, after=after)
+
+
+def resume(*, competition: Competition, user: User | None) -> None:
+    """Take files again. The deadline stays where it is; nothing happens where there is no pause."""
+    with transaction.atomic():
+        paused = held(competition.pk)
+        if paused.paused_at is None:
+            return
+        Competition.objects.filter(pk=paused.pk).update(paused_at=None, pause_reason="")
+        paused.touch_board()
+        before = plain({"paused_at": paused.paused_at, "reason": paused.pause_reason})
+        tell_resume(paused)
+        AuditEntry.append(Deed.RESUMED, user=user, competition=paused, before=before)
+
+
+def hide_submission(*, submission: Submission, user: User | None, reason: str) -> None:
+    """Take one file from the boards and the finals; its team sees that it is hidden, and why."""
+    reason = needed(reason)
+    if submission.team is None:
+        raise CannotHost(_("This file is a baseline; remove it on the baselines' page."))
+    with transaction.atomic():
+        competition = held(submission.competition_id)
+        now = database_now()
+        shown = Submission.objects.filter(pk=submission.pk, hidden_at=None)
+        if not shown.update(hidden_at=now, hidden_reason=reason):
+            raise CannotHost(_("The file is hidden already."))
+        rebuild(competition)
+        after = plain({"submission": str(submission.pk), "hidden_at": now, "reason": reason})
+        tell_hidden(submission, reason)
+        AuditEntry.append(
+            Deed.HIDDEN, user=user, competition=competition, about=team_in_trail(submission.team), after=after
+        )
+
+
+def show_submission(*, submission: Submission, user: User | None) -> None:
+    """Let a hidden file stand again; nothing happens where it is not hidden."""
+    with transaction.atomic():
+        competition = held(submission.competition_id)
+        file = Submission.objects.select_related("team").get(pk=submission.pk)
+        if file.hidden_at is None:
+            return
+        Submission.objects.filter(pk=file.pk).update(hidden_at=None, hidden_reason="")
+        rebuild(competition)
+        before = plain({"submission": str(file.pk), "hidden_at": file.hidden_at, "reason": file.hidden_reason})
+        about = team_in_trail(file.team) if file.team else ""
+        tell_shown(file)
+        AuditEntry.append(Deed.SHOWN, user=user, competition=competition, about=about, before=before)

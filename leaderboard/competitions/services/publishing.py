@@ -1,0 +1,167 @@
+"""Ground truths: a draft is checked and published as a numbered ruler."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.accounts.models import User
+from leaderboard.common.library_messages import in_words, told
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.storage import StoredFile, keep_as, path_of, store
+from leaderboard.common.storage import remove as remove_file
+from leaderboard.sandbox import outside_metrics
+from leaderboard.scorer import jobs_for_pages
+
+from .. import tasks
+from ..models import Competition, GroundTruth, TruthCheck, TruthDraft
+from .competitions import CannotHost
+from .secondary_metrics import published
+from .truth_drafts import check_draft, final_file
+
+
+def publish(*, competition: Competition, user: User | None, note: str = "", is_confirmed: bool = False) -> GroundTruth:
+    """Make the draft the next numbered ruler.
+
+    Before the launch it becomes current at once. Afterwards it becomes the candidate: every submission is measured
+    with it while the board stays as it is. Raises `CannotHost` when the check blocks or wants a confirmation.
+    """
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    if draft is None:
+        raise CannotHost(_("Upload a ground-truth file first."))
+    keys = [draft.metric, *(one["key"] for one in draft.secondary)]
+    if reasons := [reason for key in keys if (reason := outside_metrics.why_not(key))]:
+        raise CannotHost(reasons[0])
+    question = in_words(metrics.get(draft.metric).confirmation(draft.params))
+    if question and not is_confirmed:
+        raise CannotHost(_("This choice needs your confirmation."), [question])
+    with tempfile.TemporaryDirectory() as folder:
+        report = check_draft(draft)
+        if not report["ok"]:
+            blocking = [told(finding) for finding in report["findings"] if finding["blocking"]]
+            raise CannotHost(_("The ground truth cannot be published."), blocking)
+        data = final_file(draft, Path(folder)).read_bytes()
+    if competition.candidate_id is not None:
+        raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
+    stored = store([data], f"truths/{competition.pk}")
+    try:
+        ruler = _number(competition, draft, report, stored, user=user, note=note)
+    except BaseException:
+        remove_file(stored.key)
+        raise
+    remove_file(draft.file_key)
+    competition.refresh_from_db()
+    return ruler
+
+
+def _number(
+    competition: Competition,
+    draft: TruthDraft,
+    report: dict[str, Any],
+    stored: StoredFile,
+    *,
+    user: User | None,
+    note: str,
+) -> GroundTruth:
+    """Write the ruler under the next number and let it begin its work."""
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        if held.candidate_id is not None:
+            raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
+        last = held.ground_truths.aggregate(last=Max("number"))["last"] or 0
+        ruler = GroundTruth(
+            competition=held,
+            number=last + 1,
+            file_key=stored.key,
+            file_name=draft.file_name,
+            sha256=stored.sha256,
+            split_secret=draft.split_secret,
+            metric=draft.metric,
+            metric_version=metrics.get(draft.metric).version,
+            params=draft.params,
+            id_column=report["id_column"],
+            submission_columns=list(report["submission_columns"]),
+            rows=report["rows"],
+            public_rows=report["public_rows"],
+            private_rows=report["private_rows"],
+            ignored_rows=report["ignored_rows"],
+            quickest_seconds=report.get("seconds"),
+            secondary=published(report, _one_digit),
+            findings=report["findings"],
+            step=_one_digit(report.get("apart", {}).get("public")),
+            note=note,
+            published_by=user,
+        )
+        ruler.save()
+        TruthCheck.objects.create(ground_truth=ruler, report=report)
+        _put_in_place(held, ruler)
+        draft.delete()
+        after = {**facts(ruler), "becomes": "candidate" if held.candidate_id else "current"}
+        write_down(Deed.TRUTH_PUBLISHED, held, user, ruler, after=after)
+    return ruler
+
+
+def facts(ruler: GroundTruth | None) -> dict[str, Any]:
+    """What the audit trail tells of a ruler: its fingerprint and how it measures, no answer."""
+    if ruler is None:
+        return {}
+    names = ("number", "sha256", "metric", "metric_version", "params", "secondary", "id_column")
+    return {name: getattr(ruler, name) for name in (*names, "public_rows", "private_rows", "ignored_rows", "note")}
+
+
+def write_down(
+    deed: Deed,
+    competition: Competition,
+    user: User | None,
+    ruler: GroundTruth,
+    *,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+) -> None:
+    about = f"ground truth {ruler.number}"
+    AuditEntry.append(deed, user=user, competition=competition, about=about, before=before, after=after)
+
+
+def _one_digit(number: float | None) -> float | None:
+    """A step that people can say: 0.0287 becomes 0.03."""
+    return float(f"{number:.0e}") if number else None
+
+
+def sample_of(ruler: GroundTruth) -> bytes:
+    """A valid submission that knows nothing, made by the metric; kept beside the truth after the first time."""
+    key = ruler.sample_key
+    with suppress(FileNotFoundError):
+        return path_of(key).read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "sample.csv"
+        jobs_for_pages.run(
+            "sample_submission",
+            metric=ruler.metric_key,
+            truth=str(path_of(ruler.file_key)),
+            params=ruler.params,
+            id_column=ruler.id_column,
+            secondary=ruler.secondary_asked,
+            target=str(made),
+        )
+        # A class asks for it in the same minute: whole files replace each other, and all are the same.
+        keep_as(key, made)
+        return made.read_bytes()
+
+
+def _put_in_place(competition: Competition, ruler: GroundTruth) -> None:
+    """Before the launch nothing was measured, so the new ruler is current; later it is measured first."""
+    if competition.launched_at is None and not competition.submissions.exists():
+        competition.ground_truth = ruler
+    else:
+        competition.candidate = ruler
+        tasks.ring_after_commit(tasks.rescore, ruler.pk)
+    competition.save(update_fields=["ground_truth", "candidate"])
+    competition.touch_board()

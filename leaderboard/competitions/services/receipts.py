@@ -1,0 +1,83 @@
+"""What a score rests on: which file, which ruler, which metric file, read and computed by what, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from ..models import GroundTruth, Score, Submission
+from ..models.competition import Split
+
+
+def receipt(submission: Submission, splits: Collection[Split], *, is_over: bool) -> dict[str, Any]:
+    """Everything needed to compute the scores on `splits` again, JSON-safe. Callers know which splits may be seen.
+
+    Nothing here depends on other scores. `is_over` says that the private board is open.
+    """
+    ruler = submission.competition.ground_truth
+    found: dict[str, Any] = {
+        "competition": submission.competition.slug,
+        "submission": {
+            "id": str(submission.pk),
+            "file_name": submission.file_name,
+            "bytes": submission.size,
+            "sha256": submission.sha256,
+            "team": submission.team.name if submission.team else None,
+            "received_at": submission.received_at.isoformat(),
+            "finished_at": submission.finished_at.isoformat() if submission.finished_at else None,
+            "status": submission.status,
+            "is_late": submission.is_late,
+        },
+    }
+    if ruler is not None and submission.status == Submission.Status.SCORED:
+        found |= _measurement(submission, ruler, splits, is_over)
+    return found
+
+
+def _measurement(
+    submission: Submission, ruler: GroundTruth, splits: Collection[Split], is_over: bool
+) -> dict[str, Any]:
+    scores = list(Score.objects.filter(submission=submission, ground_truth=ruler).select_related("instrument"))
+    facts: dict[str, str] = next((score.instrument.facts for score in scores if score.instrument), {})
+    times = [score.measured_at for score in scores if score.measured_at]
+    return {
+        "ground_truth": {
+            "number": ruler.number,
+            "commitment": ruler.commitment,
+            "commitment_key": ruler.commitment_key if is_over else None,
+            "sha256": ruler.sha256 if is_over else None,
+            "id_column": ruler.id_column,
+            "published_at": ruler.published_at.isoformat(),
+        },
+        "metric": {
+            "key": ruler.metric,
+            "version": facts.get("metric_version", ruler.metric_version),
+            "params": ruler.params,
+        },
+        "secondary": _secondary(ruler, scores, facts, splits),
+        "measured_at": min(times).isoformat() if times else None,
+        "measured_with": {
+            name: value for name, value in facts.items() if not name.startswith(("metric", "secondary "))
+        },
+        "scores": {score.split: score.value for score in scores if score.split in splits},
+    }
+
+
+def _secondary(
+    ruler: GroundTruth, scores: list[Score], facts: dict[str, str], splits: Collection[Split]
+) -> list[dict[str, Any]]:
+    """The metrics beside the main one, with their values on `splits` and why there is none."""
+    seen = [score for score in scores if score.split in splits and score.secondary]
+    found = []
+    for place, one in enumerate(ruler.secondary):
+        said = {score.split: score.secondary[place] for score in seen}
+        found.append(
+            {
+                "key": one["key"],
+                "version": facts.get(f"secondary {one['key']}", one["version"]),
+                "params": one["params"],
+                "scores": {split: value["value"] for split, value in said.items() if "value" in value},
+                "problem": next((value["problem"] for value in said.values() if "problem" in value), ""),
+            }
+        )
+    return found

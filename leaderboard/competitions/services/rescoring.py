@@ -1,0 +1,228 @@
+"""A published ruler that waits: who would move, and the decision. The board goes over in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import OuterRef
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.common.counting_rows import number_of
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.notifications import notices
+
+from .. import tasks
+from ..models import Competition, GroundTruth, Refusal, Rescoring, Score, Submission, Team
+from ..models.competition import Split
+from ..ranking import boards, standings
+from ..scoring import score
+from .competitions import CannotHost
+from .publishing import facts, write_down
+
+
+@dataclass(frozen=True)
+class Move:
+    """A team under the current ground truth and under the candidate."""
+
+    team: Team
+    rank_now: int | None
+    rank_then: int | None
+    value_now: float | None
+    value_then: float | None
+
+    @property
+    def gained(self) -> int:
+        """Ranks won, negative when lost; 0 for a team that is on one of the two boards alone."""
+        return self.rank_now - self.rank_then if self.rank_now and self.rank_then else 0
+
+    @property
+    def is_affected(self) -> bool:
+        return (self.rank_now, self.value_now) != (self.rank_then, self.value_then)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Who comes first where the largest moves do: those that come or go, then by ranks."""
+        stays = self.rank_now is not None and self.rank_then is not None
+        return (-abs(self.gained) if stays else -(10**9), self.rank_then or 10**9)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Who would move if the candidate became current. `invalid` files are not measured with it.
+
+    `moves`, the largest first, are worked out once everything is measured.
+    """
+
+    ground_truth: GroundTruth
+    invalid: int
+    measured: int
+    waiting: int
+    refused: int
+    refusals: list[Refusal]
+    moves: list[Move]
+
+    @property
+    def is_complete(self) -> bool:
+        return self.waiting == 0
+
+    @property
+    def done(self) -> int:
+        return self.measured + self.refused
+
+    @property
+    def total(self) -> int:
+        return self.done + self.waiting
+
+    @property
+    def affected(self) -> int:
+        return sum(move.is_affected for move in self.moves)
+
+    @property
+    def rising(self) -> int:
+        return sum(move.gained > 0 for move in self.moves)
+
+    @property
+    def falling(self) -> int:
+        return sum(move.gained < 0 for move in self.moves)
+
+    @property
+    def moved(self) -> int:
+        return sum(move.rank_now != move.rank_then for move in self.moves)
+
+    @property
+    def leaders(self) -> tuple[list[Team], list[Team]]:
+        """Who is first now, and who would be."""
+        now = [move.team for move in self.moves if move.rank_now == 1]
+        return now, [move.team for move in self.moves if move.rank_then == 1]
+
+
+SHOWN_REFUSALS = 50
+
+
+def preview(competition: Competition, *, split: Split | None = None) -> Preview | None:
+    """Who would move under the candidate, on the board that counts now or on the other one as it stands; None without
+    a candidate."""
+    candidate, current = competition.candidate, competition.ground_truth
+    if candidate is None or current is None:
+        return None
+    candidate.competition = current.competition = competition
+    measured, refused, invalid = _numbers(candidate)
+    refusals = Refusal.objects.filter(ground_truth=candidate).select_related("submission__team")
+    waiting = score.unmeasured(candidate).count()
+    return Preview(
+        ground_truth=candidate,
+        invalid=invalid,
+        measured=measured,
+        waiting=waiting,
+        refused=refused,
+        refusals=list(refusals[:SHOWN_REFUSALS]) if refused else [],
+        moves=[] if waiting else _moves(current, candidate, split=split),
+    )
+
+
+def _numbers(candidate: GroundTruth) -> tuple[int, int, int]:
+    """How many files have scores under a candidate, cannot be scored with it, and are invalid."""
+    scores = Score.objects.filter(ground_truth=OuterRef("pk"), split=Split.PUBLIC)
+    files = Submission.objects.filter(competition=OuterRef("competition"))
+    measured, refused, invalid = GroundTruth.objects.values_list(
+        number_of(scores, "ground_truth"),
+        number_of(Refusal.objects.filter(ground_truth=OuterRef("pk")), "ground_truth"),
+        number_of(files.filter(status=Submission.Status.INVALID), "competition"),
+    ).get(pk=candidate.pk)
+    return measured, refused, invalid
+
+
+def _moves(
+    current: GroundTruth,
+    candidate: GroundTruth,
+    *,
+    split: Split | None = None,
+) -> list[Move]:
+    now, then = (
+        {
+            best.team_id: best
+            for best in (
+                standings.expected(ruler)
+                if split is None
+                else [best for its, best in standings.decided(ruler) if its == split]
+            )
+        }
+        for ruler in (current, candidate)
+    )
+    ranks_now, ranks_then = boards.ranks_of(now.values()), boards.ranks_of(then.values())
+    moves = [
+        Move(
+            team,
+            ranks_now.get(team.pk),
+            ranks_then.get(team.pk),
+            now[team.pk].value if team.pk in now else None,
+            then[team.pk].value if team.pk in then else None,
+        )
+        for team in Team.objects.filter(competition=current.competition_id, pk__in=now.keys() | then.keys())
+    ]
+    return sorted(moves, key=lambda move: (move.size, move.team.name))
+
+
+def apply_candidate(*, competition: Competition, user: User | None = None, words: str = "", tells: bool = False) -> int:
+    """Switch to the candidate in one transaction; raises `CannotHost` while something is still unmeasured.
+
+    With `tells`, those whose scores or ranks change are told, in the host's `words` where there are some; gives how
+    many people that were.
+    """
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        candidate, current = held.candidate, held.ground_truth
+        if candidate is None or current is None:
+            raise CannotHost(_("No ground truth is waiting to be applied."))
+        if score.unmeasured(candidate).exists():
+            tasks.ring_after_commit(tasks.rescore, candidate.pk)
+            raise CannotHost(_("Some submissions are still being measured with it; try again in a moment."))
+        candidate.competition = current.competition = held
+        affected = _affected(held, current, candidate) if tells else []
+        held.ground_truth, held.candidate = candidate, None
+        held.save(update_fields=["ground_truth", "candidate"])
+        standings.rebuild(candidate)
+        Rescoring.objects.create(competition=held, before=current, after=candidate, words=words)
+        for pk in held.submissions.filter(status=Submission.Status.PENDING).values_list("pk", flat=True):
+            tasks.ring_after_commit(tasks.score_submission, pk, candidate.pk)
+        told = _tell(held, affected, words) if tells else 0
+        after: dict[str, Any] = {**facts(candidate), "told": told}
+        write_down(Deed.TRUTH_APPLIED, held, user, candidate, before=facts(current), after=after)
+    competition.refresh_from_db()
+    return told
+
+
+def _affected(competition: Competition, current: GroundTruth, candidate: GroundTruth) -> Sequence[int]:
+    """Teams whose scores or ranks change, or whose files cannot be read any more. Where the board hides scores, all
+    that stand on it: who is told must not tell more than the board."""
+    moves = _moves(current, candidate)
+    teams = {move.team.pk for move in moves if move.is_affected or not competition.board_is_exact}
+    refused = Refusal.objects.filter(ground_truth=candidate, submission__team__isnull=False)
+    return [*teams.union(refused.values_list("submission__team", flat=True))]
+
+
+def _tell(competition: Competition, teams: Sequence[int], words: str) -> int:
+    people = User.objects.filter(memberships__team__in=teams).distinct()
+    return notices.tell(
+        people,
+        kind="rescored",
+        competition=competition,
+        title=lambda: _("“%(title)s” is scored anew") % {"title": competition.title},
+        text=words
+        or (lambda: _("The host corrected how files are scored, which changes your team's scores or ranks.")),
+        link=f"/c/{competition.slug}/rescored/",
+    )
+
+
+def discard_candidate(*, competition: Competition, user: User | None = None) -> None:
+    """Stay with the current ground truth; the candidate keeps its number in the history."""
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        if held.candidate is not None:
+            write_down(Deed.TRUTH_DISCARDED, held, user, held.candidate, before=facts(held.candidate))
+        Competition.objects.filter(pk=competition.pk).update(candidate=None)
+    competition.refresh_from_db()

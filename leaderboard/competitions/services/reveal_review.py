@@ -1,0 +1,107 @@
+"""What a host looks at between the deadline and the reveal: what is still open, and the board that would open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from django.db.models import Count, Q
+
+from ..models import Competition, GroundTruth, Submission, Team
+from ..models.competition import Split
+from ..ranking import boards as boards_module
+from ..ranking import standings
+from ..ranking.standings import Best
+
+FIRST = 20
+"""So many rows of the private board are shown before it opens."""
+
+Status = Submission.Status
+
+
+@dataclass(frozen=True)
+class ReviewRow:
+    """A team on the private board as the reveal would make it now, beside the public rank that it would make."""
+
+    team: Team
+    rank: int
+    public_rank: int | None
+    value: float
+    is_picked_by_system: bool
+
+    @property
+    def gained(self) -> int:
+        """Ranks won, negative when lost."""
+        return self.public_rank - self.rank if self.public_rank else 0
+
+
+@dataclass(frozen=True)
+class Review:
+    """Files and teams to look at first, in numbers; `rows` are the first ones of the private board."""
+
+    scored: int
+    waiting: int
+    failed: int
+    late: int
+    hidden: int
+    ranked: int
+    picked_by_system: int
+    disqualified: tuple[Team, ...]
+    without: int
+    """Teams in good standing that would be on no board."""
+    candidate: GroundTruth | None
+    rows: tuple[ReviewRow, ...]
+
+
+def review(competition: Competition) -> Review:
+    """The state before the reveal, private ranks included: for hosts alone."""
+    teams = list(competition.teams.all())
+    by_key = {team.pk: team for team in teams}
+    ruler = competition.ground_truth
+    boards = _boards(competition, ruler)
+    private = boards[Split.PRIVATE]
+    ranks, public_ranks = boards_module.ranks_of(private), boards_module.ranks_of(boards[Split.PUBLIC])
+    disqualified = tuple(team for team in teams if team.disqualified_at is not None)
+    numbers = competition.submissions.filter(team__isnull=False).aggregate(
+        scored=Count("pk", filter=Q(status=Status.SCORED)),
+        waiting=Count("pk", filter=Q(status=Status.PENDING, is_late=False)),
+        failed=Count("pk", filter=Q(status=Status.FAILED)),
+        late=Count("pk", filter=Q(is_late=True)),
+        hidden=Count("pk", filter=Q(hidden_at__isnull=False)),
+    )
+    return Review(
+        **numbers,
+        ranked=len(private),
+        picked_by_system=sum(best.is_picked_by_system for best in private),
+        disqualified=disqualified,
+        without=len(teams) - len(disqualified) - len(private),
+        candidate=competition.candidate,
+        rows=tuple(_rows(private, ranks, by_key, public_ranks)),
+    )
+
+
+def _boards(competition: Competition, ruler: GroundTruth | None) -> dict[Split, list[Best]]:
+    """Both boards by the files that would decide: who rises and falls is told by these afterwards."""
+    boards: dict[Split, list[Best]] = {Split.PUBLIC: [], Split.PRIVATE: []}
+    if ruler is not None:
+        ruler.competition = competition
+        for split, best in standings.decided(ruler):
+            boards[split].append(best)
+    return boards
+
+
+def _rows(
+    private: Sequence[Best], ranks: dict[int, int], teams: dict[int, Team], public: dict[int, int]
+) -> list[ReviewRow]:
+    best_first = sorted(private, key=lambda best: (best.order, best.team_id))
+    return [
+        ReviewRow(
+            teams[best.team_id],
+            ranks[best.team_id],
+            public.get(best.team_id),
+            best.value,
+            best.is_picked_by_system,
+        )
+        for best in islice(best_first, FIRST)
+    ]

@@ -1,0 +1,83 @@
+"""Files that got no score, measured once more: after what was to blame has been put right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, date
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom.extensions import held
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed, team_in_trail
+from leaderboard.notifications.host_events import tell_scored_again
+
+from .. import tasks
+from ..models import Competition, DailyAttempts, Submission
+from ..scoring import queue
+from .competitions import CannotHost
+
+MOST_AT_ONCE = 500
+NAMED = 20
+WITHOUT_SCORE = (Submission.Status.FAILED, Submission.Status.INVALID)
+
+
+def without_score(files: QuerySet[Submission]) -> QuerySet[Submission]:
+    """Those of teams that ended without a score and are still stored, in order of receipt."""
+    stored = files.filter(file_removed_at=None)
+    return stored.filter(team__isnull=False, status__in=WITHOUT_SCORE).order_by("received_at", "pk")
+
+
+def score_again(*, competition: Competition, user: User | None, files: QuerySet[Submission]) -> int:
+    """Let files that failed or were invalid wait for a score once more, as if nobody had tried; gives how many.
+
+    At most `MOST_AT_ONCE`, the oldest first. Receipts stay, so what came in time counts. Each is counted among the
+    attempts of its day again, also beyond the limit, and given back as usual if it ends without a score. Raises
+    `CannotHost` where none is left.
+    """
+    with transaction.atomic():
+        found = held(competition.pk)
+        chosen = list(without_score(files.filter(competition=found)).select_related("team")[:MOST_AT_ONCE])
+        if not chosen or found.ground_truth_id is None:
+            raise CannotHost(_("None of these files is without a score."))
+        keys = [file.pk for file in chosen]
+        Submission.objects.with_bytes().filter(pk__in=keys).update(
+            status=Submission.Status.PENDING,
+            problems=[],
+            failure="",
+            told_to_host="",
+            tries=0,
+            deaths=0,
+            finished_at=None,
+            again_at=database_now(),
+        )
+        _count(chosen)
+        for key in keys[: queue.ENOUGH]:  # whoever is awake goes on with the others
+            tasks.ring_after_commit(tasks.score_submission, key, found.ground_truth_id)
+        tell_scored_again(found, {file.team_id for file in chosen})
+        teams = {team_in_trail(file.team) for file in chosen if file.team}
+        AuditEntry.append(
+            Deed.SCORED_AGAIN,
+            user=user,
+            competition=found,
+            about=teams.pop() if len(teams) == 1 else "",
+            after={"files": len(keys), "submissions": [str(key) for key in keys[:NAMED]]},
+        )
+    return len(keys)
+
+
+def _count(files: list[Submission]) -> None:
+    """Among the attempts of their days; what was refused as unreadable is not, for the time being."""
+    used: Counter[tuple[int, date]] = Counter()
+    refused: Counter[tuple[int, date]] = Counter()
+    for file in files:
+        assert file.team_id is not None, "baselines use no attempts"
+        key = (file.team_id, file.received_at.astimezone(UTC).date())
+        used[key] += 1
+        refused[key] += file.status == Submission.Status.INVALID
+    for (team, day), number in used.items():
+        DailyAttempts.use_again(team, day, number, refused=refused[team, day])

@@ -1,0 +1,74 @@
+"""Metrics that a ruler carries beside its main one: shown, never ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.common.library_messages import in_words
+from leaderboard.sandbox import outside_metrics
+
+from ..models import GroundTruth, TruthDraft
+from ..models.ground_truth import MOST_SECONDARY
+from .competitions import CannotHost
+
+Asked = tuple[str, Mapping[str, Any]]
+
+
+def clean_secondary(asked: Iterable[Asked]) -> list[dict[str, Any]]:
+    """What a draft keeps of metrics and their parameters, defaults filled in. Raises `CannotHost` with every fault."""
+    found: list[dict[str, Any]] = []
+    faults: list[str] = []
+    for key, params in asked:
+        try:
+            found.append({"key": key, "params": metrics.clean_params(key, params)})
+            if reason := outside_metrics.why_not(key):
+                faults.append(reason)
+        except metrics.UnknownMetric as error:
+            faults.append(str(error))
+        except metrics.ParameterError as error:
+            faults += [f"{key}, {name}: {in_words(sentence)}" for name, sentence in error.errors.items()]
+    if not faults and len(found) > MOST_SECONDARY:
+        faults.append(_("At most %(number)s are shown beside the score.") % {"number": MOST_SECONDARY})
+    if faults:
+        raise CannotHost(_("The secondary metrics cannot be used."), faults)
+    return found
+
+
+def published(report: Mapping[str, Any], step_of: Any) -> list[dict[str, Any]]:
+    """What a ruler keeps of the secondary metrics that its check has tested."""
+    return [
+        {
+            "key": one["key"],
+            "version": metrics.get(one["key"]).version,
+            "params": one["params"],
+            "step": step_of(one["apart"].get("public")),
+        }
+        for one in report.get("secondary", ())
+    ]
+
+
+def asked_of(held: Iterable[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """What to ask the library for: metrics as their files are now."""
+    return [(one["key"], one["params"]) for one in held]
+
+
+def role_columns(held: TruthDraft | GroundTruth) -> list[str]:
+    """Columns of the file that its metrics read beside the answers, such as a weight."""
+    asked = [(held.metric, held.params), *asked_of(held.secondary)]
+    return [str(params[name]) for key, params in asked for name in _roles(key) if name in params]
+
+
+def beside_answers(held: TruthDraft | GroundTruth) -> list[str]:
+    """Columns that are no answer: those by which rows are split or measured. Students may have them."""
+    return [*role_columns(held), *([held.group_column] if isinstance(held, TruthDraft) else ())]
+
+
+def _roles(key: str) -> Iterable[str]:
+    try:
+        return metrics.get(key).roles
+    except metrics.UnknownMetric:  # its file is gone
+        return ()

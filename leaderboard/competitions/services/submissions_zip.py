@@ -1,0 +1,157 @@
+"""All submissions of a competition as one archive, made while it is sent."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+from django.db.models import Prefetch, Q
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.csv_files import safe_cell
+from leaderboard.common.storage import reading
+from leaderboard.common.zip_files import Outlet
+
+from ..models import Competition, Score, Submission
+from ..models.competition import Split
+
+BATCH = 200
+LONGEST_NAME = 60
+MANIFEST = (
+    "path",
+    "submission",
+    "team",
+    "pseudonym",
+    "user",
+    "name",
+    "student_id",
+    "file_name",
+    "note",
+    "bytes",
+    "sha256",
+    "received_at",
+    "status",
+    "problems",
+    "is_late",
+    "is_final_pick",
+    "is_hidden",
+    "is_disqualified",
+    "public_score",
+    "private_score",
+    "ground_truth",
+)
+
+
+def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
+    """Every file that teams handed in before `at`, byte for byte, and `manifest.csv` with hashes, times and scores.
+
+    Holds one piece of one file in memory at a time, and no transaction while somebody's line is slow. A file that the
+    site has lost is in the manifest without a path.
+    """
+    outlet = Outlet()
+    with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        lost: set[str] = set()
+        for submission in _files(competition, at):
+            try:
+                yield from _added(archive, outlet, submission)
+            except FileNotFoundError:
+                lost.add(str(submission.pk))
+        with archive.open("manifest.csv", "w", force_zip64=True) as target:
+            for line in _manifest(competition, at, lost):
+                target.write(line.encode())
+                yield outlet.drain()
+    yield outlet.drain()
+
+
+def _added(archive: zipfile.ZipFile, outlet: Outlet, submission: Submission) -> Iterator[bytes]:
+    with reading(submission.file_key, submission.sha256) as file:
+        entry = zipfile.ZipInfo(path_in(submission), submission.received_at.astimezone(UTC).timetuple()[:6])
+        yield from outlet.copied(archive, entry, file)
+
+
+def path_in(submission: Submission) -> str:
+    """Where a file lies in the archive: a folder per team, in order of receipt. No name leads out of its folder, and no
+    two files have the same."""
+    assert submission.team is not None, "baselines are not part of it"
+    team = f"{_plain(submission.team.name)}-{submission.team.pk}"
+    time = f"{submission.received_at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    return f"{team}/{time}-{str(submission.pk)[:13]}-{_plain(submission.file_name)}"
+
+
+def _plain(name: str) -> str:
+    """A name that means nothing to any file system: no separators, no dots at its ends, nothing invisible."""
+    kept = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
+    return kept[-LONGEST_NAME:].strip("._-") or "file"
+
+
+def _files(competition: Competition, at: datetime) -> Iterator[Submission]:
+    """In order of receipt, a batch per query."""
+    scores = Score.objects.filter(ground_truth=competition.ground_truth_id)
+    files = (
+        Submission.objects.filter(competition=competition, team__isnull=False, received_at__lt=at)
+        .select_related("team", "user")
+        .prefetch_related(Prefetch("scores", scores, to_attr="now"))
+        .order_by("received_at", "pk")
+    )
+    batch = list(files[:BATCH])
+    while batch:
+        yield from batch
+        last = batch[-1]
+        after = Q(received_at__gt=last.received_at) | Q(received_at=last.received_at, pk__gt=last.pk)
+        batch = list(files.filter(after)[:BATCH])
+
+
+def _manifest(competition: Competition, at: datetime, lost: set[str]) -> Iterator[str]:
+    number = competition.ground_truth.number if competition.ground_truth else ""
+    listed = {entry.user_id: entry for entry in competition.roster.filter(user__isnull=False)}
+    yield _line(MANIFEST)
+    for submission in _files(competition, at):
+        assert submission.team is not None, "baselines are not part of it"
+        values = {score.split: repr(score.value) for score in submission.now}  # type: ignore[attr-defined]
+        yield _line(
+            (
+                "" if str(submission.pk) in lost else safe_cell(path_in(submission)),
+                submission.pk,
+                safe_cell(submission.team.name),
+                safe_cell(submission.team.pseudonym),
+                safe_cell(submission.user.get_username() if submission.user else ""),
+                *map(safe_cell, _who(submission.user, listed)),
+                safe_cell(submission.file_name),
+                safe_cell(submission.note),
+                submission.size,
+                submission.sha256,
+                submission.received_at.astimezone(UTC).isoformat(),
+                submission.status,
+                safe_cell(" ".join(str(problem.get("code", "")) for problem in submission.problems)),
+                _yes(submission.is_late),
+                _yes(submission.is_selected),
+                _yes(submission.hidden_at),
+                _yes(submission.team.disqualified_at),
+                values.get(Split.PUBLIC, ""),
+                values.get(Split.PRIVATE, ""),
+                number if values else "",
+            )
+        )
+
+
+def _who(user: User | None, listed: Mapping[int | None, RosterEntry]) -> tuple[str, str]:
+    """Name and number of a person by the roster; else the name that the account has."""
+    if user is None:
+        return "", ""
+    if entry := listed.get(user.pk):
+        return str(entry), entry.student_id
+    return user.get_full_name(), ""
+
+
+def _yes(fact: object) -> str:
+    return "yes" if fact else "no"
+
+
+def _line(cells: tuple[object, ...]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerow(cells)
+    return text.getvalue()

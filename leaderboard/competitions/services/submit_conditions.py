@@ -1,0 +1,156 @@
+"""Whether a team may hand in now, and what it has left today."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from ..models import Competition, DailyAttempts, Membership, Submission, Team
+from ..models.extension import Terms, terms_of, terms_of_teams
+
+FAILED_FILES_PER_DAY = 20
+
+
+class Refused(Exception):
+    """A file was not taken: `code` for programs, the text for the student. Nothing was stored, no attempt used."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class SameBytes(Refused):
+    """The team handed in this very file before, as `earlier`, and it would get the same score."""
+
+    def __init__(self, earlier: Submission) -> None:
+        super().__init__(
+            "same_bytes",
+            _("These are the bytes of “%(file)s”, which your team handed in before.") % {"file": earlier.file_name},
+        )
+        self.earlier = earlier
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What a team may still upload today (UTC), and until when at all; with what a host granted it."""
+
+    limit: int
+    left: int
+    resets_at: datetime
+    closes_at: datetime
+
+
+def allowance(membership: Membership, at: datetime) -> Allowance:
+    """What holds for a member's team on the day of `at`. Two queries."""
+    return _allowance(membership.competition, membership, at)
+
+
+def _allowance(competition: Competition, membership: Membership, at: datetime) -> Allowance:
+    day = at.astimezone(UTC).date()
+    its = terms_of(membership.team_id, competition, day)
+    used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first()
+    return _left(its, used or 0, day)
+
+
+def _left(its: Terms, used: int, day: date) -> Allowance:
+    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
+    return Allowance(its.daily_attempts, max(0, its.daily_attempts - used), midnight, its.closes_at)
+
+
+def allowances(
+    teams: Mapping[int, Competition], at: datetime, *, terms: Mapping[int, Terms] | None = None
+) -> dict[int, Allowance]:
+    """Team → what holds for it on the day of `at`. Two queries, however many teams; one where their terms on that day
+    are at hand."""
+    day = at.astimezone(UTC).date()
+    used = dict(DailyAttempts.objects.filter(team__in=list(teams), day=day).values_list("team_id", "used"))
+    each = terms_of_teams(teams, day) if terms is None else terms
+    return {key: _left(its, used.get(key, 0), day) for key, its in each.items()}
+
+
+def reason_not_to(
+    competition: Competition, membership: Membership | None, at: datetime, allowed: Allowance | None = None
+) -> Refused | None:
+    """Why no file can be handed in now; None when one can. `allowed` is the team's allowance, where it is at hand."""
+    if membership is not None and allowed is None:
+        allowed = _allowance(competition, membership, at)
+    closes_at = allowed.closes_at if allowed else competition.closes_at
+    if competition.launched_at is None:
+        return Refused("draft", _("This competition has not been launched yet."))
+    if at < competition.opens_at:
+        return Refused("not_open", _("This competition has not opened yet."))
+    if at >= closes_at and not competition.allows_late:
+        return Refused("closed", _("The deadline has passed, so no more files are taken."))
+    if membership is None or allowed is None:
+        return Refused("not_joined", _("Join the competition first."))
+    if not membership.has_accepted_rules():
+        return Refused("rules", _("Accept the rules first; the page of the competition shows them."))
+    return stopped_by_host(competition, membership.team, at) or _used_up(membership, at, allowed)
+
+
+def stopped_by_host(competition: Competition, team: Team, at: datetime) -> Refused | None:
+    """A pause for everybody, or the end for one team, that had begun by `at`; in the host's words."""
+    if team.disqualified_at is not None and team.disqualified_at <= at:
+        reason = team.disqualified_reason
+        return Refused("disqualified", _("Your team is disqualified: %(reason)s") % {"reason": reason})
+    if competition.paused_at is not None and competition.paused_at <= at:
+        reason = competition.pause_reason
+        return Refused("paused", _("The host has paused this competition: %(reason)s") % {"reason": reason})
+    return None
+
+
+def out_of_attempts(limit: int) -> Refused:
+    words = ngettext(
+        "Your team has used its attempt of today. The count starts again at 00:00 UTC.",
+        "Your team has used all %(number)s attempts of today. The count starts again at 00:00 UTC.",
+        limit,
+    )
+    return Refused("attempts", words % {"number": limit})
+
+
+def _used_up(membership: Membership, at: datetime, allowed: Allowance) -> Refused | None:
+    if allowed.left == 0:
+        return out_of_attempts(allowed.limit)
+    if _failed_today(membership, at) >= FAILED_FILES_PER_DAY:
+        return Refused(
+            "failed_files",
+            _(
+                "%(number)s files of your team could not be scored today, through no fault of "
+                "theirs. The hosts were told of each. More files would fail as well: try again after 00:00 UTC, "
+                "or ask a host."
+            )
+            % {"number": FAILED_FILES_PER_DAY},
+        )
+    return None
+
+
+def refused_today(membership: Membership, at: datetime) -> int:
+    """Files of this person that could not be read today, in whichever team. They use no attempt and each may have cost
+    a scorer its time; but one careless member must not close the team. A host can have the count begin again."""
+    refused = _files_today(membership, at, Submission.Status.INVALID)
+    return refused.filter(user=membership.user_id).count()
+
+
+def _files_today(membership: Membership, at: datetime, status: str) -> QuerySet[Submission]:
+    """Files of the competition with this status since midnight, or since a host let the count begin again."""
+    midnight = datetime.combine(at.astimezone(UTC).date(), datetime.min.time(), UTC)
+    return Submission.objects.filter(
+        competition=membership.competition_id,
+        status=status,
+        received_at__gte=max(midnight, membership.team.forgiven_at or midnight),
+        received_at__lt=midnight + timedelta(days=1),
+    ).order_by()
+
+
+def _failed_today(membership: Membership, at: datetime) -> int:
+    """Files that used no attempt although each may have cost a scorer all its time. Whoever leaves a team takes the own
+    ones along. A host can have the count begin again."""
+    failed = _files_today(membership, at, Submission.Status.FAILED)
+    theirs = failed.filter(Q(team=membership.team_id) | Q(user=membership.user_id))
+    return theirs[:FAILED_FILES_PER_DAY].count()

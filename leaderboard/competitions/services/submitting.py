@@ -1,0 +1,232 @@
+"""A student hands in a file."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Sum
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from leaderboard.accounts.models import User
+from leaderboard.common import counters
+from leaderboard.common.clock import database_now
+from leaderboard.common.storage import StoredFile, clean_name, in_units, remove, store
+
+from .. import tasks
+from ..models import Competition, DailyAttempts, Membership, Submission
+from ..models.extension import terms_of
+from ..scoring import queue
+from . import receipt_moment
+from .checking import Checked, check, check_beginning, check_only
+from .submit_conditions import (
+    FAILED_FILES_PER_DAY,
+    Allowance,
+    Refused,
+    SameBytes,
+    allowance,
+    allowances,
+    out_of_attempts,
+    reason_not_to,
+    refused_today,
+)
+
+__all__ = [
+    "FAILED_FILES_PER_DAY",
+    "Allowance",
+    "Checked",
+    "Refused",
+    "SameBytes",
+    "allowance",
+    "allowances",
+    "annotate",
+    "check",
+    "check_beginning",
+    "check_only",
+    "reason_not_to",
+    "select_finals",
+    "submit",
+]
+
+log = logging.getLogger(__name__)
+
+REFUSED_FILES_PER_DAY = 20
+LARGE = 1_048_576
+
+
+def submit(
+    *,
+    competition: Competition,
+    user: User,
+    file_name: str,
+    chunks: Iterable[bytes],
+    note: str = "",
+    upload_key: str | None = None,
+    may_repeat: bool = True,
+) -> Submission:
+    """Store a file and queue it for scoring; raises `Refused` and then keeps nothing.
+
+    Without `may_repeat` a file whose bytes the team handed in before raises `SameBytes`, so that one can ask first.
+
+    `upload_key` names this upload: handing in again under the same key (double click, browser retry) gives the same
+    submission and uses no second attempt. The receipt is taken when the last byte is stored, and what holds at that
+    moment decides: deadline, pause, disqualification. A file whose beginning already shows that it cannot be read
+    becomes *invalid* at once and uses no attempt.
+    """
+    membership = receipt_moment.membership_of(competition, user)
+    if membership:
+        membership.competition, membership.user = competition, user
+    key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
+    if upload_key and (earlier := Submission.objects.filter(competition=competition, upload_key=key).first()):
+        return earlier
+    with _noted(competition):
+        if refusal := reason_not_to(competition, membership, database_now()):
+            raise refusal
+        assert membership is not None, "who is no member is refused"
+        stored = store(chunks, f"submissions/{competition.pk}", limit=competition.max_bytes)
+        try:
+            _refuse_beyond_quota(membership, stored)
+            if not may_repeat:
+                _refuse_repeats(membership, stored)
+            submission = _receive(membership, stored, key, clean_name(file_name), note.strip()[:300])
+        except BaseException:
+            remove(stored.key)
+            raise
+    facts = {"submission": str(submission.pk), "competition": competition.slug, "bytes": submission.size}
+    log.info("received", extra={**facts, "status": submission.status})
+    return submission
+
+
+def _refuse_repeats(membership: Membership, stored: StoredFile) -> None:
+    """Files that used no attempt are no reason to ask: their bytes will use none either, or were never scored."""
+    counts = Submission.objects.filter(status__in=[Submission.Status.PENDING, Submission.Status.SCORED])
+    earlier = counts.of_bytes(membership.team_id, stored.sha256).first()
+    if earlier is not None:
+        raise SameBytes(earlier)
+
+
+def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
+    """Small files are bounded by the attempts of a day, so only large ones cost the question."""
+    if stored.size < LARGE:
+        return
+    files = Submission.objects.with_bytes().filter(team=membership.team_id)
+    taken = files.aggregate(bytes=Sum("size", default=0))["bytes"]
+    if taken + stored.size > settings.TEAM_BYTES:
+        words = _(
+            "The files of your team would take more than %(most)s together, which is too much for one team here. "
+            "Files that cannot be read are removed after two weeks. Compress this file (.gz), or ask a host."
+        )
+        raise Refused("team_bytes", words % {"most": in_units(settings.TEAM_BYTES)})
+
+
+@contextmanager
+def _noted(competition: Competition) -> Iterator[None]:
+    """Log and count a refusal."""
+    try:
+        yield
+    except Refused as refusal:
+        log.info("refused", extra={"competition": competition.slug, "code": refusal.code})
+        counters.REFUSED_UPLOADS.labels(refusal.code).inc()
+        raise
+
+
+def _receive(membership: Membership, stored: StoredFile, key: str, file_name: str, note: str) -> Submission:
+    received_at = database_now()
+    membership, ruler = receipt_moment.as_it_is_now(membership)
+    competition = membership.competition
+    day = received_at.astimezone(UTC).date()
+    problems = check_beginning(stored, ruler)
+    submission = Submission(
+        competition=competition,
+        team=membership.team,
+        user=membership.user,
+        note=note,
+        file_name=file_name,
+        file_key=stored.key,
+        sha256=stored.sha256,
+        size=stored.size,
+        received_at=received_at,
+        upload_key=key,
+    )
+    if problems:
+        submission.status = Submission.Status.INVALID
+        submission.problems = problems
+        submission.finished_at = received_at
+    try:
+        with transaction.atomic():
+            held = receipt_moment.held(competition)
+            if refusal := receipt_moment.stopped(held, membership.team_id, received_at):
+                raise refusal
+            terms = terms_of(membership.team_id, held, day)
+            submission.is_late = receipt_moment.is_late(held, terms, received_at)
+            _take_attempt(membership, received_at, terms.daily_attempts, is_refused=bool(problems))
+            submission.save(force_insert=True)
+            if not problems and not queue.do_enough_wait():
+                tasks.ring_after_commit(tasks.score_submission, submission.pk, ruler and ruler.pk)
+    except IntegrityError:
+        earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
+        if earlier is None:
+            if receipt_moment.as_it_is_now(membership)[0].team_id != membership.team_id:
+                return _receive(membership, stored, key, file_name, note)
+            raise
+        remove(stored.key)
+        return earlier
+    return submission
+
+
+def select_finals(*, competition: Competition, user: User, submission_ids: Sequence[str], at: datetime) -> None:
+    """Pick the submissions that decide; raises `Refused` after the deadline or for more than allowed."""
+    membership = receipt_moment.membership_with_ruler(competition, user)
+    if membership is None:
+        raise Refused("not_joined", _("Join the competition first."))
+    with transaction.atomic():
+        if at >= terms_of(membership.team_id, receipt_moment.held(competition), at.astimezone(UTC).date()).closes_at:
+            raise Refused("closed", _("The deadline has passed; the final picks stand."))
+        mine = Submission.objects.select_for_update().filter(
+            team=membership.team_id, status=Submission.Status.SCORED, is_late=False
+        )
+        chosen = mine.filter(pk__in=submission_ids, hidden_at=None)
+        if len(chosen) > competition.final_count:
+            raise Refused(
+                "too_many",
+                ngettext(
+                    "Pick at most %(number)s submission.",
+                    "Pick at most %(number)s submissions.",
+                    competition.final_count,
+                )
+                % {"number": competition.final_count},
+            )
+        # A hidden pick is given up too: shown again, it would be one too many.
+        mine.exclude(pk__in=[file.pk for file in chosen]).update(is_selected=False)
+        chosen.update(is_selected=True)
+        # No board shows picks before the reveal, but a host's pages are made of what they decide.
+        competition.touch_board()
+
+
+def annotate(*, submission: Submission, note: str) -> None:
+    """Write what a team remembers of a file; nothing that counts rests on it, so it may change at any time."""
+    Submission.objects.filter(pk=submission.pk).update(note=note.strip()[:300])
+
+
+def _take_attempt(membership: Membership, received_at: datetime, limit: int, *, is_refused: bool) -> None:
+    """Inside the transaction that holds the competition, so that files of the same moment are counted one by one."""
+    if refused_today(membership, received_at) >= REFUSED_FILES_PER_DAY:
+        raise Refused(
+            "refused_files",
+            _(
+                "%(number)s files of yours could not be read today. Use “check only” first, "
+                "and try again after 00:00 UTC. The other members of your team can hand in meanwhile."
+            )
+            % {"number": REFUSED_FILES_PER_DAY},
+        )
+    day = received_at.astimezone(UTC).date()
+    if not DailyAttempts.take(membership.team_id, day, limit):
+        raise out_of_attempts(limit)
+    if is_refused:
+        DailyAttempts.give_back(membership.team_id, day, refused=True)

@@ -1,0 +1,42 @@
+"""The check of a published ruler, again: files for students, and what the library looks for, change after it."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from leaderboard.common.storage import path_of
+from leaderboard.scorer import jobs_for_pages
+
+from ..models import Competition, TruthCheck
+from .competitions import CannotHost
+from .data_files import leaks_of
+from .secondary_metrics import beside_answers
+from .truth_drafts import files_of
+
+
+def check_again(*, competition: Competition) -> TruthCheck:
+    """Check the current ruler as its draft was checked, beside the data files as they are now; keeps the report.
+
+    Raises `CannotHost` without a ruler, and `child.ChildFailed` when the check itself broke.
+    """
+    ruler = competition.ground_truth
+    if ruler is None:
+        raise CannotHost(_("No ground truth is published yet."))
+    truth = path_of(ruler.file_key, ruler.sha256)
+    sample, tests = files_of(competition)
+    report = jobs_for_pages.run(
+        "check_truth",
+        metric=ruler.metric_key,
+        truth=str(truth),
+        params=ruler.params,
+        id_column=ruler.id_column,
+        sample=sample,
+        tests=tests,
+        secondary=ruler.secondary_asked,
+    )
+    leaks = leaks_of(competition, truth.read_bytes(), ruler.id_column, beside_answers(ruler))
+    report["findings"] = leaks + report["findings"]
+    report["ok"] = not any(finding["blocking"] for finding in report["findings"])
+    kept = {"report": report, "checked_at": timezone.now()}
+    return TruthCheck.objects.update_or_create(ground_truth=ruler, defaults=kept)[0]

@@ -1,0 +1,319 @@
+"""Drafts of ground truths: an answer file that a host still looks at, checked and split before it is published."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.common.storage import clean_name, path_of, store
+from leaderboard.common.storage import remove as remove_file
+from leaderboard.scorer import jobs_for_pages
+
+from ..models import Competition, GroundTruth, TruthDraft
+from ..models.ground_truth import LONGEST_NAME, new_split_secret
+from .answer_spreadsheets import READ_OTHERWISE, changes_as_meant, plain
+from .competitions import CannotHost
+from .data_files import ANSWERS_IN_DATA, leaks_of
+from .secondary_metrics import Asked, asked_of, beside_answers, clean_secondary, role_columns
+
+log = logging.getLogger(__name__)
+
+HEAD_BYTES = 65_536
+LARGEST_TEST_FILE = 50_000_000
+MOST_TEST_FILES = 10
+DEFAULT_METRIC = "accuracy"
+# A log loss that is hardly clipped answers which of many rows are wrong: one file reads 14 labels from the board.
+PROPOSED = {"clip": 0.001}
+
+
+def draft_truth(
+    *,
+    competition: Competition,
+    metric: str,
+    params: dict[str, Any],
+    file_name: str = "",
+    chunks: Iterable[bytes] | None = None,
+    id_column: str = "",
+    public_share: float = 0.3,
+    seed: int = 0,
+    is_stratified: bool = True,
+    group_column: str = "",
+    secondary: Iterable[Asked] = (),
+    wants_fits: bool = False,
+    draws_anew: bool = False,
+    split_secret: str = "",
+) -> TruthDraft:
+    """Keep an answer file and check it at once; without one, the draft's file or that of the last ground truth.
+
+    Without a `metric` the most plausible one is taken, with its defaults. A file without a `Usage` column is split by
+    the system: `public_share` of the rows (0–1) are public, rows of one group together; once launched, rows keep the
+    part they have in the current ruler. `secondary` metrics are shown beside the score. All findings are in
+    the draft's `report`, and with `wants_fits` which metrics fit. `draws_anew` forgets the `Usage` column of a file,
+    until the launch. The rows are drawn with a secret
+    that the draft keeps and hands on to the ground truth, so a student who knows ids and seed cannot draw them too;
+    `split_secret` sets it. Raises `metrics.ParameterError` for parameters,
+    `CannotHost` without a file, for secondary metrics and for a column whose name is too long to be kept,
+    `storage.TooLarge`, and `child.ChildFailed` when the check itself broke. Then nothing has changed.
+    """
+    params = metrics.clean_params(metric, params) if metric else {}
+    beside = clean_secondary(secondary)
+    draft = TruthDraft.objects.filter(competition=competition).first() or _new_draft(competition)
+    draft.split_secret = split_secret or draft.split_secret
+    earlier = draft.file_key
+    _take_file(draft, chunks, file_name, draws_anew=draws_anew and competition.launched_at is None)
+    draft.id_column, draft.group_column = id_column.strip(), group_column.strip()
+    draft.public_share, draft.seed, draft.is_stratified = public_share, seed, is_stratified
+    draft.secondary, draft.uploaded_at = beside, timezone.now()
+    try:
+        fits = _fits(draft) if wants_fits or not metric else []
+        draft.metric, draft.params = (metric, params) if metric else _most_plausible(fits)
+        draft.report = {**check_draft(draft), "fits": fits}
+        _check_names(draft)
+        draft.save()
+    except BaseException:
+        if draft.file_key != earlier:
+            remove_file(draft.file_key)
+        raise
+    if earlier and earlier != draft.file_key:
+        remove_file(earlier)
+    return draft
+
+
+def _new_draft(competition: Competition) -> TruthDraft:
+    """The same seed makes the same split for as long as a competition lives: its secret stays."""
+    last = _last(competition)
+    return TruthDraft(competition=competition, split_secret=(last.split_secret if last else "") or new_split_secret())
+
+
+def _check_names(draft: TruthDraft) -> None:
+    """SQLite would keep a name of any length, PostgreSQL does not."""
+    longest = max((draft.id_column, draft.group_column, draft.report.get("id_column") or ""), key=len)
+    if len(longest) > LONGEST_NAME:
+        words = _(
+            "The name of the column “%(start)s…” has %(number)s characters; %(most)s may be. Shorten it in the file."
+        )
+        raise CannotHost(words % {"start": longest[:40], "number": f"{len(longest):,}", "most": LONGEST_NAME})
+
+
+def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str, *, draws_anew: bool) -> None:
+    """The file that came, or the draft's, or that of the last ground truth; each as a file of its own."""
+    competition, held = draft.competition, draft.file_key
+    if chunks is not None:
+        draft.file_key, draft.file_name = _store_truth(competition, plain(chunks)), clean_name(file_name)
+    elif not draft.file_key:
+        draft.file_key, draft.file_name = _copy_of_last(competition)
+    split = draft.file_key
+    if not draws_anew or "Usage" not in _header(path_of(split)):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "unsplit.csv"
+        jobs_for_pages.run("drop_columns", truth=str(path_of(split)), columns=["Usage"], target=str(target))
+        draft.file_key = _store_truth(competition, [target.read_bytes()])
+    if split != held:
+        remove_file(split)
+
+
+def discard_draft(*, competition: Competition) -> None:
+    """Throw the draft and its file away."""
+    for draft in TruthDraft.objects.filter(competition=competition):
+        draft.delete()
+        remove_file(draft.file_key)
+
+
+def check_draft(draft: TruthDraft) -> dict[str, Any]:
+    """All findings about a draft, with the split that publication would make."""
+    with tempfile.TemporaryDirectory() as folder:
+        truth, problems = _with_split(draft, Path(folder))
+        checked = path_of(draft.file_key) if problems else truth
+        report = _checked(draft, checked)
+        report["findings"] = _leaks(draft, checked, report) + report["findings"]
+        report["ok"] = not any(finding["blocking"] for finding in report["findings"])
+    report["findings"] += _other_ids(report.get("differs"))
+    known = {finding["code"] for finding in report["findings"]}
+    new = [{**problem, "blocking": True, "why": ""} for problem in problems if problem["code"] not in known]
+    report["findings"] = new + report["findings"]
+    if problems:  # it was checked without parts, so what a file scores on them is not known
+        report |= {"ok": False, "baselines": [], "apart": {}}
+    report["is_split_by_system"] = truth != path_of(draft.file_key)
+    kept = _split_to_keep(draft.competition) if report["is_split_by_system"] else None
+    report["split_kept_from"] = kept.number if kept else None
+    report["as_meant"] = (
+        changes_as_meant(draft) if READ_OTHERWISE & {one["code"] for one in blocking_in(report)} else []
+    )
+    return report
+
+
+def look_again(*, competition: Competition) -> None:
+    """Check a draft once more that a file for students blocked: it may be gone."""
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    if draft is not None and blocks_by_files_alone(draft.report):
+        draft.report = {**check_draft(draft), "fits": draft.report.get("fits", [])}
+        draft.save(update_fields=["report"])
+
+
+def blocks_by_files_alone(report: dict[str, Any]) -> bool:
+    """Whether nothing is wrong with the answers but that a file for students tells them."""
+    blocking = blocking_in(report)
+    return bool(blocking) and all(finding["code"] == ANSWERS_IN_DATA for finding in blocking)
+
+
+def blocking_in(report: dict[str, Any]) -> list[dict[str, Any]]:
+    return [finding for finding in report.get("findings", ()) if finding["blocking"]]
+
+
+def final_file(draft: TruthDraft, folder: Path) -> Path:
+    """The file that publication stores: with its split, and without a column of groups that is no answer."""
+    path, _ = _with_split(draft, folder)
+    if not draft.group_column or draft.group_column in role_columns(draft):
+        return path
+    target = folder / "published.csv"
+    jobs_for_pages.run("drop_columns", truth=str(path), columns=[draft.group_column], target=str(target))
+    return target
+
+
+def columns_at_hand(competition: Competition) -> list[str]:
+    """The columns beside the ids and the split of the file that a check without upload would take."""
+    held = TruthDraft.objects.filter(competition=competition).first() or _last(competition)
+    if held is None:
+        return []
+    names = _header(path_of(held.file_key))
+    id_column = held.id_column or (names[0] if names else "")
+    return [name for name in names if name not in (id_column, "Usage")]
+
+
+def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
+    sample, tests = files_of(draft.competition)
+    counts = _split_to_keep(draft.competition)
+    return jobs_for_pages.run(
+        "check_truth",
+        metric=draft.metric,
+        truth=str(truth),
+        params=draft.params,
+        id_column=draft.id_column or None,
+        group=draft.group_column or None,
+        sample=sample,
+        tests=tests,
+        secondary=asked_of(draft.secondary),
+        earlier=str(path_of(counts.file_key)) if counts else None,
+        earlier_id_column=counts.id_column if counts else None,
+    )
+
+
+def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """A correction that asks for other rows than before, as where a spreadsheet ate zeros."""
+    if not differs or not differs["added"] + differs["gone"]:
+        return []
+    message = metrics.Message(
+        "Other ids than in the ground truth that counts: {added} new, {gone} gone.",
+        added=differs["added"],
+        gone=differs["gone"],
+    )
+    why = metrics.Message("All files handed in so far would become invalid, as each has other ids. Is that meant?")
+    return [metrics.kept(metrics.Finding("other_ids", message, blocking=False, why=why))]
+
+
+def _leaks(draft: TruthDraft, truth: Path, report: dict[str, Any]) -> list[dict[str, Any]]:
+    """Whether files for students hold the answers, as far as the file could be read."""
+    id_column = report["id_column"]
+    return leaks_of(draft.competition, truth.read_bytes(), id_column, beside_answers(draft)) if id_column else []
+
+
+def _fits(draft: TruthDraft) -> list[dict[str, Any]]:
+    """Advice: where it cannot be had, the check goes on without."""
+    try:
+        answer = jobs_for_pages.run(
+            "suggest",
+            truth=str(path_of(draft.file_key)),
+            id_column=draft.id_column or None,
+            group=draft.group_column or None,
+            sample=files_of(draft.competition)[0],
+        )
+    except jobs_for_pages.ChildFailed:
+        log.exception("no metrics could be suggested for %s", draft.file_key)
+        return []
+    fits: list[dict[str, Any]] = answer["fits"]
+    return fits
+
+
+def proposed(metric: str) -> dict[str, Any]:
+    """Parameters of a metric for which a competition has a better start than the metric's default."""
+    names = {parameter.name for parameter in metrics.get(metric).parameters}
+    return {name: value for name, value in PROPOSED.items() if name in names}
+
+
+def _most_plausible(fits: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    if not fits:
+        return DEFAULT_METRIC, {}
+    return fits[0]["key"], {**fits[0]["params"], **proposed(fits[0]["key"])}
+
+
+def files_of(competition: Competition) -> tuple[str | None, dict[str, str]]:
+    """The sample submission among the files for students, and further tables by name, to compare ids with."""
+    sample: str | None = None
+    tests: dict[str, str] = {}
+    for file in competition.data_files.order_by("name"):
+        name = file.name.casefold()
+        if not name.endswith((".csv", ".csv.gz", ".zip")) or file.size > LARGEST_TEST_FILE:
+            continue
+        if "sample" in name and "sub" in name:
+            sample = str(path_of(file.file_key))
+        elif len(tests) < MOST_TEST_FILES:
+            tests[file.name] = str(path_of(file.file_key))
+    return sample, tests
+
+
+def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, Any]]]:
+    """The draft's file, or a copy with a `Usage` column made by the system; and what forbids that."""
+    source = path_of(draft.file_key)
+    if "Usage" in _header(source):
+        return source, []
+    target = folder / "truth.csv"
+    kept = _split_to_keep(draft.competition)
+    answer = jobs_for_pages.run(
+        "add_split",
+        truth=str(source),
+        share=draft.public_share,
+        seed=draft.seed,
+        secret=draft.split_secret,
+        stratify=draft.is_stratified,
+        id_column=draft.id_column or None,
+        target=str(target),
+        group=draft.group_column or None,
+        roles=role_columns(draft),
+        earlier=str(path_of(kept.file_key)) if kept else None,
+        earlier_id_column=kept.id_column if kept else None,
+    )
+    return target, answer["problems"]
+
+
+def _header(path: Path) -> list[str]:
+    with path.open("rb") as file:
+        return metrics.header(file.read(HEAD_BYTES))
+
+
+def _split_to_keep(competition: Competition) -> GroundTruth | None:
+    """The ruler whose split a later one takes over: once launched, a row never changes the board it counts for."""
+    return competition.ground_truth if competition.launched_at else None
+
+
+def _store_truth(competition: Competition, chunks: Iterable[bytes]) -> str:
+    return store(chunks, f"truths/{competition.pk}").key
+
+
+def _last(competition: Competition) -> GroundTruth | None:
+    return competition.ground_truths.order_by("number").last()
+
+
+def _copy_of_last(competition: Competition) -> tuple[str, str]:
+    """Key and name for a draft of the last ground truth's file: another metric, the same answers and split."""
+    last = _last(competition)
+    if last is None:
+        raise CannotHost(_("Choose the ground-truth file first."))
+    return _store_truth(competition, [path_of(last.file_key).read_bytes()]), last.file_name

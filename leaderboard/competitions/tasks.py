@@ -1,0 +1,326 @@
+"""Names the work for the queue: ids in, rung after commit, safe to repeat.
+
+A message is only a wake-up: whoever hears it takes the file whose turn it is. When the broker does not take it, the
+sweep finds the row in the database.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from celery.exceptions import TimeLimitExceeded, WorkerLostError
+from celery.signals import task_failure, worker_process_init, worker_ready, worker_shutting_down
+from celery.worker.state import active_requests
+from django.conf import settings
+from django.db import close_old_connections, connection, connections, transaction
+from structlog.contextvars import bound_contextvars
+
+from leaderboard import scorer
+from leaderboard.celery import app
+from leaderboard.common import child_processes, counters
+from leaderboard.common.clock import database_now
+from leaderboard.notifications import chat_events, chat_sending, emails, reminders
+from leaderboard.operations import health
+
+from .models import FormerMember
+from .ranking import revealing
+from .scoring import queue, score
+from .services import launching
+
+log = logging.getLogger(__name__)
+
+# Seconds that a swept message lives: the next sweeps ring again, so a long queue does not fill with repetitions.
+SWEPT_FOR = 20
+SWEEP_EVERY = 5.0
+# `up` gives a worker 2.2 s to finish what it has in hand; from here on that is put back, so that it waits for no lease.
+PUT_BACK_AFTER, PUT_BACK_EVERY = 1.5, 0.2
+# What a message looks like. Workers refuse a number they do not know and leave the row to those who do.
+SCHEMA = 1
+LOOKS = 5
+# Seconds after which a process that measures file after file lets other messages in.
+GO_ON_FOR = 0.5
+
+
+# --- a worker's processes ---------------------------------------------------------------------------------------
+
+
+@worker_process_init.connect
+def _begin_to_score(**_: object) -> None:
+    """Have the scorer start before the first file comes, so that nobody waits for it."""
+    counters.start_again()
+    queue.when_lost = scorer.stop
+    scorer.start()
+    threading.Thread(target=_keep_watch, daemon=True).start()
+
+
+def _keep_watch() -> None:
+    """Tell that this process lives, and sweep where nobody else does: without the beat nothing stays behind."""
+    while True:
+        try:
+            close_old_connections()
+            watch()
+        except Exception:
+            log.exception("this worker could neither report nor sweep")
+        time.sleep(SWEEP_EVERY)
+
+
+def watch() -> None:
+    """One round: report, and sweep if the last sweep is long ago."""
+    health.report_worker()
+    if not health.was_swept_lately():
+        sweep()
+
+
+@task_failure.connect
+def _take_back(task_id: str = "", exception: BaseException | None = None, **_: object) -> None:
+    """In the worker's main process: what a dead or stopped process held is rung for at once, not after its lease.
+
+    Celery may say it twice. Forks of this process must not find an open database, so none stays open.
+    """
+    if not isinstance(exception, (WorkerLostError, TimeLimitExceeded)):
+        return
+    try:
+        if isinstance(exception, TimeLimitExceeded):
+            queue.note_overtime(task_id, settings.CELERY_TASK_TIME_LIMIT)
+        elif turn := queue.note_death(task_id):
+            ring(score_submission, turn.submission_id, turn.ground_truth_id)
+    except Exception:
+        log.exception("what a dead process held could not be given back; its lease will run out")
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()
+
+
+@worker_shutting_down.connect
+def _put_back_soon(**_: object) -> None:
+    """In the worker's main process, which `up` has asked to stop. Others give a worker the time that it needs."""
+    if child_processes.part() == "worker":
+        threading.Thread(target=_put_back_until_the_end, daemon=True).start()
+
+
+def _put_back_until_the_end() -> None:
+    """Again and again, because a process whose file was taken away may take it up once more."""
+    time.sleep(PUT_BACK_AFTER)
+    while True:
+        put_back_all()
+        time.sleep(PUT_BACK_EVERY)
+
+
+def put_back_all() -> None:
+    """Let go of every file that this worker's processes have in hand; no try is counted."""
+    try:
+        for request in list(active_requests):
+            queue.put_back_what_rang(request.id)
+    except Exception:
+        log.exception("what is in hand could not be put back; its lease will run out")
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()
+
+
+# --- tasks ------------------------------------------------------------------------------------------------------
+
+
+def is_understood(task: Any) -> bool:
+    """Whether a message has the form that this worker knows; another's is left to newer workers, its row stays."""
+    schema = str((task.request.headers or {}).get("schema", SCHEMA))
+    if schema == str(SCHEMA):
+        return True
+    log.warning("a message of another form (%r) was left alone; this worker knows %s", schema, SCHEMA)
+    return False
+
+
+@app.task(name="leaderboard.competitions.tasks.score_submission", bind=True)
+def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> None:
+    """Measure the file whose turn it is and those after it, for a moment; the ids say what rang.
+
+    Who is awake stays awake while files wait: at the end of the moment it rings for itself, so that other messages have
+    their turn. Others may be quicker with a file, so it looks a few times.
+    """
+    if not is_understood(self):
+        return
+    enough, missed = time.monotonic() + GO_ON_FOR, 0
+    while turn := queue.next_in_turn():
+        status = _measure(turn, self.request.id)
+        missed += status == "busy"
+        if status == "slow":
+            score_slow_files()
+        if status == "waiting" or missed == LOOKS:
+            return
+        if status in ("stale", "died") or time.monotonic() > enough:
+            ring(score_submission, turn.submission_id, turn.ground_truth_id, expires=SWEPT_FOR)
+            return
+
+
+def _measure(turn: queue.Turn, bell: str) -> str:
+    """Measure a file; everything that is logged meanwhile names it, and one line says what it came to."""
+    with bound_contextvars(
+        competition=turn.slug, submission=str(turn.submission_id), ground_truth=turn.ground_truth_id
+    ):
+        begun = time.monotonic()
+        status = score.score(turn.submission_id, bell=bell)
+        seconds = time.monotonic() - begun
+        if status != "busy":
+            log.info("measured", extra={"status": status, "seconds": round(seconds, 3)})
+            counters.SCORING_SECONDS.labels(status).observe(seconds)
+        return status
+
+
+@app.task(name="leaderboard.competitions.tasks.rescore", bind=True)
+def rescore(self: Any, ground_truth_id: int) -> None:
+    """Measure everything with a candidate ground truth, a batch per message."""
+    if not is_understood(self):
+        return
+    with bound_contextvars(ground_truth=ground_truth_id):
+        if score.rescore(ground_truth_id):
+            ring(rescore, ground_truth_id)
+
+
+@app.task(name="leaderboard.competitions.tasks.walk", bind=True)
+def walk(self: Any, ground_truth_id: int) -> None:
+    """Measure a ruler's sample submission for the host who walks the student's way."""
+    if not is_understood(self):
+        return
+    with bound_contextvars(ground_truth=ground_truth_id):
+        score.walk(ground_truth_id)
+
+
+@app.task(name="leaderboard.competitions.tasks.sweep")
+def sweep() -> None:
+    """Ring again for what nobody has in hand; a broker that takes no message is left alone until the next sweep."""
+    waiting, rulers = score.sweep()
+    health.report_worker(swept=True)
+    health.alarm()
+    if queue.next_slow_file():
+        score_slow_files()
+    bells: list[tuple[Any, tuple[object, ...]]] = [(mail_due, ())] if emails.is_mail_due() else []
+    bells += [(post_due, ())] if chat_sending.is_due() else []
+    bells += [(score_submission, pair) for pair in waiting[: queue.ENOUGH]] + [(rescore, (ruler,)) for ruler in rulers]
+    bells += [(walk, (ruler,)) for ruler in score.unfinished_walks()]
+    for task, ids in bells:
+        if not ring(task, *ids, expires=SWEPT_FOR):
+            return
+
+
+@app.task(name="leaderboard.competitions.tasks.mail_due", bind=True)
+def mail_due(self: Any) -> None:
+    """Send letters that are due."""
+    if is_understood(self):
+        _meanwhile("mail_due", emails.send_due)
+
+
+@app.task(name="leaderboard.competitions.tasks.post_due", bind=True)
+def post_due(self: Any) -> None:
+    """Post what channels shall hear."""
+    if is_understood(self):
+        _meanwhile("post_due", chat_sending.send_due)
+
+
+@app.task(name="leaderboard.competitions.tasks.tell_due")
+def tell_due() -> None:
+    """Tell people what the clock alone makes worth saying, and channels what is new."""
+    reminders.tell_due(database_now())
+    chat_events.note_due(database_now())
+
+
+@app.task(name="leaderboard.competitions.tasks.reveal_due")
+def reveal_due() -> None:
+    """Open the private boards whose deadline has passed and whose files all have their scores."""
+    revealing.reveal_due(database_now())
+
+
+@app.task(name="leaderboard.competitions.tasks.launch_due")
+def launch_due() -> None:
+    """Launch what its hosts wanted launched by now."""
+    launching.launch_due(database_now())
+
+
+@app.task(name="leaderboard.competitions.tasks.check_invariants")
+def check_invariants() -> None:
+    """Prove the promises, in a process beside this one: files are scored meanwhile."""
+    _beside("check_invariants")
+
+
+@app.task(name="leaderboard.competitions.tasks.sweep_files")
+def sweep_files() -> None:
+    """Remove files that no row speaks of, in a process beside this one."""
+    _beside("sweep_files")
+
+
+@app.task(name="leaderboard.competitions.tasks.clear_sessions")
+def clear_sessions() -> None:
+    """Delete sessions that have run out, in another process, and the digests of deleted accounts that no running
+    competition needs."""
+    FormerMember.forget_ended(database_now())
+    _beside("clearsessions")
+
+
+def score_slow_files() -> None:
+    """Measure what takes long in one process beside this one, which goes on with the queue meanwhile. Where it ends the
+    next sweep starts it again; at most one slow file is measured at a time."""
+    if "score_slow_files" not in {thread.name for thread in threading.enumerate()}:
+        _beside("score_slow_files")
+
+
+@worker_ready.connect
+def _try_the_cage(**_: object) -> None:
+    """Find out on this machine whether metrics from outside can be locked in, beside the first work."""
+    _beside("try_cage", "--verbosity=0")
+
+
+def _beside(*command: str) -> None:
+    """Run a command of `manage.py` in a process of its own, which ends with this one; what came of it is in the
+    database."""
+    words, here = [sys.executable, str(settings.BASE_DIR / "manage.py"), *command], os.getpid()
+    how = {"check": False, "preexec_fn": lambda: child_processes.die_with(here)}
+    threading.Thread(target=subprocess.run, name=command[0], args=(words,), kwargs=how).start()
+
+
+def _meanwhile(name: str, send_some: Callable[[], bool]) -> threading.Thread | None:
+    """Send, round after round until nothing is left, in a thread beside the scoring: a server that lets us wait holds
+    up no file. One thread of a name in a process; what it had in hand when the process died is due again by its claim.
+    """
+    if name in {thread.name for thread in threading.enumerate()}:
+        return None
+
+    def send_all() -> None:
+        try:
+            while send_some():
+                close_old_connections()
+        except Exception:
+            log.exception("%s broke off; the next sweep rings for what is left", name)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=send_all, name=name, daemon=True)
+    thread.start()
+    return thread
+
+
+# --- the bell ---------------------------------------------------------------------------------------------------
+
+
+def ring(task: Any, *arguments: object, expires: float | None = None) -> bool:
+    """Send a wake-up now; a broker that is down, full or frozen costs a moment and loses nothing."""
+    ids = [a if isinstance(a, int) else str(a) for a in arguments]
+    try:
+        task.apply_async(args=ids, expires=expires, headers={"schema": SCHEMA})
+        counters.BELLS.labels("yes").inc()
+    except Exception as error:
+        counters.BELLS.labels("no").inc()
+        log.warning("the broker took no message (%s); the sweep will find the row", error)
+        return False
+    return True
+
+
+def ring_after_commit(task: Any, *arguments: object) -> None:
+    """Send a wake-up once the rows it speaks of can be seen."""
+    bell: Callable[[], object] = lambda: ring(task, *arguments)  # noqa: E731
+    transaction.on_commit(bell)

@@ -1,0 +1,312 @@
+"""Tags of the frame: moments, scores, Markdown, form fields, what a competition shows about itself."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from django import forms, template
+from django.core.cache import caches
+from django.db.models import OuterRef, QuerySet
+from django.db.models.functions import Coalesce
+from django.forms import BoundField
+from django.template import Context
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, gettext_lazy, ngettext
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.accounts.models import User
+from leaderboard.common import charts, library_messages
+from leaderboard.common import markdown as markdown_module
+from leaderboard.common.counting_rows import number_of
+from leaderboard.common.moments import moment
+from leaderboard.grades import marks
+from leaderboard.notifications import notices
+
+from .. import navigation, parameter_texts, problem_labels
+from ..access import Visit
+from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty
+from ..ranking import digits, secondary
+from ..views.metric_choice import metric_choice
+
+register = template.Library()
+# A metric can be called, and Django's templates would call it where they show one of its fields.
+setattr(metrics.Metric, "do_not_call_in_templates", True)  # noqa: B010 - the library does not declare it
+
+# The account pages' library repeats these fields' labels, in other words, inside the empty fields.
+SAID_BY_LABEL = {"username", "email", "new-password", "current-password"}
+QUOTED = 40
+STATES = {
+    "draft": ("draft", gettext_lazy("Draft")),
+    "upcoming": ("upcoming", gettext_lazy("Upcoming")),
+    "live": ("live", gettext_lazy("Live")),
+    "closed": ("ended", gettext_lazy("Closed")),
+    "revealed": ("ended", gettext_lazy("Ended")),
+}
+OUTCOMES = {
+    "scored": ("success", gettext_lazy("Scored")),
+    "pending": ("", gettext_lazy("Waiting")),
+    "failed": ("danger", gettext_lazy("Failed")),
+    "invalid": ("warning", gettext_lazy("Invalid")),
+}
+BOARDS = {"plain": gettext_lazy("plain"), "steady": gettext_lazy("steady"), "hidden": gettext_lazy("hidden")}
+ICONS = {
+    "sun": '<circle cx="12" cy="12" r="4"/><path d="M12 2v2m0 16v2M4.9 4.9l1.4 1.4m11.4 11.4 1.4 1.4M2 12h2m16 0h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4"/>',  # noqa: E501
+    "moon": '<path d="M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5Z"/>',
+    "bell": '<path d="M6 16.5V11a6 6 0 0 1 12 0v5.5l1.5 2h-15zM10 21h4"/>',
+    "lock": '<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
+}
+
+
+register.filter("told", library_messages.told)
+register.filter("said", library_messages.in_words)
+register.simple_tag(metric_choice)
+register.simple_tag(moment)
+register.filter("moment", moment)
+
+
+def number_in(value: float | str | None) -> float | None:
+    """None where there is no number: of a name that is not there Django hands on an empty text."""
+    return None if isinstance(value, str) and not value else cast("float | None", value)
+
+
+def score_text(value: float | str | None) -> str:
+    number = number_in(value)
+    return "–" if number is None or not math.isfinite(number) else digits.number_text(number)
+
+
+@register.filter(name="score")
+def score_filter(value: float | str | None) -> str:
+    """A score with five decimals."""
+    return score_text(value)
+
+
+@register.filter
+def short(value: float | str | None) -> str:
+    """A number that somebody chose or that was rounded to such a one: without digits that mean nothing."""
+    number = number_in(value)
+    return "–" if number is None else digits.rounded_text(number)
+
+
+@register.filter
+def points(value: float | str | None, decimals: int) -> str:
+    """Points of a grade, a dash where there is none."""
+    return marks.points_text(number_in(value), decimals)
+
+
+@register.simple_tag
+def score(value: float | str | None, ladder: object = None) -> SafeString:
+    """A score with five decimals that shows all its digits on hover; that of a `ladder` has no more digits than it."""
+    number = number_in(value)
+    if number is None:
+        return format_html('<span class="score">{}</span>', "–")
+    text = score_text(number) if ladder is None else short(number)
+    return format_html('<span class="score" title="{}">{}</span>', repr(number), text)
+
+
+@register.simple_tag
+def beside_value(one: secondary.Beside | None, style: str = "") -> SafeString:
+    """What a secondary metric says: a score, or a dash. The styles `full` (all digits) and `why` spell the reason of a
+    dash out; otherwise it is on hover."""
+    if one is None or one.value is None:
+        dash = '– <span class="muted tiny">{}</span>' if style else '<span title="{}">–</span>'
+        return format_html(dash, library_messages.in_words(one.problem) if one else "")
+    if one.is_rounded:
+        return format_html("{}", short(one.value))
+    return format_html("{}", repr(one.value)) if style == "full" else score(one.value)
+
+
+@register.filter
+def size(number: float) -> float:
+    """A number without its sign."""
+    return abs(number)
+
+
+@register.filter
+def doubled(number: float) -> float:
+    """Two standard errors: what 95 of 100 draws stay within."""
+    return 2 * number
+
+
+@register.filter
+def percent(share: float) -> str:
+    """A share (0–1) in percent."""
+    return f"{100 * share:.1f} %"
+
+
+@register.filter
+def interval(doubt: Uncertainty | None) -> str:
+    """Where a score lies in 95 of 100 cases; "" where nothing is known."""
+    return charts.interval_text(doubt.low, doubt.high, doubt.standard_error) if doubt else ""
+
+
+@register.filter
+def markdown(text: str | None) -> SafeString:
+    return markdown_module.markdown(text or "")
+
+
+@register.filter
+def line(text: str | None) -> SafeString:
+    return markdown_module.line(text or "")
+
+
+register.filter("in_words", parameter_texts.in_words)
+register.filter("kind_words", parameter_texts.kind_words)
+register.filter("allowed", parameter_texts.allowed)
+register.filter("in_plain", problem_labels.in_words)
+
+
+@register.filter
+def formula(latex: str | None) -> SafeString:
+    return markdown_module.formula(latex or "")
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    return mark_safe(  # noqa: S308 - constants of this file
+        '<svg aria-hidden="true" width="18" height="18" viewBox="0 0 24 24" fill="none" stroke="currentColor"'
+        f' stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round">{ICONS[name]}</svg>'
+    )
+
+
+@register.simple_tag(takes_context=True)
+def current(context: Context, *names: str) -> SafeString:
+    """`aria-current="page"` on the link of the page shown; the names are URL names."""
+    match = getattr(context.get("request"), "resolver_match", None)
+    return mark_safe(' aria-current="page"') if match and match.url_name in names else mark_safe("")
+
+
+@register.simple_tag(takes_context=True)
+def next_here(context: Context) -> str:
+    """`?next=` this page, for links to sign-in pages; nothing where one is there already."""
+    request = context.get("request")
+    if request is None or request.path == "/":
+        return ""
+    here = request.GET.get("next", "") if request.path.startswith("/accounts/") else request.get_full_path()
+    return "?" + urlencode({"next": here}) if here else ""
+
+
+@register.inclusion_tag("hosts/manage_nav.html", takes_context=True)
+def host_nav(context: Context, visit: Visit) -> dict[str, Any]:
+    """The links over a host's page about one competition."""
+    match = getattr(context.get("request"), "resolver_match", None)
+    return {"groups": navigation.groups_of(visit, match.url_name or "" if match else "")}
+
+
+@register.simple_tag
+def header_of(user: User) -> notices.Header:
+    """What the header tells a signed-in person."""
+    return notices.header_of(user)
+
+
+@register.simple_tag
+def state_badge(state: str) -> SafeString:
+    kind, text = STATES[state]
+    return format_html('<span class="badge {}">{}</span>', kind, text)
+
+
+@register.simple_tag
+def status_badge(status: str) -> SafeString:
+    """What became of a file, as hosts are told."""
+    kind, text = OUTCOMES[status]
+    return format_html('<span class="badge {}">{}</span>', kind, text)
+
+
+@register.filter
+def board_words(mode: str) -> str:
+    """How a public board shows scores, in a word."""
+    return str(BOARDS[mode])
+
+
+@register.simple_tag
+def metric_of(ruler: GroundTruth | None) -> metrics.Metric | None:
+    """A ruler's metric; None without a ruler, or when its file is gone."""
+    if ruler is None:
+        return None
+    try:
+        return metrics.get(ruler.metric_key)
+    except KeyError:
+        return None
+
+
+@register.simple_tag
+def asides_of(ruler: GroundTruth | None) -> tuple[secondary.Aside, ...]:
+    """A ruler's secondary metrics."""
+    return secondary.asides_of(ruler)
+
+
+@register.filter
+def better(metric: metrics.Metric) -> str:
+    return _("higher is better") if metric.direction == "maximize" else _("lower is better")
+
+
+@register.simple_tag
+def competition_size(competition: Competition) -> str:
+    """Teams that compete and their submissions, counted once for each version of the board and at least twice a
+    minute."""
+    key = f"size:{competition.pk}:{competition.board_version}:{get_language()}"
+    return str(caches["local"].get_or_set(key, lambda: _count_size(competition), 30))
+
+
+def _count_size(competition: Competition) -> str:
+    # Counted apart, because the number of all files comes from an index alone, and a file's team does not.
+    out = Team.objects.filter(competition=OuterRef(OuterRef("pk")), disqualified_at__isnull=False).values("pk")
+    parts = [
+        _number(Team.objects.filter(disqualified_at=None)),
+        *(_number(model.objects.all()) for model in (Submission, Baseline)),
+        number_of(Submission.objects.filter(team__in=out), "competition"),
+    ]
+    # A competition that was removed while a file came in still has the page that says so.
+    found = Competition.objects.filter(pk=competition.pk).values_list(*parts).first()
+    teams, files, *others = found or (0, 0, 0, 0)
+    files -= sum(others)
+    return " · ".join(
+        [
+            ngettext("%(number)s team", "%(number)s teams", teams) % {"number": f"{teams:,}"},
+            ngettext("%(number)s submission", "%(number)s submissions", files) % {"number": f"{files:,}"},
+        ]
+    )
+
+
+def _number(rows: QuerySet[Any]) -> Coalesce:
+    """How many of these rows a competition has, as a part of another query."""
+    return number_of(rows.filter(competition=OuterRef("pk")), "competition")
+
+
+@register.filter
+def quoted(text: str | None) -> str:
+    """A text out of somebody's file as messages show it: at most 40 characters, escaped where one would not see them,
+    or where they turn the line around."""
+    if text is None:
+        return "–"
+    seen = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:QUOTED])
+    return seen + "…" * (len(text) > QUOTED)
+
+
+@register.filter
+def kind(field: BoundField) -> str:
+    """How a form field is laid out: `check`, `group` (several inputs) or `plain`."""
+    widget = field.field.widget
+    if isinstance(widget, forms.CheckboxInput):
+        return "check"
+    if isinstance(widget, (forms.RadioSelect, forms.CheckboxSelectMultiple)):
+        return "group"
+    return "plain"
+
+
+@register.filter
+def control(field: BoundField) -> SafeString:
+    """A field's control with its hint and its first error tied to it."""
+    described = [f"{field.auto_id}_helptext"] if field.help_text else []
+    attrs: dict[str, Any] = {}
+    if field.field.widget.attrs.get("autocomplete") in SAID_BY_LABEL:
+        field.field.widget.attrs.pop("placeholder", None)
+    if field.errors:
+        described.append(f"{field.auto_id}_error")
+        attrs["aria-invalid"] = "true"
+    if described:
+        attrs["aria-describedby"] = " ".join(described)
+    return field.as_widget(attrs=attrs)

@@ -1,0 +1,131 @@
+"""A competition from its first line to its launch, and its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Count, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from leaderboard.common import absolute_addresses
+from leaderboard.common.counting_rows import number_of
+from leaderboard.common.responses import person, see_other
+from leaderboard.insights.views.activity import beat
+from leaderboard.notifications import chat_sending
+
+from ..access import Audience, Visit, open_to
+from ..forms.host import CompetitionForm, SlugForm
+from ..models import Competition, Submission, Team
+from ..services import competitions, launching
+from .host_responses import posted
+from .launch_checklist import checklist_of
+
+Status = Submission.Status
+
+
+@open_to(Audience.SIGNED_IN)
+def host(request: HttpRequest) -> HttpResponse:
+    """The viewer's own competitions; an operator sees all. Also for co-hosts and assistants who open no new ones."""
+    user, now = person(request.user), timezone.now()
+    if not user.is_host and not Competition.objects.run_by(user).exists():
+        raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
+    held = (
+        Competition.objects.run_by(user)
+        .seen_by(user)
+        .annotate(
+            team_count=_number(Team.objects.all()),
+            waiting_count=_number(Submission.objects.filter(status=Status.PENDING)),
+        )
+    )
+    rows = [(competition, competition.state(now)) for competition in held]
+    lacking = launching.lacking(competition for competition, _state in rows)
+    return render(request, "hosts/host.html", {"rows": rows, "lacking": lacking})
+
+
+def _number(rows: QuerySet[Any]) -> Coalesce:
+    return number_of(rows.filter(competition=OuterRef("pk")), "competition")
+
+
+@open_to(Audience.ASSISTANTS)
+def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
+    competition = visit.competition
+    parts = _parts(competition)
+    context = {
+        "visit": visit,
+        "checklist": checklist_of(competition) if visit.state == "draft" else [],
+        "trouble": launching.missing_in_words(competition.launch_trouble),
+        "parts": parts,
+        "chat_trouble": _chat_trouble(parts) if visit.is_host else {},
+        "join_link": absolute_addresses.whole(request, "join_code", competition.join_code),
+        "opening_command": absolute_addresses.opening_command(request),
+        **_beat(visit),
+    }
+    return render(request, "hosts/host_competition.html", context)
+
+
+def _beat(visit: Visit) -> dict[str, Any]:
+    """Nothing in a draft: its numbers are all zero."""
+    return {} if visit.state == "draft" else beat(visit)
+
+
+@open_to(Audience.HOSTS)
+def host_settings(request: HttpRequest, visit: Visit) -> HttpResponse:
+    # A copy, because filling the form in changes it and the head of the page must not.
+    copy = Competition.objects.get(pk=visit.competition.pk)
+    form = CompetitionForm(posted(request), instance=copy)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = competitions.change(
+                competition=visit.competition, user=person(visit.user), **form.fields_for_verb
+            )
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, _("Saved."))
+            return see_other("host_settings", slug=changed.slug)
+    return render(
+        request, "hosts/host_settings.html", {"visit": visit, "form": form}, status=422 if form.errors else 200
+    )
+
+
+@open_to(Audience.HOSTS)
+def host_delete(request: HttpRequest, visit: Visit) -> HttpResponse:
+    form = SlugForm(visit.competition.slug, posted(request))
+    if request.method == "POST" and form.is_valid():
+        title = str(visit.competition)
+        competitions.remove(competition=visit.competition, user=person(visit.user))
+        messages.success(request, _("“%(title)s” is deleted.") % {"title": title})
+        return see_other("host" if person(request.user).is_host else "competitions")
+    context = {"visit": visit, "form": form, "numbers": _numbers(visit.competition)}
+    return render(request, "hosts/host_delete.html", context, status=422 if form.errors else 200)
+
+
+def _numbers(competition: Competition) -> dict[str, Any]:
+    """Teams, files of teams, and how many of these are in which state."""
+    counted = {status.value: Count("pk", filter=Q(status=status)) for status in Status}
+    files = competition.submissions.filter(team__isnull=False).order_by()
+    return {"teams": competition.teams.count(), **files.aggregate(submissions=Count("pk"), **counted)}
+
+
+def _parts(competition: Competition) -> dict[str, Any]:
+    """How much there is of what has a page of its own."""
+    found = Competition.objects.filter(pk=competition.pk).annotate(
+        files=Count("data_files", distinct=True),
+        references=Count("baselines", distinct=True),
+        drafts=Count("truth_draft"),
+    )
+    chat = ("webhook__service", "webhook__is_on", "webhook__trouble")
+    return dict(found.values("files", "references", "drafts", *chat).get())
+
+
+def _chat_trouble(parts: dict[str, Any]) -> dict[str, str]:
+    """The service that did not take the last message, and why; nothing where none is to be sent."""
+    if not parts["webhook__is_on"] or not parts["webhook__trouble"]:
+        return {}
+    return {"service": parts["webhook__service"], "why": chat_sending.explain(parts["webhook__trouble"])}

@@ -1,0 +1,245 @@
+"""Worked examples: computed by the code that scores, in a process of its own, from cells that a visitor may change."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.common.slow_clients import waiting
+from leaderboard.scorer import jobs_for_pages
+
+from ..forms.metric_parameters import ParameterForm
+from .board_cache import Cache
+from .worked_examples import Worked
+
+MOST_ROWS, MOST_COLUMNS, LONGEST_CELL, MOST_BYTES = 20, 12, 200, 8192
+
+log = logging.getLogger(__name__)
+# Answers of the child under everything they depend on. What visitors change must not push the metrics' own out.
+# Sizes in bytes: about 300 and 100 answers.
+settled, changed = Cache(3_000_000), Cache(1_000_000)
+
+
+@dataclass
+class Sheet:
+    """One of the two files of an example as cells, the header first. `short` names its fields in the address: the
+    cells row by row under `short`, the number of columns under `short` + `w`."""
+
+    short: str
+    title: str
+    cells: list[list[str]]
+
+    @classmethod
+    def read(cls, short: str, title: str, text: str) -> Sheet:
+        """From a metric's file; a metric from outside may have no example, which leaves an empty row to fill."""
+        rows = [row for row in csv.reader(io.StringIO(text)) if row] or [["id", ""], ["", ""]]
+        width = max(map(len, rows), default=0)
+        return cls(short, title, [row + [""] * (width - len(row)) for row in rows])
+
+    @classmethod
+    def typed(cls, short: str, title: str, query: QueryDict) -> Sheet:
+        """From an address; a last row that is too short is filled with empty cells."""
+        cells, width = query.getlist(short), query.get(f"{short}w", "")
+        columns = int(width) if width.isascii() and width.isdigit() and 0 < len(width) < 4 and int(width) else 1
+        cells += [""] * (-len(cells) % columns)
+        return cls(short, title, [cells[i : i + columns] for i in range(0, len(cells), columns)])
+
+    @property
+    def header(self) -> list[str]:
+        return self.cells[0] if self.cells else []
+
+    @property
+    def body(self) -> list[list[str]]:
+        return self.cells[1:]
+
+    @property
+    def has_room_below(self) -> bool:
+        """Whether a row can be added."""
+        return len(self.body) < MOST_ROWS
+
+    @property
+    def has_room_beside(self) -> bool:
+        """Whether a column can be added."""
+        return len(self.header) < MOST_COLUMNS
+
+    def change(self, what: str) -> None:
+        """`row` and `column` add an empty one, `without-3` leaves the third row out."""
+        if what == "row":
+            self.cells.append([""] * len(self.header))
+        elif what == "column":
+            self.cells = [[*row, ""] for row in self.cells]
+        elif what.startswith("without-"):
+            self.cells = [row for number, row in enumerate(self.cells) if not number or what != f"without-{number}"]
+
+    @property
+    def filled(self) -> list[list[str]]:
+        """The cells without rows and columns that are empty throughout."""
+        columns = [any(cell.strip() for cell in column) for column in zip(*self.cells, strict=True)]
+        rows = [[cell for cell, keep in zip(row, columns, strict=True) if keep] for row in self.cells]
+        return [row for number, row in enumerate(rows) if not number or any(cell.strip() for cell in row)]
+
+    def csv(self) -> str:
+        """The file."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(self.filled)
+        return text.getvalue()
+
+    def too_much(self) -> str:
+        """Which limit the file breaks, as a sentence; `""` if none."""
+        cells = self.filled
+        if len(cells) - 1 > MOST_ROWS:
+            return _("%(title)s: at most %(number)s rows.") % {"title": self.title, "number": MOST_ROWS}
+        if max(map(len, cells), default=0) > MOST_COLUMNS:
+            return _("%(title)s: at most %(number)s columns.") % {"title": self.title, "number": MOST_COLUMNS}
+        if any(len(cell) > LONGEST_CELL for row in cells for cell in row):
+            return _("%(title)s: at most %(number)s characters in a cell.") % {
+                "title": self.title,
+                "number": LONGEST_CELL,
+            }
+        return ""
+
+
+class Draft:
+    """An example on its way: the metric's own, or with the cells and parameters of an address."""
+
+    longest = LONGEST_CELL
+
+    def __init__(self, metric: metrics.Metric, query: QueryDict) -> None:
+        self.metric, self.query = metric, query
+        example = metric.example
+        has_cells = "t" in query and "s" in query
+        self.truth = Sheet.read("t", _("Ground truth"), example.truth)
+        self.submission = Sheet.read("s", _("Submission"), example.submission)
+        if has_cells:
+            self.truth = Sheet.typed("t", _("Ground truth"), query)
+            self.submission = Sheet.typed("s", _("Submission"), query)
+        given = {p.name: query[f"param-{p.name}"] for p in metric.parameters if f"param-{p.name}" in query}
+        self.is_changed = has_cells or bool(given)
+        own = {**{parameter.name: parameter.default for parameter in metric.parameters}, **example.params}
+        if self.is_changed:
+            # A box without its tick sends nothing.
+            ticks = {p.name: "" for p in metric.parameters if p.kind == "bool"} if has_cells else {}
+            filled = {name: "" if value is None else value for name, value in {**own, **ticks, **given}.items()}
+            self.form = ParameterForm(metric.key, {f"param-{name}": value for name, value in filled.items()})
+        else:
+            self.form = ParameterForm(metric.key, values=own)
+        self.own_params = own
+
+    @property
+    def sheets(self) -> tuple[Sheet, Sheet]:
+        return self.truth, self.submission
+
+    def change(self, what: str) -> str:
+        """Add or leave out a row or column (`t-row`, `s-without-2`); gives the query of the changed example."""
+        query = self.query.copy()
+        query.pop("do", None)
+        for sheet in self.sheets:
+            if what.startswith(f"{sheet.short}-"):
+                sheet.change(what[2:])
+            query.setlist(sheet.short, [cell for row in sheet.cells for cell in row])
+            query[f"{sheet.short}w"] = str(len(sheet.header) or 1)
+        return query.urlencode()
+
+    @cached_property
+    def params(self) -> dict[str, Any] | None:
+        """All parameters, or None where one of them is at fault; the form says which."""
+        if not self.form.is_bound:
+            return self.own_params
+        return self.form.cleaned_data if self.form.is_valid() else None
+
+    @property
+    def too_much(self) -> str:
+        """Which limit the example breaks."""
+        for sheet in self.sheets:
+            if sentence := sheet.too_much():
+                return sentence
+        if sum(len(sheet.csv().encode()) for sheet in self.sheets) > MOST_BYTES:
+            return _("Both files together: at most %(number)s bytes.") % {"number": f"{MOST_BYTES:,}"}
+        return ""
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Both files."""
+        example = self.metric.example
+        if self.is_changed:
+            return self.truth.csv(), self.submission.csv()
+        return example.truth, example.submission
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the answer is there without asking the child."""
+        cache = changed if self.is_changed else settled
+        return cache.find(_key(self.metric, *self.texts, self.params or {})) is not None
+
+    def answer(self) -> dict[str, Any]:
+        """What the child says. Raises `child.ChildFailed`."""
+        cache = changed if self.is_changed else settled
+        return _answer(cache, self.metric, *self.texts, self.params or {})
+
+
+def _key(metric: metrics.Metric, truth: str, submission: str, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    return metric.key, metric.version, truth, submission, json.dumps(params, sort_keys=True)
+
+
+def _asked(metric: metrics.Metric) -> str:
+    """What to ask the library for: a metric from outside in this very version."""
+    return f"{metric.key}@{metric.version}"
+
+
+def _answer(
+    cache: Cache, metric: metrics.Metric, truth: str, submission: str, params: Mapping[str, Any]
+) -> dict[str, Any]:
+    key = _key(metric, truth, submission, params)
+    known: dict[str, Any] | None = cache.find(key)
+    if known is not None:
+        return known
+
+    def ask() -> dict[str, Any]:
+        return jobs_for_pages.run(
+            "explain", metric=_asked(metric), truth=truth, submission=submission, params=dict(params)
+        )
+
+    # Who waits for the one that asks must not hold the place that this one needs in order to go on.
+    with waiting():
+        return cache.get(key, ask)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A worked example for a competition; `is_theirs`: its parameters are the competition's."""
+
+    worked: Worked
+    is_theirs: bool
+
+
+def with_params(metric: metrics.Metric, params: Mapping[str, Any]) -> Example | None:
+    """The metric's own example under a competition's parameters; where it cannot be read with them, with its own.
+    `None` where it cannot be computed at this moment.
+
+    The example has columns of its own, so the competition's names of further columns do not matter to it.
+    """
+    if not metric.example.truth:
+        return None
+    roles = {name: metric.example.params.get(name, name) for name in metric.roles}
+    for chosen, is_theirs in (({**params, **roles}, True), (metric.example.params, False)):
+        try:
+            full = metrics.clean_params(_asked(metric), chosen)
+            answer = _answer(settled, metric, metric.example.truth, metric.example.submission, full)
+        except metrics.ParameterError:
+            continue
+        except jobs_for_pages.ChildFailed as error:
+            log.warning("no worked example of %s: %s", metric.key, error)
+            return None
+        if not answer["faults_of"]:
+            return Example(Worked(answer), is_theirs)
+    return None

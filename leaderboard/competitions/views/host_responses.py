@@ -1,0 +1,65 @@
+"""What the host pages answer alike."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import messages
+from django.forms import BaseForm
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from leaderboard.common.storage import TooLarge
+
+from ..access import Visit
+from ..models import DataFile
+from ..services.answer_leaks import is_table_unread
+from ..services.competitions import CannotHost
+
+
+def posted(request: HttpRequest) -> QueryDict | None:
+    """What binds a form: also an empty POST, which then has its mistakes shown."""
+    return request.POST if request.method == "POST" else None
+
+
+def refuse_too_large(request: HttpRequest) -> None:
+    """Raise `TooLarge` for an upload that was cut off on its way in."""
+    request.FILES  # noqa: B018 - reading the body is what notices it
+    if request.META.get("leaderboard.too_large"):
+        raise TooLarge(settings.MAX_UPLOAD_BYTES)
+
+
+def say_added(request: HttpRequest, added: DataFile) -> None:
+    """That students have a file; and that nobody looked into it, where that is so."""
+    messages.success(request, _("“%(name)s” is there for students.") % {"name": added})
+    if is_table_unread(added.name):
+        messages.warning(
+            request,
+            _("Only CSV files are looked through for answers: make sure that “%(name)s” holds none.") % {"name": added},
+        )
+
+
+def is_meant(request: HttpRequest) -> bool:
+    """Whether somebody was asked before, and said yes."""
+    return request.POST.get("is_meant") == "yes"
+
+
+def ask_first(
+    request: HttpRequest, visit: Visit, name: str, consequence: str, *, role: str = "", back: str = ""
+) -> HttpResponse:
+    """The question before something is removed, or somebody from a `role`; yes sends the same form once more, and no
+    leads `back`, else to the page that asks."""
+    is_self = bool(role) and not visit.user.is_anonymous and name == visit.user.username
+    context = {"visit": visit, "name": name, "consequence": consequence, "role": role, "is_self": is_self, "back": back}
+    return render(request, "hosts/ask_first.html", context)
+
+
+def add_refusal(form: BaseForm, error: Exception) -> int:
+    """Put what a verb refused above the form; gives the status of the answer."""
+    if isinstance(error, TooLarge):
+        # The file never arrived whole, so the form thinks that none was chosen.
+        form.errors.pop("file", None)
+    lines = [error.message, *error.details] if isinstance(error, CannotHost) else [str(error)]
+    for line in lines:
+        form.add_error(None, line)
+    return 413 if isinstance(error, TooLarge) else 409

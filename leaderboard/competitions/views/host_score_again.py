@@ -1,0 +1,71 @@
+"""Files without a score, scored once more."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils.translation import ngettext
+
+from leaderboard.common.responses import person, see_other
+
+from ..access import Audience, Visit, open_to
+from ..models import Submission
+from ..services import competitions, scoring_again
+from .manage import files_of
+
+NAMED = 10
+ASKED = ("file", "status", "q")
+
+
+@open_to(Audience.ASSISTANTS)
+def host_score_again(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """What scoring some files again would mean, before it is done."""
+    asked = request.POST if request.method == "POST" else request.GET
+    files, refusal, status = _files(visit, asked), "", 200
+    if request.method == "POST":
+        try:
+            done = scoring_again.score_again(competition=visit.competition, user=person(visit.user), files=files)
+        except competitions.CannotHost as error:
+            refusal, status = error.message, 409
+        else:
+            words = ngettext("%(number)d file is scored again.", "%(number)d files are scored again.", done)
+            messages.success(request, words % {"number": done})
+            return see_other("host_submissions", slug=visit.competition.slug)
+    context = {
+        "visit": visit,
+        "refusal": refusal,
+        **_facts(files),
+        "asked": {name: asked.get(name, "") for name in ASKED},
+    }
+    return render(request, "hosts/host_score_again.html", context, status=status)
+
+
+def _facts(files: QuerySet[Submission]) -> dict[str, Any]:
+    """How many of each kind there are, how many are scored again at once, and the first of them."""
+    ended = {
+        str(one): Count("pk", filter=Q(status=one)) for one in (Submission.Status.FAILED, Submission.Status.INVALID)
+    }
+    numbers = files.order_by().aggregate(**ended)
+    number = min(sum(numbers.values()), scoring_again.MOST_AT_ONCE)
+    return {"numbers": numbers, "number": number, "files": list(files.select_related("team")[:NAMED])}
+
+
+def _files(visit: Visit, asked: QueryDict) -> QuerySet[Submission]:
+    """One file by its number, or those of a list; never one with a score."""
+    found = files_of(visit.competition, asked.get("status", ""), asked.get("q", "").strip()[:60])
+    if wanted := asked.get("file", ""):
+        number = _number(wanted)
+        found = found.filter(pk=number) if number else found.none()
+    return scoring_again.without_score(found)
+
+
+def _number(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,139 @@
+"""Step 6 and the launch: the walk as a student, now or at a time, and the next term's copy."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from leaderboard.common.responses import STOP_POLLING, person, see_other
+from leaderboard.scorer._places import ChildFailed
+
+from ..access import Audience, Visit, open_to
+from ..forms.wizard import CloneForm, ScheduleForm
+from ..models import TruthCheck, WalkThrough
+from ..services import competitions, copying, launches, launching
+from .host_responses import add_refusal, posted
+from .launch_checklist import checklist_of
+from .overview import measure_of
+from .wizard import frame, step
+
+
+@open_to(Audience.HOSTS)
+@step("launch")
+def host_setup_launch(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Everything once more, what is missing, and the launch; POST plans it for a time, or takes that back."""
+    competition, status = visit.competition, 200
+    if request.POST.get("action") == "cancel":
+        return _cancel(request, visit)
+    form = ScheduleForm(competition, posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            at, seen = form.cleaned_data["launches_at"], request.POST.get("seen", "")
+            launches.schedule_launch(competition=competition, user=person(visit.user), at=at, seen=seen)
+        except competitions.CannotHost as error:
+            status = add_refusal(form, error)
+            competition.refresh_from_db()
+        else:
+            messages.success(request, _("The launch is planned."))
+            return see_other("host_setup_launch", fragment="#later", slug=competition.slug)
+    return _review(request, visit, form, status=422 if form.errors and status == 200 else status)
+
+
+def _cancel(request: HttpRequest, visit: Visit) -> HttpResponse:
+    competition, seen = visit.competition, request.POST.get("seen", "")
+    try:
+        is_cancelled = launches.cancel_launch(competition=competition, user=person(visit.user), seen=seen)
+    except competitions.CannotHost as error:
+        competition.refresh_from_db()
+        return _review(request, visit, ScheduleForm(competition), status=409, problem=error.message)
+    if is_cancelled:
+        messages.info(request, _("The launch is cancelled. The competition stays a draft."))
+    else:
+        messages.info(request, _("No launch is planned any more. The competition is a draft."))
+    return see_other("host_setup_launch", fragment="#later", slug=competition.slug)
+
+
+def _review(request: HttpRequest, visit: Visit, form: ScheduleForm, *, status: int, problem: str = "") -> HttpResponse:
+    competition = visit.competition
+    needs = checklist_of(competition)
+    check = TruthCheck.objects.filter(ground_truth=competition.ground_truth_id).first()
+    context = {
+        **frame(request, visit, "launch"),
+        "form": form,
+        "problem": problem,
+        "checklist": needs,
+        "trouble": launching.missing_in_words(competition.launch_trouble),
+        "is_ready": all(need.is_there for need in needs),
+        "measure": measure_of(competition.ground_truth),
+        "report": check.report if check else None,
+        "walk": WalkThrough.objects.filter(ground_truth=competition.ground_truth_id).first(),
+        "files": competition.data_files.all(),
+    }
+    return render(request, "hosts/host_setup_launch.html", context, status=status)
+
+
+@open_to(Audience.HOSTS)
+def host_walk(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """What a student meets: overview, data, and a file's way. POST sends the sample; htmx asks what came of it."""
+    competition = visit.competition
+    if request.method == "POST":
+        try:
+            launches.walk(competition=competition, user=person(visit.user))
+        except competitions.CannotHost as error:
+            messages.error(request, error.message)
+        except ChildFailed:
+            messages.error(request, _("The sample submission could not be made. Try it again in a moment."))
+        return see_other("host_walk", fragment="#sent", slug=competition.slug)
+    walk = WalkThrough.objects.filter(ground_truth=competition.ground_truth_id).first()
+    context = {
+        "visit": visit,
+        "walk": walk,
+        "measure": measure_of(competition.ground_truth),
+        "files": competition.data_files.all(),
+    }
+    if getattr(request, "htmx", False):
+        status = STOP_POLLING if walk is None or walk.finished_at else 200
+        return render(request, "hosts/walk.html", context, status=status)
+    return render(request, "hosts/host_walk.html", context)
+
+
+@open_to(Audience.HOSTS)
+def host_launch(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Let students in; what is missing is said on the page where it was asked for."""
+    if request.method != "POST":
+        return redirect("host_competition", slug=visit.competition.slug)
+    try:
+        launches.launch(competition=visit.competition, user=person(visit.user), after_walk=True)
+    except competitions.CannotHost as error:
+        messages.error(request, " ".join([error.message, *error.details]))
+        return see_other("host_setup_launch", slug=visit.competition.slug)
+    messages.success(request, _("Launched. Give your students the join code or the link on this page."))
+    return see_other("host_competition", slug=visit.competition.slug)
+
+
+@open_to(Audience.HOSTS)
+def host_clone(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """A new draft of one's own from this competition."""
+    source, user = visit.competition, person(visit.user)
+    if not user.is_host:
+        raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
+    form = CloneForm(posted(request), initial={"title": source.title})
+    status = 422 if request.method == "POST" else 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            copy = copying.clone(competition=source, user=user, **form.cleaned_data)
+        except ValidationError as error:
+            form.add_error(None, error)
+        except competitions.CannotHost as error:
+            status = add_refusal(form, error)
+        except ChildFailed:
+            form.add_error(None, _("The answers could not be checked. Try it again in a moment."))
+            status = 503
+        else:
+            messages.success(request, _("“%(title)s” is a new draft.") % {"title": copy})
+            return see_other("host_setup", slug=copy.slug)
+    context = {"visit": visit, "form": form, "baselines": source.baselines.count()}
+    return render(request, "hosts/host_clone.html", context, status=status)

@@ -1,0 +1,318 @@
+"""The leaderboard. Its table is rendered once per version of the board and shared by everybody who looks at it.
+
+A reader's own row is marked in a copy of the shared text; for readers without a session the whole page is shared.
+Private standings are asked for only behind `visit.sees_private`, and their keys name the split.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
+from django.utils.timezone import get_current_timezone_name
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from leaderboard.classroom.models.roster import section_names
+from leaderboard.common import viewer_zone
+
+from ..access import Audience, Visit, open_to
+from ..context_processors import theme_of
+from ..models import Team
+from ..models.competition import Split
+from ..ranking import boards as boards_module
+from ..ranking import finding
+from ..ranking import placings as placings_module
+from ..ranking import rows as rows_module
+from ..services import boards
+from . import board_cache
+from .board_chart import Chart, board_chart
+from .board_rows import anchor_of
+from .board_table import board_table
+
+# A reader with these cookies alone has no session and no messages, so their page is everybody's.
+SHARED_COOKIES = {"theme", "csrftoken", viewer_zone.COOKIE}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A rendered page of a board, free of anything about its reader."""
+
+    html: str
+    page: int
+    pages: int
+    total: int
+    placings: Mapping[int, rows_module.Placing] = field(default_factory=dict)
+    """Of the teams in it; empty where some teams alone were asked for, and on a hidden board."""
+    leaders: tuple[Team, ...] = ()
+    within: Mapping[int, int] = field(default_factory=dict)
+    """Ranks among all teams of the section that was asked for; empty where none was, and on a hidden board."""
+    among: int = 0
+    """Teams of the section that was asked for, whether or not their name was."""
+
+
+@dataclass
+class Wish:
+    """Which part of which board a visitor asks for."""
+
+    visit: Visit
+    split: Split
+    page: int
+    text: str
+    section: str
+    """Of the roster; empty where the visitor may not ask for one."""
+
+    @classmethod
+    def of(cls, request: HttpRequest, visit: Visit) -> Wish:
+        default = Split.PRIVATE if visit.state == "revealed" else Split.PUBLIC
+        asked = request.GET.get("board", "")
+        page = request.GET.get("page", "")
+        return cls(
+            visit=visit,
+            split=Split(asked) if asked in Split.values else default,
+            page=int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 1,
+            text=request.GET.get("q", "").strip()[:60],
+            section=request.GET.get("section", "")[:200] if visit.sees_sections else "",
+        )
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether some teams alone are asked for."""
+        return bool(self.text or self.section)
+
+    @property
+    def is_locked(self) -> bool:
+        return self.split == Split.PRIVATE and not self.visit.sees_private
+
+    def asked(self, **others: object) -> str:
+        """The query of an address that asks for the same teams."""
+        words = {"board": self.split.value, "section": self.section, "q": self.text, **others}
+        return urlencode({name: value for name, value in words.items() if value})
+
+    @cached_property
+    def key(self) -> tuple[Hashable, ...]:
+        """Names one state of one table; movement compares with the last UTC midnight, so the day is part of it."""
+        competition = self.visit.competition
+        day = self.visit.at.astimezone(UTC).date().toordinal()
+        return (
+            competition.pk,
+            competition.ground_truth_id,
+            competition.board_version,
+            self.split.value,
+            self.page,
+            day,
+            self.sees_names,
+            get_current_timezone_name(),
+        )
+
+    @property
+    def sees_names(self) -> bool:
+        """Whether the viewer may know who is behind a pseudonym."""
+        return self.visit.competition.uses_pseudonyms and self.visit.assists
+
+    def table(self) -> Table:
+        competition, at = self.visit.competition, self.visit.at
+
+        def make() -> Table:
+            board = boards_module.board(
+                competition, self.split, page=self.page, at=at, sees_names=self.sees_names, people=self._people
+            )
+            html = self._html(board.rows)
+            return Table(html, board.page, board.pages, board.total, board.placings, board.leaders)
+
+        return board_cache.boards.get(("table", *self.key), make)
+
+    @cached_property
+    def _classmates(self) -> finding.Sections | None:
+        """For members who may ask for a section."""
+        ruler = self.visit.competition.ground_truth
+        if ruler is None or self.is_locked or self.visit.assists or not self.visit.sees_sections:
+            return None
+        return finding.sections_on(ruler, self.split)
+
+    @property
+    def _people(self) -> Mapping[int, list[str]] | None:
+        return self._classmates.members if self._classmates else None
+
+    @cached_property
+    def sections(self) -> Sequence[str]:
+        """Those that the visitor may choose from: whoever runs the competition from all of the roster, others from
+        those that have a team on this board."""
+        if self._classmates is not None:
+            return self._classmates.names
+        return section_names(self.visit.competition) if self.visit.assists else ()
+
+    @property
+    def own_section(self) -> str:
+        """That of the visitor, who competes."""
+        return self._classmates.own.get(self.visit.user.pk or 0, "") if self._classmates else ""
+
+    def search(self) -> Table:
+        if not self.section:
+            return self._search()
+        if self.section not in self.sections:
+            return Table("", 1, 1, 0)
+        # Rendered once for all who may look at it; what else is typed is one reader's own.
+        key = ("section", self.section, *self.key)
+        return self._search() if self.text else board_cache.boards.get(key, self._search)
+
+    def _search(self) -> Table:
+        visit = self.visit
+        found = finding.find(
+            visit.competition,
+            self.split,
+            self.text,
+            section=self.section,
+            page=self.page,
+            at=visit.at,
+            sees_names=self.sees_names,
+            people=self._people,
+        )
+        html = self._html(found.rows)
+        return Table(html, found.page, found.pages, found.total, within=found.within, among=found.among)
+
+    def _html(self, rows: Sequence[rows_module.Row]) -> str:
+        visit = self.visit
+        return board_table(visit.competition, self.split, rows, visit.ladder)
+
+    def placing(self) -> rows_module.Placing | None:
+        """Where the visitor's own team stands."""
+        membership, ruler = self.visit.membership, self.visit.competition.ground_truth
+        if membership is None or ruler is None or self.is_locked:
+            return None
+        team = membership.team
+        if not self.is_selection and (found := self.table().placings.get(team.pk)):
+            return found
+        return placings_module.placing(team, ruler, self.split)
+
+    def chart(self) -> Chart | None:
+        """Scores over time, under the first page of the public board alone: private ones have no history that anybody
+        saw."""
+        if self.split == Split.PRIVATE or self.is_selection or self.table().page > 1:
+            return None
+        team = self.visit.membership.team if self.visit.membership else None
+        return board_chart(self.visit.competition, team, self.table().leaders)
+
+
+@open_to(Audience.VISITORS)
+def leaderboard(request: HttpRequest, visit: Visit) -> HttpResponse:
+    wish = Wish.of(request, visit)
+    etag = _etag(request, wish)
+    if etag in request.headers.get("If-None-Match", ""):
+        response = HttpResponse(status=304)
+    elif _is_shared(request, wish):
+        response = HttpResponse(board_cache.boards.get(etag, lambda: _page(request, wish)))
+    else:
+        response = HttpResponse(_page(request, wish))
+    response["ETag"] = etag
+    response["Cache-Control"] = "no-cache" if visit.user.is_anonymous else "private, no-cache"
+    patch_vary_headers(response, ["Cookie", "HX-Request"])
+    return response
+
+
+@open_to(Audience.VISITORS)
+def leaderboard_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
+    wish = Wish.of(request, visit)
+    if wish.is_locked or visit.competition.ground_truth is None:
+        return redirect("leaderboard", slug=visit.competition.slug)
+    own = visit.membership.team if visit.membership else None
+    text = boards.board_csv(visit.competition, wish.split, own=own, section=wish.section)
+    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
+    parts = [visit.competition.slug, wish.split, *([slugify(wish.section) or "section"] if wish.section else [])]
+    response["Content-Disposition"] = f'attachment; filename="{"-".join(parts)}.csv"'
+    return response
+
+
+def _is_shared(request: HttpRequest, wish: Wish) -> bool:
+    return not wish.is_selection and request.method == "GET" and not request.COOKIES.keys() - SHARED_COOKIES
+
+
+def _etag(request: HttpRequest, wish: Wish) -> str:
+    """Names the bytes of an answer: the board, who looks, and for a whole page its frame with the minute shown."""
+    visit = wish.visit
+    parts: list[object] = [*wish.key, visit.state, visit.competition.candidate_id, wish.is_locked, wish.text]
+    parts += [wish.section, visit.sees_sections, get_language()]
+    if not visit.user.is_anonymous:
+        parts += [visit.user.pk, visit.membership.team_id if visit.membership else 0]
+    if not _is_part(request):
+        # The frame repeats the address in its links.
+        parts += [request.get_host(), request.get_full_path(), theme_of(request), visit.at.strftime("%Y%m%d%H%M")]
+    return f'"{hashlib.blake2s(repr(parts).encode(), digest_size=12).hexdigest()}"'
+
+
+def _is_part(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Request") == "true"
+
+
+def _page(request: HttpRequest, wish: Wish) -> bytes:
+    template = "visitors/board.html" if _is_part(request) else "visitors/leaderboard.html"
+    return render(request, template, _context(request, wish)).content
+
+
+def _context(request: HttpRequest, wish: Wish) -> dict[str, Any]:
+    visit, ruler = wish.visit, wish.visit.competition.ground_truth
+    context: dict[str, Any] = {"visit": visit, "split": wish.split.value, "q": wish.text, "is_locked": wish.is_locked}
+    context["section"] = wish.section
+    if not _is_part(request):
+        context |= {"sections": wish.sections, "own_section": wish.own_section}
+    if ruler is None or wish.is_locked:
+        return context
+    table = wish.search() if wish.is_selection else wish.table()
+    placing = wish.placing()
+    public = round(100 * ruler.public_share)
+    return context | {
+        "table": table,
+        "html": _with_own_row(table.html, visit),
+        "placing": placing,
+        "own_within": table.within.get(visit.membership.team_id) if visit.membership else None,
+        "own_anchor": anchor_of(visit.membership.team.shown_name) if visit.membership else "",
+        "own_page": _own_page(table, placing, visit),
+        "public_percent": public,
+        "private_percent": 100 - public,
+        "chart": None if _is_part(request) else wish.chart(),
+        "asked": wish.asked(),
+        "poll": f"{request.path}?{wish.asked(page=wish.page)}",
+        "poll_etag": _etag_of_part(wish, request),
+    }
+
+
+def _own_page(table: Table, placing: rows_module.Placing | None, visit: Visit) -> int:
+    """The page of the board, or of the section shown, that the visitor's team stands on."""
+    above = placing.rank - 1 if placing else 0
+    if visit.membership and visit.membership.team_id in table.within:
+        above = list(table.within).index(visit.membership.team_id)
+    return above // boards_module.PAGE_SIZE + 1
+
+
+def _etag_of_part(wish: Wish, request: HttpRequest) -> str:
+    """What a poll for the table alone would be named now."""
+    part = HttpRequest()
+    part.META = {**request.META, "HTTP_HX_REQUEST": "true"}
+    return _etag(part, wish)
+
+
+def _with_own_row(html: str, visit: Visit) -> SafeString:
+    """The shared table with the visitor's team marked; its markers hold no person's text.
+
+    Behind a pseudonym the team reads its own name as well.
+    """
+    if visit.membership is not None:
+        anchor = anchor_of(visit.membership.team.shown_name)
+        html = html.replace(f'<tr id="{anchor}"', f'<tr id="{anchor}" class="mine"', 1)
+        own = format_html('<span class="own-name">{}</span>', visit.membership.team.name)
+        mark = format_html('<span class="badge">{}</span>', _("You")) + (
+            own if visit.competition.uses_pseudonyms else ""
+        )
+        html = html.replace(f"<!--you {anchor}-->", mark, 1)
+    return mark_safe(html)  # noqa: S308 - rendered by our template, which escapes

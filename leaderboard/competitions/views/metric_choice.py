@@ -1,0 +1,33 @@
+"""One metric in a chooser. Made here and not by a template: a page has all of them, and including a template for each
+took half of its time."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+import metrics
+from leaderboard.common.library_messages import in_words
+from leaderboard.common.markdown import line
+
+
+def metric_choice(one: metrics.Metric, chosen: str | None, reason: str = "") -> SafeString:
+    """A radio button as a card. `reason` says why it fits or not; without one, what columns the metric reads."""
+    detail = reason or in_words(one.columns)
+    return _card(one.key, one.key == chosen, in_words(one.title), in_words(one.summary), detail)
+
+
+# By type too: a text that is markup equals the same text that is none.
+@lru_cache(maxsize=1024, typed=True)
+def _card(key: str, is_chosen: bool, title: str, summary: str | None, detail: str) -> SafeString:
+    return format_html(
+        '<label class="choice-card"><input type="radio" name="metric" value="{}"{} /><span><strong>{}</strong>'
+        '<span class="muted small">{}</span><span class="muted tiny">{}</span></span></label>\n',
+        key,
+        SafeString(" checked" if is_chosen else ""),
+        title,
+        line(summary or ""),
+        detail,
+    )

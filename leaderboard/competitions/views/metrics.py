@@ -1,0 +1,178 @@
+"""The gallery of metrics and each metric's page: made from the metric's own file, so it says what scores."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from itertools import groupby
+from shlex import quote
+from textwrap import dedent
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+import metrics as library
+from leaderboard.common.library_messages import in_words
+from leaderboard.common.responses import address_of
+from leaderboard.common.shared_cache import count_try, tries
+from leaderboard.sandbox import outside_metrics
+from leaderboard.scorer import jobs_for_pages
+
+from ..access import Audience, open_to
+from .command_line_hint import command
+from .examples import Draft
+from .metric_search import matching
+from .worked_examples import Worked, best_of, end_of_scale
+
+DIRECTIONS = {"maximize": gettext_lazy("Higher is better"), "minimize": gettext_lazy("Lower is better")}
+# The tasks that classes have most come first; what is not named here stands at the end.
+GROUPS = ("Labels", "Numbers", "Probabilities", "Rankings", "Text", "Masks and boxes", "Survival", "Clusterings")
+WINDOW = 60
+# Each costs a process of its own, about 0.4 seconds of a processor. A class behind one address signs in for more.
+CHANGES_PER_PERSON = 60
+CHANGES_PER_ADDRESS = 15
+CHANGES_OF_STRANGERS = 30
+TOO_OFTEN = gettext_lazy(
+    "Many examples were computed within a minute. Wait a little and press Compute again. People who are signed in can "
+    "have more."
+)
+NO_EXAMPLE = gettext_lazy(
+    "This metric came without an example. Type two small files below to see what it makes of them."
+)
+STUMBLED = gettext_lazy("The code of this metric, which the operator of this site added, cannot score these files.")
+TOO_SLOW = gettext_lazy("{limit} Longer than that no example is computed, so there is nothing to show.")
+NOT_NOW = gettext_lazy("The example cannot be computed at this moment. Everything else on this page holds.")
+
+DOCTEST = re.compile(r"^[ \t]*>>>.*(?:\n[ \t]*\S.*)*", re.MULTILINE)
+
+log = logging.getLogger(__name__)
+
+
+@open_to(Audience.ANYONE)
+def metrics(request: HttpRequest) -> HttpResponse:
+    text, direction = request.GET.get("q", "").strip()[:100], request.GET.get("direction", "")
+    found = [m for m in matching(library.catalogue(), text) if direction not in DIRECTIONS or m.direction == direction]
+    # Metrics from outside stand at the end of the catalogue, whatever their group.
+    found.sort(key=lambda m: m.group)
+    groups = [(name, slugify(name), list(members)) for name, members in groupby(found, key=lambda m: m.group)]
+    groups.sort(key=lambda group: GROUPS.index(group[0]) if group[0] in GROUPS else len(GROUPS))
+    context = {
+        "groups": groups,
+        "q": text,
+        "direction": direction if direction in DIRECTIONS else "",
+        "directions": [("", _("All")), *DIRECTIONS.items()],
+        "number": len(found),
+        "outside": outside_metrics.state() if getattr(request.user, "is_staff", False) else None,
+    }
+    response = render(request, "visitors/metrics.html", context)
+    return (
+        announced(response, _("%(number)s found.") % {"number": len(found)})
+        if "HX-Request" in request.headers
+        else response
+    )
+
+
+@open_to(Audience.ANYONE)
+def metric(request: HttpRequest, key: str) -> HttpResponse:
+    try:
+        shown = library.get(key)
+    except library.UnknownMetric:
+        raise Http404(_("There is no metric of this name.")) from None
+    draft = Draft(shown, request.GET)
+    if what := request.GET.get("do", ""):
+        return redirect(f"{request.path}?{draft.change(what)}#change")
+    outcome = _outcome(request, draft)
+    context = {
+        "metric": shown,
+        "description": _described(shown),
+        "draft": draft,
+        "settings": [(parameter, (draft.params or {}).get(parameter.name)) for parameter in shown.parameters],
+        **outcome,
+        "install": _install(request),
+        "command": command(shown, draft.params or draft.own_params, always=shown.example.params),
+        "has_example": bool(shown.example.truth),
+        "is_from_outside": getattr(shown, "elsewhere", None) is not None,
+        "best": best_of(shown, draft.params or draft.own_params),
+        "worst": end_of_scale(shown.worst),
+        "source": _source(shown),
+    }
+    status = 429 if outcome.get("refusal") == TOO_OFTEN else 200
+    response = render(request, "visitors/metric.html", context, status=status)
+    return announced(response, _spoken(outcome)) if "HX-Request" in request.headers else response
+
+
+def announced(response: HttpResponse, words: str) -> HttpResponse:
+    """Have the page's live region say something after a part of it was exchanged."""
+    response["HX-Trigger"] = json.dumps({"announce": words})
+    return response
+
+
+def _outcome(request: HttpRequest, draft: Draft) -> dict[str, Any]:
+    """What came of the example: `worked`, or the `problems` and whose they are, or a `refusal` in a sentence
+    (`is_form_at_fault`: the form says it better)."""
+    if draft.params is None:
+        return {"refusal": _("A parameter is at fault."), "is_form_at_fault": True}
+    if sentence := _obstacle(request, draft):
+        return {"refusal": sentence}
+    try:
+        answer = draft.answer()
+    except jobs_for_pages.ChildFailed as error:
+        log.warning("no worked example of %s: %s", draft.metric.key, error)
+        return {"refusal": NOT_NOW}
+    if answer["faults_of"] in ("truth", "submission"):
+        return {"problems": answer["problems"], "faults_of": answer["faults_of"]}
+    if answer["faults_of"]:
+        limit = answer.get("limit")
+        return {"refusal": TOO_SLOW.format(limit=limit) if limit else STUMBLED}
+    return {"worked": Worked(answer)}
+
+
+def _obstacle(request: HttpRequest, draft: Draft) -> str:
+    """Why the example is not computed, as a sentence; counts what a person has computed, or an address and all
+    strangers together."""
+    if not draft.is_changed:
+        return "" if draft.metric.example.truth else str(NO_EXAMPLE)
+    if draft.too_much or draft.is_known:
+        return draft.too_much
+    if request.user.is_authenticated:
+        limits: dict[object, int] = {request.user.pk: CHANGES_PER_PERSON}
+    else:
+        limits = {address_of(request): CHANGES_PER_ADDRESS, "strangers": CHANGES_OF_STRANGERS}
+    if any(tries("explain", who) >= most for who, most in limits.items()):
+        return str(TOO_OFTEN)
+    for who in limits:
+        count_try("explain", who, seconds=WINDOW)
+    return ""
+
+
+def _described(metric: library.Metric) -> str:
+    """The description as Markdown; examples at Python's prompt, which files from outside have, are code."""
+    return DOCTEST.sub(lambda found: f"```\n{dedent(found[0])}\n```", in_words(metric.description))
+
+
+def _spoken(outcome: dict[str, Any]) -> str:
+    if worked := outcome.get("worked"):
+        return _("The score is %(score)s.") % {"score": worked.line[-1]}
+    if outcome.get("refusal"):
+        return str(outcome["refusal"])
+    return _("The truth cannot be read.") if outcome["faults_of"] == "truth" else _("The submission cannot be read.")
+
+
+def _install(request: HttpRequest) -> str:
+    """The scorer as pip takes it; the name of the file tells pip what it is."""
+    address = request.build_absolute_uri(reverse("home_scorer_file", args=[library.wheel()[0]]))
+    return f"pip install {quote(address)}"
+
+
+def _source(metric: library.Metric) -> str:
+    """The text of the metric's file; one from outside may be gone by now."""
+    try:
+        return metric.source_path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""

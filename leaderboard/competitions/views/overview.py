@@ -1,0 +1,127 @@
+"""What a competition is about, and its rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.classroom import joining
+from leaderboard.notifications.models import Announcement
+
+from ..access import Audience, Visit, open_to
+from ..models import GroundTruth
+from ..models.competition import Split
+from ..ranking import boards, rows
+from .command_line_hint import command
+from .examples import Example, with_params
+from .worked_examples import best_of
+
+MOST_ANNOUNCEMENTS = 30
+
+
+@open_to(Audience.VISITORS)
+def overview(request: HttpRequest, visit: Visit) -> HttpResponse:
+    competition = visit.competition
+    context = {
+        "visit": visit,
+        "measure": measure_of(competition.ground_truth),
+        "podium": podium(visit) if visit.state == "revealed" else (),
+        "announcements": announcements(visit),
+        "site": request.build_absolute_uri("/").rstrip("/"),
+    }
+    return render(request, "visitors/overview.html", context)
+
+
+def announcements(visit: Visit) -> list[Announcement]:
+    """What the class was told, for members what was written to them, for hosts all that stands."""
+    found = Announcement.objects.filter(competition=visit.competition)
+    if visit.membership is not None:
+        return list(found.for_user(visit.user)[:MOST_ANNOUNCEMENTS])
+    return list(found.filter(withdrawn_at=None)[:MOST_ANNOUNCEMENTS]) if visit.assists else []
+
+
+@open_to(Audience.VISITORS)
+def rules(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Read the rules; members accept them here, again after each change."""
+    if request.method == "POST":
+        if visit.membership is None:
+            return redirect("join")
+        joining.accept_rules(membership=visit.membership)
+        messages.success(request, _("You accepted the rules."))
+        return redirect("data", slug=visit.competition.slug)
+    return render(request, "visitors/rules.html", {"visit": visit})
+
+
+@dataclass
+class Measure:
+    """A metric as one competition uses it."""
+
+    metric: metrics.Metric
+    params: dict[str, Any]
+    beside: tuple[Measure, ...] = ()
+    """The secondary metrics that this site can show."""
+
+    @property
+    def command(self) -> str:
+        """How to score at home as this competition does."""
+        return command(self.metric, self.params, also=[(one.metric, one.params) for one in self.beside])
+
+    @property
+    def settings(self) -> list[tuple[metrics.Parameter, Any]]:
+        """The parameters with this competition's values."""
+        return [(parameter, self.params[parameter.name]) for parameter in self.metric.parameters]
+
+    @property
+    def best(self) -> str:
+        return best_of(self.metric, self.params)
+
+    @property
+    def query(self) -> str:
+        """The metric's own page under these parameters."""
+        given = {
+            f"param-{parameter.name}": "" if value is None else str(value)
+            for parameter, value in self.settings
+            if parameter.name not in self.metric.roles
+        }
+        return f"?{urlencode(given)}" if given else ""
+
+    @cached_property
+    def example(self) -> Example | None:
+        """The metric's example, never this competition's data, under these parameters."""
+        return with_params(self.metric, self.params)
+
+
+def measure_of(ruler: GroundTruth | None) -> Measure | None:
+    """How a competition measures; `None` without a ruler, and where its metric is gone or has other parameters by
+    now."""
+    if ruler is None or (found := _measure(ruler.metric_key, ruler.params)) is None:
+        return None
+    beside = [_measure(key, params) for key, params in ruler.secondary_asked]
+    return replace(found, beside=tuple(one for one in beside if one is not None))
+
+
+def _measure(key: str, params: dict[str, Any]) -> Measure | None:
+    try:
+        metric = metrics.get(key)
+        known = {parameter.name for parameter in metric.parameters}
+        given = {name: value for name, value in params.items() if name in known}
+        return Measure(metric, metrics.clean_params(key, given))
+    except (metrics.UnknownMetric, metrics.ParameterError):
+        return None
+
+
+def podium(visit: Visit) -> tuple[rows.Row, ...]:
+    """The first three ranks of the private board, for who runs it with the names behind pseudonyms; callers ask whether
+    it is open."""
+    competition = visit.competition
+    names = competition.uses_pseudonyms and visit.assists
+    lines = boards.lines(competition, Split.PRIVATE, at_most=6, sees_names=names)
+    return tuple(row for row in lines if row.rank is not None and row.rank <= 3)

@@ -1,0 +1,81 @@
+"""What a corrected ground truth did to a team's files: each score before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from ..access import Audience, Visit, open_to
+from ..models import GroundTruth, Refusal, Rescoring, Score, Submission
+from ..models.competition import Split
+from ..ranking import ladder, placings
+from ..ranking import rows as rows_module
+
+MOST_FILES = 100
+
+
+@dataclass(frozen=True)
+class Line:
+    """A file with its scores on each split that its team may see: before and after."""
+
+    submission: Submission
+    pairs: list[tuple[float | None, float | None]]
+    refusal: Refusal | None
+
+
+@open_to(Audience.MEMBERS)
+def rescored(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """The last time that all files were scored anew; earlier ones are in the list of words alone."""
+    rescorings = list(visit.competition.rescorings.select_related("before", "after")[:20])
+    last = rescorings[0] if rescorings else None
+    splits = [Split.PUBLIC, Split.PRIVATE] if visit.state == "revealed" else [Split.PUBLIC]
+    context = {
+        "visit": visit,
+        "last": last,
+        "earlier": rescorings[1:],
+        "splits": splits,
+        "lines": _lines(visit, last, splits) if last else [],
+        "ranks": [_rank(visit, ruler, splits[-1]) for ruler in (last.before, last.after)] if last else [],
+    }
+    return render(request, "students/rescored.html", context)
+
+
+def _rank(visit: Visit, ruler: GroundTruth, split: Split) -> rows_module.Placing | None:
+    """Under the earlier ruler as it was when the later one came."""
+    ruler.competition = visit.competition
+    return placings.placing(visit.membership.team, ruler, split) if visit.membership else None
+
+
+def _lines(visit: Visit, last: Rescoring, splits: list[Split]) -> list[Line]:
+    if visit.membership is None:
+        return []
+    files = Submission.objects.filter(
+        team=visit.membership.team, status=Submission.Status.SCORED, received_at__lt=last.applied_at
+    ).order_by("-received_at")[:MOST_FILES]
+    before, after = (_scores(visit, ruler, splits) for ruler in (last.before, last.after))
+    refusals = {
+        one.submission_id: one for one in Refusal.objects.filter(ground_truth=last.after, submission__in=list(files))
+    }
+    return [
+        Line(
+            file,
+            [(before.get((str(file.pk), split)), after.get((str(file.pk), split))) for split in splits],
+            refusals.get(file.pk),
+        )
+        for file in files
+    ]
+
+
+def _scores(visit: Visit, ruler: GroundTruth, splits: list[Split]) -> dict[tuple[str, str], float]:
+    """(submission, split) → value under a ruler, as the team may see it."""
+    assert visit.membership is not None
+    ruler.competition, team = visit.competition, visit.membership.team
+    shown = ladder.shown_scores(team, ruler)
+    if shown is not None and not visit.sees_exact:
+        return {(key, Split.PUBLIC.value): value for key, value in shown.items()}
+    files = Submission.objects.filter(team=team).order_by().values("pk")
+    rows: Any = Score.objects.filter(ground_truth=ruler, submission__in=files, split__in=splits)
+    return {(str(key), split): value for key, split, value in rows.values_list("submission_id", "split", "value")}

@@ -1,0 +1,344 @@
+"""What became of a file, for its team: how far it is, what it scored, what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from django.db.models import F, Q, Subquery
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+import metrics
+
+from ..access import Visit
+from ..models import Score, Submission, Uncertainty
+from ..models.competition import Split
+from ..ranking import digits, placings
+from ..ranking import ladder as ladder_module
+from ..ranking import rows as rows_module
+from ..services import submitting
+from .shown_scores import NOTHING, Line, Told, told_of
+
+PATIENCE = timedelta(seconds=60)
+USUAL_WAIT = timedelta(seconds=10)
+UNTOLD = {
+    "hidden": gettext_lazy("valid; scores are hidden until the end"),
+    "late": gettext_lazy("late; its score is shown after the end"),
+    "off_board": gettext_lazy("scored; on no board"),
+    "unclear": gettext_lazy("no clear improvement"),
+}
+ENDS = {
+    "pending": gettext_lazy("pending"),
+    "scored": gettext_lazy("scored"),
+    "invalid": gettext_lazy("invalid"),
+    "failed": gettext_lazy("failed"),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One of the steps of a file; `state` is the class of its list item."""
+
+    label: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The team's best among the files received before one: exact, or as its board shows it."""
+
+    value: float
+    received_at: datetime
+    doubt: Uncertainty | None = None
+
+
+@dataclass
+class Today:
+    """The card beside the form: what the viewer's team has today. Read when first asked for."""
+
+    visit: Visit
+
+    @cached_property
+    def allowance(self) -> submitting.Allowance | None:
+        membership = self.visit.membership
+        return submitting.allowance(membership, self.visit.at) if membership else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing can be handed in any more, today or later."""
+        return self.visit.state in ("closed", "revealed") and not self.visit.competition.allows_late
+
+    @property
+    def resets_in_time(self) -> bool:
+        """Whether the next day's attempts come while the team may still hand in."""
+        allowed = self.allowance
+        return allowed is None or self.visit.competition.allows_late or allowed.resets_at < allowed.closes_at
+
+    @cached_property
+    def placing(self) -> rows_module.Placing | None:
+        membership, ruler = self.visit.membership, self.visit.competition.ground_truth
+        return placings.placing(membership.team_id, ruler, Split.PUBLIC) if membership and ruler else None
+
+    @property
+    def best(self) -> float | None:
+        return self.placing.value if self.placing else None
+
+
+@dataclass
+class Progress:
+    """One file as its team sees it now. Public scores alone: what is private goes through `private_score`."""
+
+    visit: Visit
+    submission: Submission
+    today: Today
+
+    @property
+    def is_over(self) -> bool:
+        return self.submission.status != Submission.Status.PENDING
+
+    @cached_property
+    def is_being_scored(self) -> bool:
+        lease = self.submission.lease_until
+        return lease is not None and lease > self.visit.at
+
+    @cached_property
+    def ahead(self) -> int:
+        """Files that wait before this one, whoever's."""
+        return Submission.objects.filter(
+            status=Submission.Status.PENDING, received_at__lt=self.submission.received_at
+        ).count()
+
+    @cached_property
+    def scorer_is_down(self) -> bool:
+        """Waiting for long while no worker touched any file."""
+        waits = not self.is_over and self.submission.received_at < self.visit.at - PATIENCE
+        return waits and not _somebody_scores(self.visit.at)
+
+    @property
+    def takes_a_while(self) -> bool:
+        """Longer than usual, so that its team wonders; where the scorer is down, other words say more."""
+        waits = not self.is_over and self.submission.received_at < self.visit.at - USUAL_WAIT
+        return waits and not self.scorer_is_down
+
+    @property
+    def steps(self) -> list[Step]:
+        labels = [_("Uploaded"), _("Checked"), _("Scoring"), _("On the board")]
+        status = self.submission.status
+        if status == Submission.Status.SCORED:
+            done = 4
+            off_board = _("On no board") if self.is_off_board else _("On the board")
+            labels[2:] = [_("Scored"), _("Late, not ranked") if self.submission.is_late else off_board]
+        elif status == Submission.Status.PENDING:
+            done = 2 if self.is_being_scored else 1
+        else:
+            done = 1
+        states = ["done"] * done + ["todo"] * (4 - done)
+        if not self.is_over:
+            states[done] = "current"
+        return [Step(label, state) for label, state in zip(labels, states, strict=True)]
+
+    @property
+    def steps_done(self) -> float:
+        """How far the bar goes, of 4."""
+        return 2.5 if self.is_being_scored else 1.5
+
+    @property
+    def pause(self) -> str:
+        """Between two polls: short while the score may come any moment, longer in a queue."""
+        is_fresh = self.visit.at - self.submission.received_at < timedelta(seconds=4)
+        return "300ms" if is_fresh and self.ahead <= 5 else "1s"
+
+    @property
+    def seen(self) -> str:
+        """Changes whenever the student would see a difference; a poll that brings it back gets no new text."""
+        told = (self.is_being_scored, self.ahead, self.scorer_is_down, self.takes_a_while, self.submission.is_slow)
+        return "-".join([self.submission.status, *map(str, map(int, told)), self.pause])
+
+    @cached_property
+    def own(self) -> Told:
+        return told_of([self.submission], self.visit).get(str(self.submission.pk), NOTHING)
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        return self.own.scores
+
+    @property
+    def beside(self) -> tuple[Line, ...]:
+        """What the secondary metrics say, where the score itself is shown."""
+        return self.own.beside
+
+    @cached_property
+    def public_score(self) -> float | None:
+        if self.ladder is not None:
+            return self.scores.get("public")
+        return next((row.value for row in self.rows if row.submission_id == self.submission.pk), None)
+
+    @cached_property
+    def ladder(self) -> ladder_module.Ladder | None:
+        """How the board answers; None where the viewer sees exact scores."""
+        return None if self.visit.sees_exact else self.visit.ladder
+
+    @cached_property
+    def told(self) -> list[ladder_module.Answer]:
+        """The board's answers to the team's files up to this one; none where exact scores are seen."""
+        team_id = self.submission.team_id
+        if self.ladder is None:
+            return []
+        told = self.visit.answers_to(team_id)
+        here = [place for place, answer in enumerate(told) if answer.submission_id == self.submission.pk]
+        return told[: here[0] + 1] if here else []
+
+    @property
+    def untold(self) -> str:
+        """Why a scored file has no public score to see: `hidden`, `late`, `off_board`, `unclear`; "" where it has or
+        never had."""
+        if self.ladder is None or self.submission.status != Submission.Status.SCORED:
+            return ""
+        if self.ladder.is_hidden:
+            return "hidden"
+        if self.submission.is_late:
+            return "late"
+        if self.is_off_board:
+            return "off_board"
+        return "unclear" if self.told and not self.told[-1].is_new else ""
+
+    @property
+    def is_off_board(self) -> bool:
+        """Whether hosts took the file, or its whole team, from the boards."""
+        return self.submission.hidden_at is not None or self.visit.is_disqualified
+
+    @property
+    def shown(self) -> float | None:
+        """The team's score on a steady board after this file."""
+        return self.told[-1].shown if self.told else None
+
+    @property
+    def is_from_elsewhere(self) -> bool:
+        """Whether no file of the team set that score: a member brought it along from another team."""
+        return self.shown is not None and all(answer.shown != self.shown for answer in self.told if answer.is_new)
+
+    @property
+    def bar(self) -> float | None:
+        """What a file must beat to change that."""
+        return self.ladder.bar_above(self.shown) if self.ladder and self.shown is not None else None
+
+    @property
+    def is_at_the_end(self) -> bool:
+        """Whether not even a perfect file would be better by more than the step."""
+        ladder, bar = self.ladder, self.bar
+        if ladder is None or ladder.best is None or bar is None:
+            return False
+        return ladder.sign * ladder.best >= ladder.sign * bar
+
+    @property
+    def needs(self) -> str:
+        """By how much, with the direction in which the metric is better."""
+        return f"{'−' if self.ladder.sign > 0 else '+'}{self.ladder.step:.12g}" if self.ladder else ""
+
+    @cached_property
+    def rows(self) -> list[Score]:
+        """The file's public score and the best one received before it, with their doubts, in one query. Where exact
+        scores are not shown there are none."""
+        ruler = self.visit.competition.ground_truth
+        if ruler is None or self.ladder is not None or self.submission.status != Submission.Status.SCORED:
+            return []
+        best_first = "value" if ladder_module.sign_of(ruler) > 0 else "-value"
+        earlier = ladder_module.ranked_scores(ruler, Split.PUBLIC, teams=[self.submission.team_id or 0]).filter(
+            submission__received_at__lt=self.submission.received_at
+        )
+        best = earlier.order_by(best_first, "submission__received_at").values("pk")[:1]
+        rows = Score.objects.filter(Q(submission=self.submission.pk) | Q(pk=Subquery(best)))
+        public = rows.filter(ground_truth=ruler, split=Split.PUBLIC)
+        return list(public.select_related("submission", "uncertainty").defer("submission__problems"))
+
+    @cached_property
+    def earlier_best(self) -> Earlier | None:
+        """The team's best public score among files received before this one."""
+        if self.ladder is not None:
+            found = [answer for answer in self.told[:-1] if answer.is_new and answer.shown is not None]
+            last = found[-1] if found else None
+            return Earlier(last.shown or 0.0, last.received_at) if last else None
+        best = next((row for row in self.rows if row.submission_id != self.submission.pk), None)
+        return Earlier(best.value, best.submission.received_at, _doubt_of(best)) if best else None
+
+    @cached_property
+    def difference(self) -> float | None:
+        """To the earlier best: positive is better, whatever the metric's direction."""
+        ruler = self.visit.competition.ground_truth
+        if ruler is None or self.earlier_best is None or self.public_score is None:
+            return None
+        return -ladder_module.sign_of(ruler) * (self.public_score - self.earlier_best.value)
+
+    @property
+    def doubt(self) -> Uncertainty | None:
+        """How sure the public score is. It follows from the exact score, so it is told beside that alone."""
+        mine = next((row for row in self.rows if row.submission_id == self.submission.pk), None)
+        return _doubt_of(mine) if mine else None
+
+    @cached_property
+    def sureness(self) -> float | None:
+        """How sure it is that the better of this file and the earlier best is the better one, from 0.5 to 1."""
+        ruler, earlier = self.visit.competition.ground_truth, self.earlier_best
+        if ruler is None or self.doubt is None or earlier is None or earlier.doubt is None or not self.difference:
+            return None
+        direction = metrics.get(ruler.metric_key).direction
+        chance = metrics.chance_better(direction, self.doubt.values, earlier.doubt.values)
+        return chance if self.difference > 0 else 1 - chance
+
+    @property
+    def distance(self) -> float:
+        return abs(self.difference or 0.0)
+
+    @property
+    def rank_before(self) -> int | None:
+        """The rank without this file, among the boards as they are now; None after the reveal."""
+        return self.placing.rank_before if self.placing else None
+
+    @cached_property
+    def placing(self) -> rows_module.Placing | None:
+        """Where the file's team stands; a host looks at other teams than their own."""
+        ruler, team_id = self.visit.competition.ground_truth, self.submission.team_id
+        if ruler is None or team_id is None:
+            return None
+        best = None if self.visit.competition.revealed_at is not None else self.earlier_best
+        earlier = (ladder_module.sign_of(ruler) * best.value, best.received_at) if best else None
+        found = placings.placing(team_id, ruler, Split.PUBLIC, earlier=earlier)
+        if self.visit.membership is not None and self.visit.membership.team_id == team_id:
+            self.today.placing = found
+        return found
+
+    @cached_property
+    def same_as(self) -> Submission | None:
+        """The team's first file with the same bytes, if it came before this one."""
+        if not getattr(self.submission, "has_twin", True):
+            return None
+        found = Submission.objects.of_bytes(self.submission.team_id, self.submission.sha256)
+        return found.filter(received_at__lt=self.submission.received_at).first()
+
+    @property
+    def words(self) -> str:
+        """The end in one sentence, for screen readers."""
+        name, status = self.submission.file_name, self.submission.status
+        if status == Submission.Status.SCORED and self.public_score is not None:
+            text = digits.rounded_text if self.ladder else digits.number_text
+            what = {"file": name, "score": text(self.public_score)}
+            if not self.placing:
+                return _("%(file)s scored %(score)s.") % what
+            place = {"rank": self.placing.rank, "total": self.placing.total}
+            return _("%(file)s scored %(score)s, rank %(rank)s of %(total)s.") % {**what, **place}
+        if self.untold:
+            return f"{name}: {UNTOLD[self.untold]}."
+        return f"{name}: {ENDS[status]}."
+
+
+def _doubt_of(score: Score) -> Uncertainty | None:
+    return getattr(score, "uncertainty", None)
+
+
+def _somebody_scores(at: datetime) -> bool:
+    # Files refused at the door end in the moment of their receipt, without a worker.
+    finished = Q(finished_at__gte=at - PATIENCE, finished_at__gt=F("received_at"))
+    return Submission.objects.filter(finished | Q(lease_until__gte=at)).exists()

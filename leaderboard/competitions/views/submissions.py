@@ -1,0 +1,260 @@
+"""What a team handed in: the list, one file's receipt, its bytes, its problems, the final picks."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.common.responses import as_download, person, see_other
+
+from ..access import Audience, Visit, open_to
+from ..forms.student import NoteForm
+from ..models import Refusal, Submission
+from ..models.competition import Split
+from ..ranking import ladder, shake_up, standings, unpicked
+from ..services import receipts, submitting
+from .problems_csv import as_csv
+from .shown_scores import NOTHING, Told, told_of
+from .student_responses import own_submission
+from .submission_progress import Progress, Today
+from .team_chart import score_chart
+
+PAGE = 50
+TABS = (
+    ("all", gettext_lazy("All")),
+    ("scored", gettext_lazy("Scored")),
+    ("invalid", gettext_lazy("Invalid")),
+    ("finals", gettext_lazy("Finals")),
+)
+
+
+@open_to(Audience.MEMBERS)
+def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
+    return _list(request, visit, request.GET.get("show", "all"))
+
+
+def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
+    mine = Submission.objects.none()
+    if visit.membership is not None:
+        mine = Submission.objects.filter(team=visit.membership.team).select_related("user")
+    best = _finals(visit)
+    picks = _picks(visit, best)
+    can_pick = visit.membership is not None and visit.at < visit.closes_at
+    # What a disqualified team picked decides nothing, and is kept.
+    marks_stand = can_pick or visit.is_disqualified
+    selected = _selected(mine) if marks_stand else {pk for pk, is_by_system in picks.items() if not is_by_system}
+    page = Paginator(_shown(mine, show, {*picks, *selected}), PAGE).get_page(request.GET.get("page"))
+    rows = list(page.object_list)
+    told = told_of(rows, visit)
+    # Ticks that could not be saved come back as they were made.
+    ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
+    context = {
+        "visit": visit,
+        "show": show if show in dict(TABS) else "all",
+        "tabs": TABS,
+        "page": page,
+        "rows": [_row(row, told.get(str(row.pk), NOTHING), picks, ticked) for row in rows],
+        "selected": selected,
+        "unpicked": _unpicked(visit, best),
+        # Picks that this page does not show are sent along, so that saving the page keeps them.
+        "selected_elsewhere": sorted(ticked - {str(row.pk) for row in rows}),
+        "picks": picks,
+        "hindsight": _hindsight(visit),
+        "can_pick": can_pick,
+        "sees_private": visit.sees_private,
+        "is_told_at_once": visit.sees_exact,
+        "offers_picks": any(row.status == "scored" and not row.is_late and not row.hidden_at for row in rows),
+        "chart": _chart(visit),
+    }
+    return render(request, "students/submissions.html", context)
+
+
+@open_to(Audience.MEMBERS)
+def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
+    """The receipt: everything that a score rests on."""
+    found = own_submission(visit, submission_id)
+    is_own = visit.membership is not None and visit.membership.team_id == found.team_id
+    form = NoteForm(request.POST if request.method == "POST" else None, initial={"note": found.note})
+    if request.method == "POST":
+        if not is_own:
+            raise Http404(_("You have no submission with this number."))
+        if form.is_valid():
+            submitting.annotate(submission=found, note=form.cleaned_data["note"])
+            messages.success(request, _("The note is saved."))
+            return see_other("submission", slug=visit.competition.slug, submission_id=found.pk)
+    progress = Progress(visit, found, Today(visit))
+    ruler = visit.competition.ground_truth
+    context = {
+        "visit": visit,
+        "submission": found,
+        "note_form": form if is_own else None,
+        "progress": progress,
+        "ground_truth": ruler,
+        # All digits: a receipt is compared with the scorer at home.
+        "full": {split: repr(value) for split, value in progress.scores.items()},
+        "receipt": _receipt(visit, found),
+        "refusal": Refusal.objects.filter(submission=found, ground_truth=ruler).first(),
+    }
+    return render(request, "students/submission.html", context, status=422 if form.errors else 200)
+
+
+@open_to(Audience.MEMBERS)
+def submission_receipt(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
+    """The receipt for programs: what somebody needs who computes the score again."""
+    found = own_submission(visit, submission_id)
+    response = JsonResponse(_receipt(visit, found), json_dumps_params={"indent": 1})
+    response["Content-Disposition"] = f'attachment; filename="receipt-{str(found.pk)[:8]}.json"'
+    return response
+
+
+@open_to(Audience.MEMBERS)
+def submission_file(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponseBase:
+    found = own_submission(visit, submission_id)
+    return as_download(found.file_key, found.file_name)
+
+
+@open_to(Audience.MEMBERS)
+def submission_problems(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
+    found = own_submission(visit, submission_id)
+    response = HttpResponse(as_csv(found.problems), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="problems-{str(found.pk)[:8]}.csv"'
+    return response
+
+
+@open_to(Audience.MEMBERS)
+def finals(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """GET shows what decides as things stand; POST picks."""
+    if request.method != "POST":
+        return _list(request, visit, "finals")
+    wanted = [pk for pk in request.POST.getlist("final") if _is_uuid(pk)]
+    try:
+        submitting.select_finals(
+            competition=visit.competition, user=person(visit.user), submission_ids=wanted, at=visit.at
+        )
+    except submitting.Refused as refusal:
+        messages.error(request, _("%(message)s Nothing was changed.") % {"message": refusal.message})
+        ticks = urlencode([("show", "scored"), *(("tick", pk) for pk in wanted)])
+        return see_other("submissions", query=f"?{ticks}", slug=visit.competition.slug)
+    else:
+        words = (
+            _("Your final picks are saved.") if wanted else _("You picked none: your best public ones will be taken.")
+        )
+        messages.success(request, words)
+    return see_other("finals", slug=visit.competition.slug)
+
+
+def _receipt(visit: Visit, submission: Submission) -> dict[str, Any]:
+    """With the scores that the viewer may see in full; what a steady or hidden board keeps back is not in it."""
+    splits = [Split.PUBLIC] if visit.sees_exact else []
+    splits += [Split.PRIVATE] if visit.sees_private else []
+    return receipts.receipt(submission, splits, is_over=visit.competition.is_revealed(visit.at))
+
+
+def _row(
+    submission: Submission,
+    told: Told,
+    picks: dict[str, bool],
+    ticked: set[str],
+) -> dict[str, object]:
+    return {
+        "submission": submission,
+        "public": told.scores.get("public"),
+        "private": told.scores.get("private"),
+        "beside": told.beside,
+        "is_picked": str(submission.pk) in picks,
+        "is_ticked": str(submission.pk) in ticked,
+    }
+
+
+def _selected(mine: QuerySet[Submission]) -> set[str]:
+    """Without hidden files, which decide nothing."""
+    return {str(pk) for pk in mine.filter(is_selected=True, hidden_at=None).values_list("pk", flat=True)}
+
+
+def _finals(visit: Visit) -> list[standings.Best]:
+    """What decides as things stand, as the team's own picks or those of the system say."""
+    ruler = visit.competition.ground_truth
+    if ruler is None or visit.membership is None:
+        return []
+    team = visit.membership.team
+    return standings.finals(ruler, team=team).get(team.pk, [])
+
+
+def _picks(visit: Visit, found: list[standings.Best]) -> dict[str, bool]:
+    """Submission → whether the system picked it.
+
+    The system picks by exact scores, so where these are not shown, only a team's own picks are.
+    """
+    return {
+        str(best.submission_id): best.is_picked_by_system
+        for best in found
+        if visit.sees_exact or not best.is_picked_by_system
+    }
+
+
+def _unpicked(visit: Visit, found: list[standings.Best]) -> unpicked.Unpicked | None:
+    """What a team forgets that may still pick it."""
+    ruler = visit.competition.ground_truth
+    if ruler is None or visit.membership is None or visit.at >= visit.closes_at:
+        return None
+    team_id = visit.membership.team_id
+    return unpicked.unpicked(ruler, {team_id: found}).get(team_id)
+
+
+def _hindsight(visit: Visit) -> shake_up.Hindsight | None:
+    """After the reveal, what the team should have picked; None where it picked that, or has no rank."""
+    ruler = visit.competition.ground_truth
+    if ruler is None or visit.membership is None or not visit.competition.is_revealed(visit.at):
+        return None
+    found = shake_up.hindsight(visit.membership.team, ruler)
+    return None if found is None or found.picked_the_best else found
+
+
+def _shown(mine: QuerySet[Submission], show: str, picks: set[str]) -> QuerySet[Submission]:
+    if show == "scored":
+        return mine.filter(status=Submission.Status.SCORED)
+    if show == "invalid":
+        return mine.filter(status__in=[Submission.Status.INVALID, Submission.Status.FAILED])
+    if show == "finals":
+        return mine.filter(pk__in=list(picks))
+    return mine
+
+
+def _chart(visit: Visit) -> SafeString | str:
+    ruler = visit.competition.ground_truth
+    if ruler is None:
+        return ""
+    is_rounded = visit.ladder is not None and not visit.sees_exact
+    return score_chart(_history(visit), sign=ladder.sign_of(ruler), is_rounded=is_rounded)
+
+
+def _history(visit: Visit) -> list[tuple[datetime, float]]:
+    """Receipt and public score of the team's ranked files, oldest first; where the board shows no exact ones, of those
+    alone that set the score it shows: of the others it tells none."""
+    ruler = visit.competition.ground_truth
+    if visit.membership is None or ruler is None:
+        return []
+    if visit.ladder is not None and not visit.sees_exact:
+        told = visit.answers_to(visit.membership.team_id)
+        return [(answer.received_at, answer.shown) for answer in told if answer.is_new and answer.shown is not None]
+    scores = ladder.ranked_scores(ruler, Split.PUBLIC, teams=[visit.membership.team_id])
+    return list(scores.order_by("submission__received_at").values_list("submission__received_at", "value"))
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

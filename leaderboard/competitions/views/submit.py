@@ -1,0 +1,222 @@
+"""The Submit page: hand in a file, or have it checked, and watch it get its score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from leaderboard.common.responses import STOP_POLLING, person, see_other, sha256_of
+from leaderboard.common.storage import TooLarge, clean_name, path_of
+from leaderboard.scorer._places import ChildFailed
+
+from ..access import Audience, Visit, open_to
+from ..forms.student import AgainForm, UploadForm
+from ..models import Submission
+from ..services import submitting
+from .problems_csv import as_csv
+from .student_responses import own_submission
+from .submission_progress import Progress, Today
+
+HOW_REFUSED = {"busy": 503, "checks": 429}
+PIECE = 1_048_576
+
+
+class NotTaken(Exception):
+    """Why an upload came to nothing, with the status of the answer."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What “check only” found in a file."""
+
+    file_name: str
+    problems: list[dict[str, Any]]
+    warnings: list[dict[str, Any]]
+    same_as: Submission | None
+
+    @property
+    def report(self) -> str:
+        """The problems as CSV in an address: nothing of a check is kept that could be fetched later."""
+        return "data:text/csv;charset=utf-8," + quote(as_csv(self.problems))
+
+
+@dataclass(frozen=True)
+class Same:
+    """The question whether bytes that were handed in before should cost another attempt."""
+
+    earlier: Submission
+    form: AgainForm
+
+
+@open_to(Audience.MEMBERS)
+def submit(request: HttpRequest, visit: Visit) -> HttpResponse:
+    if request.method != "POST":
+        return _page(request, visit, UploadForm.fresh(), shown=_asked_for(request, visit))
+    form = UploadForm(request.POST, request.FILES)
+    fresh = UploadForm.fresh(note=request.POST.get("note", ""), check_only=bool(request.POST.get("check_only")))
+    try:
+        if request.META.get("leaderboard.too_large"):
+            raise TooLarge(min(visit.competition.max_bytes, settings.MAX_UPLOAD_BYTES))
+        if "again" in request.POST:
+            submission = _hand_in_again(visit, AgainForm(request.POST))
+        elif not form.is_valid():
+            return _page(request, visit, form, status=422)
+        elif form.cleaned_data["check_only"]:
+            return _page(request, visit, fresh, checked=_check(visit, form.cleaned_data["file"]))
+        else:
+            submission = _hand_in(visit, form)
+    except submitting.SameBytes as same:
+        return _page(request, visit, fresh, same=_same(same.earlier, form), status=409)
+    except (TooLarge, submitting.Refused, NotTaken) as error:
+        words, status = _why_not(error)
+        return _page(request, visit, fresh, not_taken=words, status=status)
+    query = f"?submission={submission.pk}"
+    return see_other("submit", query=query, fragment="#progress", slug=visit.competition.slug)
+
+
+@open_to(Audience.MEMBERS)
+def submission_progress(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
+    """The state of one file as a fragment: 204 while nothing changed, 286 when it is over.
+
+    Opened as a page of its own it leads to the Submit page.
+    """
+    card = Today(visit)
+    progress = Progress(visit, own_submission(visit, submission_id), card)
+    if not getattr(request, "htmx", False):
+        return see_other("submit", query=f"?submission={submission_id}", slug=visit.competition.slug)
+    if not progress.is_over and request.GET.get("seen") == progress.seen:
+        return HttpResponse(status=204)
+    context = {"visit": visit, "progress": progress, "today": card, "is_poll": True}
+    status = STOP_POLLING if progress.is_over else 200
+    return render(request, "students/submission_progress.html", context, status=status)
+
+
+def _why_not(error: TooLarge | submitting.Refused | NotTaken) -> tuple[str, int]:
+    if isinstance(error, TooLarge):
+        return str(error), 413
+    if isinstance(error, NotTaken):
+        return str(error), error.status
+    return error.message, HOW_REFUSED.get(error.code, 409)
+
+
+def _hand_in(visit: Visit, form: UploadForm) -> Submission:
+    file: UploadedFile[Any] = form.cleaned_data["file"]
+    return submitting.submit(
+        competition=visit.competition,
+        user=person(visit.user),
+        file_name=file.name or "",
+        chunks=file.chunks(),
+        note=form.cleaned_data["note"],
+        upload_key=_key(form, sha256_of(file)),
+        may_repeat=False,
+    )
+
+
+def _key(form: UploadForm | AgainForm, sha256: str) -> str | None:
+    """The same form with the same file is handed in once. With another file it is another one: who goes back in the
+    browser may find the earlier page as it was, with its key."""
+    key = form.cleaned_data["upload_key"]
+    return f"{key}-{sha256[:16]}" if key else None
+
+
+def _same(earlier: Submission, form: UploadForm) -> Same:
+    """The question, with all that the answer “yes” needs: the file of the earlier submission is that of this one."""
+    file: UploadedFile[Any] = form.cleaned_data["file"]
+    given = {
+        "again": earlier.pk,
+        "file_name": clean_name(file.name or ""),
+        "note": form.cleaned_data["note"],
+        "upload_key": form.cleaned_data["upload_key"],
+    }
+    return Same(earlier, AgainForm(initial=given))
+
+
+def _hand_in_again(visit: Visit, form: AgainForm) -> Submission:
+    """The bytes of an earlier submission as a new one, after the person was asked."""
+    if not form.is_valid() or visit.membership is None:
+        raise NotTaken(_("This form is damaged. Choose your file again."), 422)
+    given = form.cleaned_data
+    earlier = own_submission(visit, given["again"])
+    if earlier.team_id != visit.membership.team_id:
+        raise Http404(_("You have no submission with this number."))
+    try:
+        file = path_of(earlier.file_key, earlier.sha256).open("rb")
+    except FileNotFoundError:
+        raise NotTaken(_("The earlier file is gone from the server. Choose yours again."), 409) from None
+    with file:
+        return submitting.submit(
+            competition=visit.competition,
+            user=person(visit.user),
+            file_name=given["file_name"],
+            chunks=iter(partial(file.read, PIECE), b""),
+            note=given["note"],
+            upload_key=_key(form, earlier.sha256),
+        )
+
+
+def _check(visit: Visit, file: UploadedFile[Any]) -> Checked:
+    user = person(visit.user)
+    try:
+        found = submitting.check(competition=visit.competition, user=user, chunks=file.chunks())
+    except ChildFailed as error:
+        raise NotTaken(
+            _("The check did not work, through no fault of your file. Try it again in a moment."), 503
+        ) from error
+    team_id = visit.membership.team_id if visit.membership else None
+    return Checked(file.name or "", *found, Submission.objects.of_bytes(team_id, sha256_of(file)).first())
+
+
+def _asked_for(request: HttpRequest, visit: Visit) -> Submission | None:
+    """The file named in the address, else the one of this team that still waits."""
+    if asked := request.GET.get("submission"):
+        try:
+            return own_submission(visit, asked)
+        except (ValidationError, ValueError) as error:
+            raise Http404(_("You have no submission with this number.")) from error
+    if visit.membership is None:
+        return None
+    waiting = Submission.objects.filter(team=visit.membership.team_id, status=Submission.Status.PENDING)
+    return waiting.select_related("user", "team").first()
+
+
+def _page(
+    request: HttpRequest,
+    visit: Visit,
+    form: UploadForm,
+    *,
+    shown: Submission | None = None,
+    checked: Checked | None = None,
+    same: Same | None = None,
+    not_taken: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    competition = visit.competition
+    card = Today(visit)
+    context = {
+        "visit": visit,
+        "form": form,
+        "today": card,
+        "refusal": submitting.reason_not_to(competition, visit.membership, visit.at, card.allowance),
+        "progress": Progress(visit, shown, card) if shown else None,
+        "checked": checked,
+        "same": same,
+        "not_taken": not_taken,
+        "largest": min(competition.max_bytes, settings.MAX_UPLOAD_BYTES),
+        "action": reverse("submit", kwargs={"slug": competition.slug}),
+    }
+    return render(request, "students/submit.html", context, status=status)

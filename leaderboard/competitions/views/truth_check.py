@@ -1,0 +1,42 @@
+"""The check of the ground truth that a board stands on: what was found, and the same again at any time."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from leaderboard.common.responses import see_other
+from leaderboard.scorer._places import ChildFailed
+
+from ..access import Audience, Visit, open_to
+from ..models import TruthCheck
+from ..services import truth_checks
+from .truth_check_names import looked_for
+from .truth_context import metric_or_none
+
+
+@open_to(Audience.HOSTS)
+def host_truth_check(request: HttpRequest, visit: Visit) -> HttpResponse:
+    competition, ruler = visit.competition, visit.competition.ground_truth
+    if ruler is None:
+        return redirect("host_truth", slug=competition.slug)
+    if request.method == "POST":
+        try:
+            truth_checks.check_again(competition=competition)
+            messages.success(request, _("Checked again."))
+        except ChildFailed:
+            messages.error(request, _("The check did not work. Try it again in a moment."))
+        return see_other("host_truth_check", fragment="#check", slug=competition.slug)
+    check = TruthCheck.objects.filter(ground_truth=ruler).first()
+    report = check.report if check else {"findings": ruler.findings}
+    context = {
+        "visit": visit,
+        "ruler": ruler,
+        "check": check,
+        "report": report,
+        "metric": metric_or_none(ruler.metric_key),
+        "looked_for": looked_for(report["findings"]),
+    }
+    return render(request, "hosts/host_truth_check.html", context)

@@ -1,0 +1,182 @@
+"""The way from nothing to the launch: six pages in any order, each of which saves what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from leaderboard.common import absolute_addresses
+from leaderboard.common.responses import person, see_other
+from leaderboard.common.storage import TooLarge
+from leaderboard.common.viewer_zone import chosen_zone
+
+from ..access import Audience, Visit, open_to
+from ..forms.wizard import BasicsForm, EntryForm, FolderForm, LimitsForm, StepForm
+from ..models import Competition
+from ..services import competitions, copying, folder_zips
+from .host_responses import add_refusal, posted, refuse_too_large
+from .launch_checklist import checklist_of, next_step, steps_of
+
+StepView = Callable[..., HttpResponse]
+CHECKLISTS = ("host_competition", "host_setup_launch")
+"""Where the checklist stands. Who comes from there to put one thing right is led back there (`?back=`)."""
+
+
+def step(key: str) -> Callable[[StepView], StepView]:
+    """A page of the way to the launch; afterwards it leads to where the same is managed."""
+
+    def declare(view: StepView) -> StepView:
+        @wraps(view)
+        def guarded(request: HttpRequest, visit: Visit, **parts: Any) -> HttpResponse:
+            if visit.competition.launched_at is None:
+                return view(request, visit, **parts)
+            after = next(step.after for step in steps_of(visit.competition) if step.key == key)
+            return redirect(after, slug=visit.competition.slug)
+
+        return guarded
+
+    return declare
+
+
+def origin(request: HttpRequest) -> str:
+    """The page with the checklist that somebody came from; empty for who goes from step to step."""
+    name = request.GET.get("back", "")
+    return name if name in CHECKLISTS else ""
+
+
+def kept_origin(request: HttpRequest) -> str:
+    """What an address of the way carries on, so that the last page knows it too."""
+    return f"?back={origin(request)}" if origin(request) else ""
+
+
+def place_of(competition: Competition, key: str) -> str:
+    """The page of the answers (`data`) or of the metric: on the way to the launch, and afterwards under Manage."""
+    under_manage = {"data": "host_truth", "metric": "host_truth_metric"}
+    return f"host_setup_{key}" if competition.launched_at is None else under_manage[key]
+
+
+def frame(request: HttpRequest, visit: Visit, key: str) -> dict[str, Any]:
+    """What the frame of a page needs; `key` is the step shown."""
+    places = {f"{key}_page": place_of(visit.competition, key) for key in ("data", "metric")}
+    if visit.competition.launched_at is not None:
+        return {"visit": visit, "frame": "hosts/manage.html", **places}
+    steps = steps_of(visit.competition)
+    place = [step.key for step in steps].index(key)
+    return {
+        "visit": visit,
+        "frame": "hosts/setup.html",
+        **places,
+        "steps": steps,
+        "step": steps[place],
+        "number": place + 1,
+        "before": steps[place - 1] if place else None,
+        "behind": steps[place + 1] if place + 1 < len(steps) else None,
+        "origin": origin(request),
+        "kept_origin": kept_origin(request),
+        "lacks": _lacks(visit.competition) if key != "launch" else [],
+    }
+
+
+def _lacks(competition: Competition) -> list[str]:
+    """What would leave a draft unlaunched at its planned time; what is changed on one page may be missing then."""
+    return [item.text for item in checklist_of(competition) if not item.is_there] if competition.launches_at else []
+
+
+@open_to(Audience.SITE_HOSTS)
+def host_new(request: HttpRequest) -> HttpResponse:
+    """Step 1 of a competition that is not there yet."""
+    if request.POST.get("action") == "bring" or request.META.get("leaderboard.too_large"):
+        return _bring(request)
+    form = _basics(request, posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            competition = copying.begin(user=person(request.user), **form.fields_for_verb)
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, _("“%(title)s” is a draft that only you see.") % {"title": competition})
+            return see_other("host_setup_data", slug=competition.slug)
+    context = {"form": form, "folder_form": FolderForm(), "steps": steps_of(None)}
+    return render(request, "hosts/host_new.html", context, status=422 if form.errors else 200)
+
+
+def _basics(request: HttpRequest, data: Any = None) -> BasicsForm:
+    """In the reader's own zone, where it is known: what is typed is read on the clocks that pages show."""
+    zone = chosen_zone(request)
+    return BasicsForm(data, initial={"zone": zone} if zone else {})
+
+
+def _bring(request: HttpRequest) -> HttpResponse:
+    """A draft of a folder that was taken along from somewhere."""
+    form, status = FolderForm(request.POST, request.FILES), 422
+    try:
+        refuse_too_large(request)
+        if form.is_valid():
+            chunks = form.cleaned_data["folder"].chunks()
+            # Who brings last year's along has it here still, and nobody can write another address into a zip file here.
+            made = folder_zips.import_zip(chunks=chunks, user=person(request.user), finds_address=True)
+            words = _("“%(title)s” is a draft that only you see, at /c/%(slug)s/.")
+            messages.success(request, words % {"title": made, "slug": made.slug})
+            return see_other("host_setup", slug=made.slug)
+    except (competitions.CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    context = {"form": _basics(request), "folder_form": form, "steps": steps_of(None)}
+    return render(request, "hosts/host_new.html", context, status=status)
+
+
+@open_to(Audience.HOSTS)
+@step("launch")
+def host_setup(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Go on where something is missing."""
+    return redirect(next_step(visit.competition).page, slug=visit.competition.slug)
+
+
+@open_to(Audience.HOSTS)
+@step("basics")
+def host_setup_basics(request: HttpRequest, visit: Visit) -> HttpResponse:
+    return _fields(request, visit, "basics", BasicsForm)
+
+
+@open_to(Audience.HOSTS)
+@step("limits")
+def host_setup_limits(request: HttpRequest, visit: Visit) -> HttpResponse:
+    return _fields(request, visit, "limits", LimitsForm)
+
+
+@open_to(Audience.HOSTS)
+@step("people")
+def host_setup_people(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Who gets in. Hosts are added on the page that stays under Manage."""
+    more = {
+        "hosts": visit.competition.hosts.order_by("username"),
+        "join_link": absolute_addresses.whole(request, "join_code", visit.competition.join_code),
+        "opening_command": absolute_addresses.opening_command(request),
+    }
+    return _fields(request, visit, "people", EntryForm, more)
+
+
+def _fields(
+    request: HttpRequest, visit: Visit, key: str, form_class: type[StepForm], more: dict[str, Any] | None = None
+) -> HttpResponse:
+    """A step that is a form: save, and go on to the next one, or back to the checklist."""
+    # A copy, because filling the form in changes it and the head of the page must not.
+    form = form_class(posted(request), instance=Competition.objects.get(pk=visit.competition.pk))
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = competitions.change(
+                competition=visit.competition, user=person(visit.user), **form.fields_for_verb
+            )
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            here = frame(request, visit, key)
+            return see_other(here["origin"] or here["behind"].page, slug=changed.slug)
+    context = {**frame(request, visit, key), "form": form, **(more or {})}
+    return render(request, f"hosts/host_setup_{key}.html", context, status=422 if form.errors else 200)

@@ -1,0 +1,186 @@
+"""The answers with their split, and files for students: step 2 of the wizard, after the launch a page under Manage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+
+from leaderboard.common.responses import person, see_other
+from leaderboard.common.storage import TooLarge
+from leaderboard.scorer._places import ChildFailed
+
+from ..access import Audience, Visit, open_to
+from ..forms.ground_truth import AnswersForm
+from ..forms.host import DataFileForm
+from ..models import Competition
+from ..services import competitions, data_files, secondary_metrics, truth_conversion, truth_drafts
+from .host_responses import add_refusal, refuse_too_large, say_added
+from .truth_context import BROKEN, draft_of, file_at_hand, initial_split, report_of
+from .wizard import frame, kept_origin, place_of, step
+
+
+@open_to(Audience.HOSTS)
+@step("data")
+def host_setup_data(request: HttpRequest, visit: Visit) -> HttpResponse:
+    return _data(request, visit)
+
+
+@open_to(Audience.HOSTS)
+def host_truth(request: HttpRequest, visit: Visit) -> HttpResponse:
+    return _data(request, visit)
+
+
+def _data(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """GET shows; POST checks an answer file with its split, takes it as its spreadsheet meant it (`action=as_meant`) or
+    with some of its columns (`keep`), or throws what was checked away (`discard`). Before the launch it also adds or
+    removes a file for students (`add`, `remove`)."""
+    if request.method != "POST":
+        return _data_page(request, visit, _answers_form(visit.competition))
+    actions = {"as_meant": _take_as_meant, "keep": _keep_answers, "discard": _discard}
+    if visit.competition.launched_at is None:
+        actions |= {"add": _add_file, "remove": _remove_file}
+    return actions.get(request.POST.get("action", ""), _answers)(request, visit)
+
+
+def _answers_form(competition: Competition, request: HttpRequest | None = None) -> AnswersForm:
+    """As the last look was asked for, or as it is asked for now."""
+    draft = draft_of(competition)
+    has_split = competition.ground_truth_id is not None if draft is None else not draft.report["is_split_by_system"]
+    # Once students compete, each row keeps its part.
+    has_split &= competition.launched_at is None
+    about_file: dict[str, Any] = {"has_file": file_at_hand(competition, draft), "has_split": has_split}
+    if request is not None:
+        return AnswersForm(request.POST, request.FILES, **about_file)
+    return AnswersForm(initial=initial_split(competition, draft), **about_file)
+
+
+def _answers(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Look at a file. Before the launch a new one gets the metric that is most usual for its answers, until another is
+    chosen; a correction keeps the metric that counts."""
+    competition = visit.competition
+    form, status = _answers_form(competition, request), 422
+    try:
+        refuse_too_large(request)
+        if form.is_valid():
+            _draft(competition, form)
+            return _see_data(request, competition, "#check")
+    except (competitions.CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    except ChildFailed:
+        form.add_error(None, BROKEN)
+        status = 503
+    return _data_page(request, visit, form, status=status)
+
+
+def _see_data(request: HttpRequest, competition: Competition, fragment: str = "") -> HttpResponse:
+    page = place_of(competition, "data")
+    return see_other(page, query=kept_origin(request), fragment=fragment, slug=competition.slug)
+
+
+def _take_as_meant(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """A spreadsheet's file, read as the page offered to."""
+    return _read_otherwise(request, visit, lambda: truth_conversion.take_as_meant(competition=visit.competition))
+
+
+def _keep_answers(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """A file of which some columns alone are answers."""
+    names, group = request.POST.getlist("answers"), request.POST.get("group", "")
+    return _read_otherwise(
+        request, visit, lambda: truth_conversion.keep_answers(competition=visit.competition, names=names, group=group)
+    )
+
+
+def _read_otherwise(request: HttpRequest, visit: Visit, read: Callable[[], object]) -> HttpResponse:
+    form, status = _answers_form(visit.competition), 422
+    try:
+        read()
+        return _see_data(request, visit.competition, "#check")
+    except competitions.CannotHost as error:
+        words: object = error
+    except ChildFailed:
+        words, status = BROKEN, 503
+    messages.error(request, str(words))
+    return _data_page(request, visit, form, status=status)
+
+
+def _discard(request: HttpRequest, visit: Visit) -> HttpResponse:
+    truth_drafts.discard_draft(competition=visit.competition)
+    messages.info(request, _("The checked file is thrown away."))
+    return _see_data(request, visit.competition)
+
+
+def _draft(competition: Competition, form: AnswersForm) -> None:
+    filled, file = form.cleaned_data, form.cleaned_data["file"]
+    is_new = file and competition.launched_at is None
+    held = None if is_new else draft_of(competition) or competition.ground_truth
+    truth_drafts.draft_truth(
+        competition=competition,
+        metric=held.metric if held else "",
+        params=held.params if held else {},
+        file_name=file.name if file else "",
+        chunks=file.chunks() if file else None,
+        id_column=filled["id_column"],
+        **form.split,
+        secondary=_beside(held),
+        wants_fits=True,
+        draws_anew=filled.get("draws_anew", False) and not file,
+    )
+
+
+def data_file_form(request: HttpRequest | None = None) -> DataFileForm:
+    """Beside the answer file's form, whose fields have the same names."""
+    data, files = (request.POST, request.FILES) if request else (None, None)
+    return DataFileForm(data, files, auto_id="id_data_%s")
+
+
+def _add_file(request: HttpRequest, visit: Visit) -> HttpResponse:
+    competition = visit.competition
+    form, status = data_file_form(request), 422
+    try:
+        refuse_too_large(request)
+        if form.is_valid():
+            file, words = form.cleaned_data["file"], form.cleaned_data["description"]
+            user, chunks = person(visit.user), file.chunks()
+            added = data_files.add_data_file(
+                competition=competition, file_name=file.name, chunks=chunks, description=words, user=user
+            )
+            say_added(request, added)
+            return _see_data(request, competition, "#files")
+    except (competitions.CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    return _data_page(request, visit, _answers_form(competition), form, status=status)
+
+
+def _remove_file(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """No student has seen a file of a draft, so nobody is asked twice."""
+    wanted = get_object_or_404(visit.competition.data_files, name=request.POST.get("name", ""))
+    data_files.remove_data_file(data_file=wanted, user=person(visit.user))
+    messages.success(request, _("“%(name)s” is removed.") % {"name": wanted})
+    with suppress(ChildFailed):  # the button to look at the file is still there
+        truth_drafts.look_again(competition=visit.competition)
+    return _see_data(request, visit.competition, "#files")
+
+
+def _data_page(
+    request: HttpRequest, visit: Visit, form: AnswersForm, file_form: DataFileForm | None = None, *, status: int = 200
+) -> HttpResponse:
+    competition = visit.competition
+    context = {
+        **frame(request, visit, "data"),
+        **report_of(competition),
+        "form": form,
+        "history": competition.ground_truths.select_related("published_by").order_by("-number"),
+    }
+    if competition.launched_at is None:
+        context |= {"file_form": file_form or data_file_form(), "files": competition.data_files.all()}
+    return render(request, "hosts/host_setup_data.html", context, status=status)
+
+
+def _beside(held: Any) -> list[secondary_metrics.Asked]:
+    return [(one["key"], one["params"]) for one in held.secondary] if held else []

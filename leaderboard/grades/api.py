@@ -1,0 +1,60 @@
+"""What hosts take along: grades, the competition itself."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.translation import gettext as _
+from ninja import Query
+
+from leaderboard.common.clock import database_now
+from leaderboard.common.responses import as_archive
+from leaderboard.competitions.access import Visit
+from leaderboard.competitions.api.answers import visible_competition
+from leaderboard.competitions.api.base import Scope, Token, answers, api, bytes_of, owner
+from leaderboard.competitions.api.files import asked, hosted
+from leaderboard.competitions.api.schemas import GradeKind
+from leaderboard.competitions.services import folder_zips
+
+from . import files, sheets
+
+HOST = Token(Scope.HOST)
+
+
+@api.get(
+    "competitions/{slug:slug}/grades",
+    response=answers(404, 409, 422),
+    auth=HOST,
+    openapi_extra=bytes_of("text/csv"),
+    operation_id="export_grades",
+    url_name="api_grades",
+)
+def export_grades(
+    request: HttpRequest,
+    slug: str,
+    kind: Annotated[GradeKind, Query(description="For which learning platform.")] = "plain",
+) -> HttpResponse:
+    """For who exports grades: everybody's grade as CSV, by the rules that were saved."""
+    user = owner(request)
+    visit = Visit(visible_competition(user, slug), user, database_now())
+    if not visit.grades:
+        raise Http404(_("You host no competition of this name."))
+    sheet = sheets.grade_sheet(visit.competition, at=visit.at)
+    data = asked(lambda: files.grade_file(visit.competition, sheet, kind))
+    answer = HttpResponse(data, content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{slug}-grades-{kind}.csv"'
+    return answer
+
+
+@api.get(
+    "competitions/{slug:slug}/export",
+    response=answers(404),
+    auth=HOST,
+    openapi_extra=bytes_of("application/zip"),
+    operation_id="export_competition",
+    url_name="api_export",
+)
+def export_competition(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """For hosts: the competition as a zip of a folder, which makes a draft of it on any site. It holds the answers."""
+    return as_archive(folder_zips.export_zip(hosted(request, slug)), f"{slug}.zip")

@@ -1,0 +1,285 @@
+"""Canvas's own gradebook, with one column filled.
+
+A file of Canvas comes back as it came, byte by byte, but for the cells of one column. One thing more changes: a cell
+that a spreadsheet would compute gets an apostrophe. Canvas finds students by ID and not by such a cell, so nothing is
+lost, and nobody's name runs on the teacher's computer.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from django.utils.translation import gettext as _
+
+from leaderboard.common.csv_files import FORMULA_STARTS
+
+from .people import Person
+
+STUDENT, ID, SIS_USER, SIS_LOGIN, SECTION = "Student", "ID", "SIS User ID", "SIS Login ID", "Section"
+POINTS_ROW = "points possible"
+TEST_STUDENT = "student, test"
+ASSIGNMENT = re.compile(r".*\S \(\d+\)\s*$", re.DOTALL)
+QUOTED = re.compile(r'"((?:[^"]|"")*)"([^"]*)', re.DOTALL)
+NUMBER = re.compile(r"[+-]?[\d.,]+%?")
+MOST_BYTES = 5 * 1024 * 1024
+MOST_CELLS = 2_000_000
+BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class BadGradebook(Exception):
+    """Why a file cannot be filled; the text is for the host."""
+
+
+# --- a file that keeps its bytes --------------------------------------------------------------------------------
+
+
+@dataclass
+class Record:
+    """The cells of a line as they are written, quotes included, and how the line ends."""
+
+    cells: list[str]
+    end: str
+
+    def value(self, place: int | None) -> str:
+        """The text of a cell; empty where the line is shorter."""
+        return _unquoted(self.cells[place]) if place is not None and place < len(self.cells) else ""
+
+
+@dataclass
+class Gradebook:
+    """A file of Canvas, in pieces that together are its bytes."""
+
+    bom: bytes
+    encoding: str
+    delimiter: str
+    records: list[Record]
+
+    @cached_property
+    def header(self) -> list[str]:
+        return [self.records[0].value(place).strip() for place in range(len(self.records[0].cells))]
+
+    def place(self, name: str) -> int | None:
+        return self.header.index(name) if name in self.header else None
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that a teacher may fill: assignments, which Canvas writes with their number."""
+        return [name for name in self.header if ASSIGNMENT.match(name)]
+
+    @cached_property
+    def students(self) -> list[Record]:
+        """Lines of students; what Canvas writes about points, and its test student, are none."""
+        return [record for record in self.records[1:] if self._is_student(record)]
+
+    def _is_student(self, record: Record) -> bool:
+        name = record.value(self.place(STUDENT)).strip()
+        if name.casefold() in (POINTS_ROW, TEST_STUDENT):
+            return False
+        return bool(record.value(self.place(ID)).strip() or (name and record.value(self.place(SIS_LOGIN)).strip()))
+
+    def points_row(self) -> Record | None:
+        return next(
+            (r for r in self.records[1:] if r.value(self.place(STUDENT)).strip().casefold() == POINTS_ROW), None
+        )
+
+    def possible(self, column: str) -> str:
+        """What Canvas says a column is out of; empty where it says nothing."""
+        row = self.points_row()
+        return row.value(self.place(column)).strip() if row else ""
+
+    @property
+    def has_decimal_commas(self) -> bool:
+        """Where Canvas writes numbers with commas, it reads them so."""
+        row = self.points_row()
+        numbers = [_unquoted(cell) for cell in row.cells] if row else []
+        return self.delimiter != "," and any(re.fullmatch(r"\s*\d+,\d+\s*", number) for number in numbers)
+
+    def computed(self) -> int:
+        """How many cells a spreadsheet would compute."""
+        return sum(_is_computed(_unquoted(cell)) for record in self.records for cell in record.cells)
+
+    def as_bytes(self) -> bytes:
+        text = "".join(self.delimiter.join(record.cells) + record.end for record in self.records)
+        return self.bom + text.encode(self.encoding)
+
+
+def read(data: bytes) -> Gradebook:
+    """A file as Canvas exports it: any of its separators, line ends and encodings. Raises `BadGradebook`."""
+    if len(data) > MOST_BYTES:
+        raise BadGradebook(_("A gradebook has at most %(size)s MB.") % {"size": MOST_BYTES // 1_048_576})
+    bom, encoding = next(((bom, name) for bom, name in BOMS if data.startswith(bom)), (b"", "utf-8"))
+    try:
+        text = data[len(bom) :].decode(encoding)
+    except UnicodeDecodeError:
+        if bom:
+            raise BadGradebook(_("The file is damaged: its characters cannot be read.")) from None
+        # Each byte is a character and comes back as itself; names are read as Western Europe writes them.
+        encoding = "latin-1"
+        text = data.decode(encoding)
+    for delimiter in (",", ";", "\t"):
+        first = Gradebook(bom, encoding, delimiter, [next(_records(text, delimiter))])
+        if {STUDENT, ID} <= set(first.header):
+            return Gradebook(bom, encoding, delimiter, list(_records(text, delimiter)))
+    what = _("This is no gradebook of Canvas: its first line has no columns “Student” and “ID”.")
+    where = _("In Canvas choose Grades, then Export.")
+    raise BadGradebook(f"{what} {where}")
+
+
+def _records(text: str, delimiter: str) -> Iterator[Record]:
+    mark = re.escape(delimiter)
+    cell = re.compile(rf'"(?:[^"]|"")*"[^{mark}\r\n]*|[^{mark}\r\n]*')
+    place, cells, count = 0, [], 0
+    while True:
+        found = cell.match(text, place)
+        assert found is not None, "the pattern matches nothing as well"
+        if found.group().startswith('"') and not QUOTED.match(found.group()):
+            raise BadGradebook(
+                _("A quotation mark of the file is never closed: %(text)s…") % {"text": found.group()[:30]}
+            )
+        cells.append(found.group())
+        count += 1
+        if count > MOST_CELLS:
+            raise BadGradebook(_("The file has more cells than any class."))
+        place = found.end()
+        if text.startswith(delimiter, place):
+            place += 1
+            continue
+        end = "\r\n" if text.startswith("\r\n", place) else text[place : place + 1]
+        yield Record(cells, end)
+        place, cells = place + len(end), []
+        if place >= len(text):
+            return
+
+
+def _unquoted(cell: str) -> str:
+    """What readers make of a cell: also of one that goes on after its closing quotation mark."""
+    found = QUOTED.fullmatch(cell)
+    return found[1].replace('""', '"') + found[2] if found else cell
+
+
+def _quoted(text: str, delimiter: str) -> str:
+    if any(c in text for c in (delimiter, '"', "\r", "\n")):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _is_computed(text: str) -> bool:
+    return text.startswith(FORMULA_STARTS) and text.strip("-+ \t\r\n\0") != "" and not NUMBER.fullmatch(text)
+
+
+# --- who is who -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Match:
+    """A line and a person who are the same, and by which column we know."""
+
+    record: Record
+    person: Person
+    by: str
+
+    @property
+    def needs_a_look(self) -> bool:
+        """The names that agree are those that the person chose."""
+        return not self.person.is_listed
+
+
+@dataclass
+class Matching:
+    """Who was found, and who was not on either side."""
+
+    matches: list[Match] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+    people: list[Person] = field(default_factory=list)
+
+    @property
+    def doubtful(self) -> list[Match]:
+        return [match for match in self.matches if match.needs_a_look]
+
+
+def match(book: Gradebook, people: Sequence[Person]) -> Matching:
+    """Find each other by ID, then SIS User ID, then login, then name; only where one line and one person agree."""
+    found = Matching(records=list(book.students), people=list(people))
+    for column, names_of in _KEYS:
+        place = book.place(column)
+        if place is not None:
+            _match_by(found, column, place, names_of)
+    return found
+
+
+def _match_by(found: Matching, column: str, place: int, names_of: Callable[[Person], Iterable[str]]) -> None:
+    tidy = _name_key if column == STUDENT else _key
+    lines: dict[str, list[Record]] = defaultdict(list)
+    for record in found.records:
+        lines[tidy(record.value(place))].append(record)
+    owners: dict[str, list[Person]] = defaultdict(list)
+    for person in found.people:
+        for name in {tidy(name) for name in names_of(person)} - {""}:
+            owners[name].append(person)
+    taken: set[int] = set()
+    for name, persons in owners.items():
+        if len(persons) == 1 and len(lines.get(name, ())) == 1 and id(persons[0]) not in taken:
+            found.matches.append(Match(lines[name][0], persons[0], column))
+            taken |= {id(persons[0]), id(lines[name][0])}
+    found.people = [person for person in found.people if id(person) not in taken]
+    found.records = [record for record in found.records if id(record) not in taken]
+
+
+def _key(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).strip().casefold()
+
+
+def _name_key(text: str) -> str:
+    """“Rivera, Ana” and “Ana Rivera” are one name."""
+    last, comma, first = text.partition(",")
+    return " ".join(_key(f"{first} {last}" if comma else text).split())
+
+
+_KEYS: tuple[tuple[str, Callable[[Person], Iterable[str]]], ...] = (
+    (ID, lambda person: [person.student_id] if person.is_listed else []),
+    (SIS_USER, lambda person: [person.sis_user_id, person.student_id] if person.is_listed else []),
+    (SIS_LOGIN, lambda person: [person.login, person.email]),
+    (STUDENT, lambda person: [person.name]),
+)
+
+
+# --- filling ----------------------------------------------------------------------------------------------------
+
+
+def filled(book: Gradebook, found: Matching, *, column: str, title: str, most: str) -> bytes:
+    """The file with the points of those who were found: in `column`, or in a new one called `title`.
+
+    “EX” stays, and so does what stands with people without a grade. `most` is what a new column is out of.
+    """
+    points = {id(match.record): match.person.points for match in found.matches if match.person.points is not None}
+    place = book.place(column) if column else None
+    is_new = place is None
+    if place is None:
+        known = [at for name in (STUDENT, ID, SIS_USER, SIS_LOGIN, SECTION) if (at := book.place(name)) is not None]
+        place = max(known) + 1
+    top = book.points_row()
+    records = []
+    for number, record in enumerate(book.records):
+        cells = list(record.cells)
+        if is_new and any(cells):
+            cells += [""] * (place - len(cells))
+            cells.insert(place, _quoted(title, book.delimiter) if number == 0 else most if record is top else "")
+        text = points.get(id(record))
+        if text is not None:
+            cells += [""] * (place + 1 - len(cells))
+            if _unquoted(cells[place]).strip().upper() != "EX":
+                text = text.replace(".", ",") if book.has_decimal_commas else text
+                cells[place] = _quoted(text, book.delimiter)
+        records.append(Record([_harmless(cell, book.delimiter) for cell in cells], record.end))
+    return Gradebook(book.bom, book.encoding, book.delimiter, records).as_bytes()
+
+
+def _harmless(cell: str, delimiter: str) -> str:
+    text = _unquoted(cell)
+    return _quoted("'" + text, delimiter) if _is_computed(text) else cell

@@ -1,0 +1,202 @@
+"""Grades as files for learning platforms. What was released is what a file says; before that, what would be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.storage import clean_name
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services.competitions import CannotHost
+
+from . import canvas, marks, moodle_brightspace
+from . import people as people_module
+from . import rules as rules_module
+from .models import Gradebook
+from .sheets import GradeRow, GradeSheet
+from .students import Student
+
+# With fewer, points out of twenty would lose what points out of a hundred say.
+FEWEST_DECIMALS = 2
+
+
+@dataclass(frozen=True)
+class Filling:
+    """A file of Canvas that a host uploaded, and who in it was found."""
+
+    held: Gradebook
+    book: canvas.Gradebook
+    matching: canvas.Matching
+    column: str
+    rules: rules_module.Rules
+    """Those that the points were made by: where grades are released, those of the release."""
+    is_mixed: bool
+    """Whether people without a released grade get points out of something else than those who have one."""
+
+    @property
+    def possible(self) -> str:
+        """What Canvas says the chosen column is out of."""
+        return self.book.possible(self.column) if self.column else ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether Canvas says that the chosen column is out of something else than the rules give."""
+        try:
+            return bool(self.possible) and float(self.possible.replace(",", ".")) != self.rules.max_points
+        except ValueError:
+            return False
+
+    @property
+    def scale(self) -> float | None:
+        """What points can be written out of instead of what the rules give; None where there is nothing to choose."""
+        if not self.differs or self.is_mixed:
+            return None
+        number = float(self.possible.replace(",", "."))
+        return number if 0 < number <= rules_module.MOST_POINTS else None
+
+    @property
+    def is_scaled(self) -> bool:
+        return self.held.is_scaled and self.scale is not None
+
+    @property
+    def both(self) -> list[tuple[people_module.Person, str, str]]:
+        """Everybody who gets points: as the rules give them, and out of what Canvas says."""
+        people = [match.person for match in self.matching.matches]
+        return [(person, person.points, self._scaled(person.points)) for person in people if person.points is not None]
+
+    @property
+    def written(self) -> canvas.Matching:
+        """Who was found, with the points that the file gets."""
+        if not self.is_scaled:
+            return self.matching
+        texts = {id(person): scaled for person, _points, scaled in self.both}
+        matches = [
+            replace(match, person=replace(match.person, points=texts.get(id(match.person))))
+            for match in self.matching.matches
+        ]
+        return replace(self.matching, matches=matches)
+
+    def _scaled(self, points: str) -> str:
+        decimals = max(self.rules.decimals, FEWEST_DECIMALS)
+        scaled = float(points) * (self.scale or 0.0) / self.rules.max_points
+        return marks.points_text(marks.rounded(scaled, decimals), decimals)
+
+    @property
+    def lines(self) -> list[str]:
+        """The people of Canvas whom nobody here is."""
+        names = (canvas.STUDENT, canvas.ID, canvas.SIS_LOGIN)
+        found = ([record.value(self.book.place(name)) for name in names] for record in self.matching.records)
+        return [" · ".join(value for value in values if value) for values in found]
+
+    @property
+    def computed(self) -> int:
+        return self.book.computed()
+
+
+def graded_people(sheet: GradeSheet) -> list[people_module.Person]:
+    """Everybody of a sheet as files know them."""
+    told = sheet.told_of
+    return [_person(row, (told if row.released else sheet.rules).decimals) for row in sheet.rows]
+
+
+def _person(row: GradeRow, decimals: int) -> people_module.Person:
+    student, mark = row.student, row.final
+    first, last = _halves(student)
+    return people_module.Person(
+        name=student.name,
+        first_name=first,
+        last_name=last,
+        email=student.email,
+        student_id=student.student_id,
+        sis_user_id=student.sis_user_id,
+        login=student.login or student.username,
+        section=student.section,
+        team=student.team,
+        points=None if mark.points is None else marks.points_text(mark.points, decimals),
+        reasons=mark.words,
+        is_listed=student.is_listed,
+    )
+
+
+def _halves(student: Student) -> tuple[str, str]:
+    """First and last name, as far as one can tell."""
+    if student.first_name or student.last_name:
+        return student.first_name, student.last_name
+    last, comma, first = student.name.partition(",")
+    if comma:
+        return first.strip(), last.strip()
+    first, _space, last = student.name.rpartition(" ")
+    return (first, last) if first else (last, "")
+
+
+def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
+    """A file of grades: `canvas` (the host's own, filled), `moodle`, `brightspace` or `plain`. Raises `CannotHost`."""
+    if not sheet.is_ready:
+        raise CannotHost(_("Save the grade rules first."), sheet.faults)
+    title = sheet.rules.title or competition.title
+    if kind != "canvas":
+        # The mark at the beginning tells Excel that these are not the letters of the last century.
+        return b"\xef\xbb\xbf" + moodle_brightspace.OWN[kind](graded_people(sheet), title).encode()
+    filling = filling_of(competition, sheet)
+    if filling is None:
+        raise CannotHost(_("Upload the gradebook that Canvas exports first."))
+    most = rules_module.number_text(filling.rules.max_points)
+    return canvas.filled(filling.book, filling.written, column=filling.column, title=title, most=most)
+
+
+def filling_of(competition: Competition, sheet: GradeSheet) -> Filling | None:
+    """What the uploaded gradebook would be filled with; None without one."""
+    held = Gradebook.objects.filter(competition=competition).first()
+    if held is None:
+        return None
+    book = canvas.read(bytes(held.data))
+    column = held.column if held.column in book.columns else ""
+    told = sheet.told_of
+    news = [row for row in sheet.rows if row.released is None and row.final.points is not None]
+    is_mixed = bool(sheet.release and news and told.max_points != sheet.rules.max_points)
+    return Filling(held, book, canvas.match(book, graded_people(sheet)), column, told, is_mixed)
+
+
+def keep_gradebook(*, competition: Competition, user: User | None, file_name: str, data: bytes) -> Gradebook:
+    """Keep a gradebook of Canvas until it is filled; a newer one replaces it. Raises `CannotHost`."""
+    try:
+        book = canvas.read(data)
+    except canvas.BadGradebook as error:
+        raise CannotHost(str(error)) from error
+    facts = {
+        "file_name": clean_name(file_name),
+        "data": data,
+        "column": _likely(book.columns, competition),
+        "is_scaled": False,
+        "uploaded_at": database_now(),
+        "uploaded_by": user,
+    }
+    with transaction.atomic():
+        return Gradebook.objects.update_or_create(competition=competition, defaults=facts)[0]
+
+
+def _likely(columns: Iterable[str], competition: Competition) -> str:
+    """The column that is called like the competition; otherwise the host chooses, and until then it is a new one."""
+    wanted = competition.title.casefold()
+    return next((name for name in columns if name.casefold().startswith(wanted)), "")
+
+
+def choose_column(*, competition: Competition, column: str, is_scaled: bool = False) -> None:
+    """Which column is filled, empty for a new one, and whether points are written out of what Canvas says that it is
+    out of. Raises `CannotHost` for one that the file does not have."""
+    held = Gradebook.objects.filter(competition=competition).first()
+    if held is None:
+        raise CannotHost(_("Upload the gradebook that Canvas exports first."))
+    if column and column not in canvas.read(bytes(held.data)).columns:
+        raise CannotHost(_("The file has no assignment “%(column)s”.") % {"column": column[:80]})
+    Gradebook.objects.filter(pk=held.pk).update(column=column, is_scaled=is_scaled)
+
+
+def forget_gradebook(*, competition: Competition) -> None:
+    """Delete the uploaded file; it has the names and marks of a class."""
+    Gradebook.objects.filter(competition=competition).delete()

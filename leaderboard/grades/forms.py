@@ -1,0 +1,106 @@
+"""How a host says which score is worth how many points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from .rules import MOST_STEPS, Method, Rules
+
+LINES = 6
+METHODS = (
+    (Method.LINEAR.value, _("Linear: between two lines the points rise with the score")),
+    (Method.THRESHOLDS.value, _("Thresholds: the points of the best line that the score reaches")),
+    (Method.PERCENTILE.value, _("Percentile: by the share of teams that are better")),
+    (Method.PARTICIPATION.value, _("Taking part alone: the score does not matter")),
+)
+
+
+def _plain(value: Any) -> Any:
+    """A number as people write it: 100, not 100.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class StepForm(forms.Form):
+    """One line: a baseline or a score, or a share of the teams, and its points. A line without points is no line."""
+
+    baseline = forms.ChoiceField(label=_("Baseline"), required=False)
+    score = forms.FloatField(label=_("or score"), required=False)
+    top = forms.FloatField(label=_("Best … % of the teams"), required=False)
+    points = forms.FloatField(label=_("Points"), required=False)
+
+    def __init__(self, *args: Any, names: Iterable[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [("", "–"), *((name, name) for name in names)]
+        self.fields["baseline"].choices = choices  # type: ignore[attr-defined]
+        for name in ("score", "top", "points"):
+            self.fields[name].widget.attrs |= {"step": "any", "autocomplete": "off"}
+
+
+class GradeRulesForm(forms.Form):
+    method = forms.ChoiceField(label=_("How scores become points"), choices=METHODS, widget=forms.RadioSelect)
+    max_points = forms.FloatField(label=_("Most points"), min_value=0)
+    minimum = forms.FloatField(
+        label=_("Fewest points"), min_value=0, help_text=_("For everybody with a scored file, whatever it scored.")
+    )
+    decimals = forms.IntegerField(label=_("Decimals"), min_value=0, max_value=3, help_text=_("Halves are rounded up."))
+    participation_points = forms.FloatField(
+        label=_("Points for taking part"), min_value=0, help_text=_("Added to those for the score; 0 for none.")
+    )
+    participation_files = forms.IntegerField(
+        label=_("Valid files that taking part needs"), min_value=1, help_text=_("Of the team, in time.")
+    )
+    late_percent = forms.FloatField(
+        label=_("Percent off per day late"),
+        required=False,
+        min_value=0,
+        max_value=100,
+        help_text=_("For each day begun after the deadline. Empty: late files count for nothing."),
+    )
+    none_is_zero = forms.BooleanField(
+        label=_("0 points without a scored file"), required=False, help_text=_("Otherwise there is no grade.")
+    )
+    title = forms.CharField(
+        label=_("Name of the assignment"),
+        max_length=120,
+        help_text=_("As the column is called in the files for Canvas, Moodle and Brightspace."),
+    )
+
+    def __init__(self, data: Any, rules: Rules, names: Iterable[str]) -> None:
+        initial = rules.as_json()
+        steps = [
+            {key: _plain(value) for key, value in step.items() if value is not None} for step in initial.pop("steps")
+        ]
+        super().__init__(data, initial={name: _plain(value) for name, value in initial.items()})
+        # A baseline that is gone stays to be seen, so that saving cannot lose it unnoticed.
+        known = list(dict.fromkeys([*names, *(step["baseline"] for step in steps if step.get("baseline"))]))
+        lines = min(MOST_STEPS, max(LINES, len(steps) + 2))
+        self.lines = [
+            StepForm(data, prefix=f"line-{number}", initial=steps[number] if number < len(steps) else {}, names=known)
+            for number in range(lines)
+        ]
+
+    def is_valid(self) -> bool:
+        is_valid = super().is_valid()
+        for number, line in enumerate(self.lines, start=1):
+            for name, faults in line.errors.items():
+                where = {"number": number, "field": line.fields[name].label, "fault": faults[0]}
+                self.add_error(None, _("Line %(number)s, %(field)s: %(fault)s") % where)
+        return is_valid and not self.errors
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What `hosting.set_grade_rules` takes; of each line what its method asks for."""
+        names = ("top",) if self.cleaned_data["method"] == Method.PERCENTILE else ("baseline", "score")
+        steps = [
+            {
+                "points": line.cleaned_data["points"],
+                **{name: line.cleaned_data[name] for name in names if line.cleaned_data[name] not in ("", None)},
+            }
+            for line in self.lines
+            if line.cleaned_data["points"] is not None
+        ]
+        return {**self.cleaned_data, "steps": [] if self.cleaned_data["method"] == Method.PARTICIPATION else steps}

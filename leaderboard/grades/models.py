@@ -1,0 +1,101 @@
+"""Grades: the rules of a competition, and what was released to its students."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Q, Subquery
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
+
+
+class GradeRules(models.Model):
+    """How scores become points here, as `grading.Rules.as_json` writes it."""
+
+    competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="grade_rules")
+    values = models.JSONField(default=dict)
+    changed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = _("grade rules")
+
+    def __str__(self) -> str:
+        return f"{self.competition}"
+
+
+class GradeRelease(models.Model):
+    """Grades as their students were told them, numbered per competition; what comes later changes nothing in them.
+
+    The newest counts, unless it was withdrawn. `rules` are those they were made by.
+    """
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="grade_releases")
+    number = models.PositiveIntegerField()
+    rules = models.JSONField()
+    ground_truth_number = models.PositiveIntegerField()
+    released_at = models.DateTimeField(default=timezone.now)
+    released_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["competition", "-number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["competition", "number"], name="grade_release_number_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.competition} · {self.number}"
+
+    @classmethod
+    def current(cls, competition: Competition) -> GradeRelease | None:
+        """What students see now; None before the first release and after a withdrawal."""
+        newest = cls.objects.filter(competition=competition).order_by("-number").first()
+        return newest if newest is not None and newest.withdrawn_at is None else None
+
+    @classmethod
+    def is_current(cls, competition: str) -> Exists:
+        """For a query that names the competition so: whether there is a current one."""
+        newest = cls.objects.filter(competition=OuterRef("competition")).order_by("-number").values("pk")[:1]
+        return Exists(cls.objects.filter(competition=OuterRef(competition), withdrawn_at=None, pk=Subquery(newest)))
+
+
+class Grade(models.Model):
+    """What one person got, and why. Goes with its account; nobody else's grade says anything about it."""
+
+    release = models.ForeignKey(GradeRelease, on_delete=models.CASCADE, related_name="grades")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="grades")
+    points = models.FloatField(null=True)
+    # As `grading.Reason.as_json` gives them; they are said in the language of whoever reads.
+    reasons = models.JSONField(default=list)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["release", "user"], name="one_grade_per_person_and_release"),
+            models.CheckConstraint(
+                name="grade_is_not_negative", condition=Q(points__isnull=True) | Q(points__gte=0, points__lte=1e5)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.points}"
+
+
+class Gradebook(models.Model):
+    """The grade table of a learning platform that a host uploaded to have one column filled: its bytes as they came."""
+
+    competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="gradebook")
+    file_name = models.CharField(max_length=200)
+    data = models.BinaryField()
+    # The header of the column to fill; empty for a new one.
+    column = models.CharField(max_length=500, blank=True)
+    # Points are written out of what the platform says that the column is out of.
+    is_scaled = models.BooleanField(default=False)
+    uploaded_at = models.DateTimeField(default=timezone.now)
+    uploaded_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    def __str__(self) -> str:
+        return self.file_name

@@ -1,0 +1,102 @@
+"""Grades are released to students, stay as they were told, and can be withdrawn."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import Max
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.notifications import notices
+from leaderboard.notifications.models.notice import Kind
+
+from .marks import Mark
+from .models import Grade, GradeRelease
+from .sheets import GradeSheet, grade_sheet
+
+
+def obstacles_to_release(sheet: GradeSheet, competition: Competition) -> list[str]:
+    """What has to come first, in sentences; empty when grades can be released."""
+    found = list(sheet.faults)
+    if not sheet.is_saved:
+        found.append(_("Save the grade rules first."))
+    if competition.revealed_at is None:
+        found.append(_("Open the private board first: the reasons of a grade tell private scores."))
+    # Whose they are is looked at here: asked for that, SQLite goes through all files of the competition.
+    files = competition.submissions.filter(status=Submission.Status.PENDING).order_by()
+    waiting = sum(baseline is None for baseline in files.values_list("baseline_id", flat=True))
+    if waiting:
+        found.append(_("Files still wait for their score: %(number)s.") % {"number": waiting})
+    return found
+
+
+def release_grades(*, competition: Competition, user: User | None) -> GradeRelease:
+    """Freeze everybody's mark as it is now and show each student their own. Raises `CannotHost` with what is
+    missing."""
+    with transaction.atomic():
+        held = Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=competition.pk)
+        at = database_now()
+        sheet = grade_sheet(held, at=at)
+        if obstacles := obstacles_to_release(sheet, held):
+            raise CannotHost(_("The grades cannot be released yet."), obstacles)
+        assert held.ground_truth is not None, "sheets without one have faults"
+        last = held.grade_releases.aggregate(last=Max("number"))["last"] or 0
+        release = GradeRelease.objects.create(
+            competition=held,
+            number=last + 1,
+            rules=sheet.rules.as_json(),
+            ground_truth_number=held.ground_truth.number,
+            released_at=at,
+            released_by=user,
+        )
+        graded = [(row.student.user_id, row.mark) for row in sheet.rows if row.student.user_id is not None]
+        Grade.objects.bulk_create(
+            (
+                Grade(
+                    release=release,
+                    user_id=number,
+                    points=mark.points,
+                    reasons=_kept(mark),
+                )
+                for number, mark in graded
+            ),
+            batch_size=500,
+        )
+        after = {"release": release.number, "grades": len(graded), "ground_truth": held.ground_truth.number}
+        AuditEntry.append(Deed.GRADES_RELEASED, user=user, competition=held, after=after)
+        _tell(held, [number for number, _mark in graded])
+    return release
+
+
+def _kept(mark: Mark) -> list[dict[str, str | int]]:
+    return [reason.as_json() for reason in mark.reasons]
+
+
+def withdraw_grades(*, competition: Competition, user: User | None) -> None:
+    """Take the released grades from the students' pages; releasing again makes a new number."""
+    with transaction.atomic():
+        Competition.objects.select_for_update().get(pk=competition.pk)
+        release = GradeRelease.current(competition)
+        if release is None:
+            raise CannotHost(_("No grades are released."))
+        GradeRelease.objects.filter(pk=release.pk).update(withdrawn_at=database_now())
+        before = {"release": release.number, "grades": release.grades.count()}
+        AuditEntry.append(Deed.GRADES_WITHDRAWN, user=user, competition=competition, before=before)
+
+
+def _tell(competition: Competition, students: list[int]) -> None:
+    """Without the grade itself: a letter is read over shoulders."""
+    notices.tell(
+        User.objects.filter(pk__in=students),
+        kind=Kind.GRADE,
+        competition=competition,
+        title=lambda: _("Your grade in %(competition)s") % {"competition": competition.title},
+        text=lambda: _("Your teacher released the grades. Yours is on its page, with how it came about."),
+        link=reverse("grade", kwargs={"slug": competition.slug}),
+    )

@@ -1,0 +1,216 @@
+"""Sheets of grades: what everybody would get and why, before anything is released."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.utils.translation import gettext as _
+
+from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.models.extension import extended_to
+from leaderboard.competitions.ranking import ladder, standings
+from leaderboard.competitions.services.boards import baseline_scores_under
+
+from . import marks
+from . import reasons as reasons_module
+from . import rules as rules_module
+from .models import GradeRelease
+from .saved_rules import grade_rules
+from .students import Student, students
+
+DAY = timedelta(days=1)
+# Team → those that may decide.
+Files = Mapping[int, list[marks.File]]
+
+
+@dataclass(frozen=True)
+class GradeRow:
+    """A student with the mark. `released` is what the student was told; None where nothing was."""
+
+    student: Student
+    mark: marks.Mark
+    released: marks.Mark | None = None
+
+    @property
+    def final(self) -> marks.Mark:
+        """What files for other platforms say: what was released, before that what would be."""
+        return self.released or self.mark
+
+    @property
+    def is_changed(self) -> bool:
+        return self.released is not None and self.released.points != self.mark.points
+
+
+@dataclass(frozen=True)
+class GradeSheet:
+    """Everybody's mark by rules that are saved, or only proposed. With `faults` nobody has one."""
+
+    rules: rules_module.Rules
+    is_saved: bool
+    split: Split
+    rows: tuple[GradeRow, ...] = ()
+    faults: tuple[str, ...] = ()
+    release: GradeRelease | None = None
+
+    @property
+    def unknown(self) -> int:
+        """Accounts that are nobody of the class list, while somebody of it has none: one person may stand here twice,
+        once without a file."""
+        students = [row.student for row in self.rows]
+        is_somebody_absent = any(student.is_listed and student.user_id is None for student in students)
+        return sum(not one.is_listed and one.user_id is not None for one in students) if is_somebody_absent else 0
+
+    @property
+    def told_of(self) -> rules_module.Rules:
+        """The rules by which students were told their grades, before that those of the sheet."""
+        return rules_module.Rules.of(self.release.rules) if self.release else self.rules
+
+    @property
+    def is_by_other_rules(self) -> bool:
+        """Whether the grades that students were told were made by other rules than those of the sheet."""
+        return self.told_of != self.rules
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the marks may leave the page."""
+        return self.is_saved and not self.faults
+
+
+def deciding_split(competition: Competition, at: datetime) -> Split:
+    """Private scores decide once the deadline has passed; before that grades are a look at the public ones."""
+    return Split.PRIVATE if at >= competition.closes_at else Split.PUBLIC
+
+
+def grade_sheet(competition: Competition, *, at: datetime, ground_truth: GroundTruth | None = None) -> GradeSheet:
+    """Everybody's mark as it would be now. With `ground_truth`, as it would be under another one. For hosts alone."""
+    rules, is_saved = grade_rules(competition)
+    release, told = _told(competition)
+    sheet = GradeSheet(rules, is_saved, deciding_split(competition, at), release=release)
+    return sheets_under([ground_truth or competition.ground_truth], sheet, competition, told=told)[0]
+
+
+def sheets_under(
+    rulers: Sequence[GroundTruth | None],
+    sheet: GradeSheet,
+    competition: Competition,
+    *,
+    told: Mapping[int, marks.Mark],
+) -> tuple[GradeSheet, ...]:
+    """The sheet filled in under each ruler: the same students by the same rules, each in the same order."""
+    people = students(competition, with_valid=sheet.rules.participation_points > 0)
+    names = any(step.baseline for step in sheet.rules.steps)
+    baselines = baseline_scores_under(rulers, sheet.split) if names else {}
+    late = _late_files(competition, rulers, sheet.split) if sheet.rules.late_percent is not None else {}
+    return tuple(_under(ruler, sheet, competition, people, told, baselines, late) for ruler in rulers)
+
+
+def _under(
+    ruler: GroundTruth | None,
+    sheet: GradeSheet,
+    competition: Competition,
+    people: Sequence[Student],
+    told: Mapping[int, marks.Mark],
+    baselines: Mapping[int, Mapping[str, float]],
+    late: Mapping[int, Files],
+) -> GradeSheet:
+    if ruler is None:
+        return replace(sheet, faults=(_("Publish a ground truth first; grades follow from scores."),))
+    ruler.competition = competition
+    values = _values(ruler, sheet.split)
+    try:
+        field, files = _field_and_files(ruler, sheet, values, baselines.get(ruler.pk, {}), late.get(ruler.pk, {}))
+    except rules_module.BadRules as error:
+        return replace(sheet, faults=tuple(error.faults))
+    rows = [
+        GradeRow(student, _mark(sheet.rules, field, student, files), told.get(student.user_id or 0))
+        for student in people
+    ]
+    return replace(sheet, rows=tuple(rows))
+
+
+def _values(ruler: GroundTruth, split: Split) -> Mapping[int, float]:
+    """Team → its exact value on a split: of its best public file, or of the final that counts on the private rows."""
+    if split == Split.PRIVATE:
+        return {best.team_id: best.value for its, best in standings.decided(ruler) if its == split}
+    return standings.best_values(ruler)
+
+
+def _mark(rules: rules_module.Rules, field: marks.Field, student: Student, files: Files) -> marks.Mark:
+    may_decide = tuple(files.get(student.team_id or 0, ()))
+    work = marks.Work(may_decide, student.valid, student.disqualified)
+    mark = marks.mark(rules, field, work)
+    if student.has_joined:
+        return mark
+    # One sentence: who never joined has no file either.
+    return replace(
+        mark, reasons=(reasons_module.because("never_joined" if mark.points is None else "never_joined_is_zero"),)
+    )
+
+
+def _told(competition: Competition) -> tuple[GradeRelease | None, dict[int, marks.Mark]]:
+    """What students were told last, if that was not withdrawn."""
+    release = GradeRelease.current(competition)
+    if release is None:
+        return None, {}
+    grades = release.grades.order_by().values_list("user_id", "points", "reasons")
+    return release, {
+        user_id: marks.Mark(points, tuple(map(reasons_module.Reason.of, reasons)))
+        for user_id, points, reasons in grades
+    }
+
+
+def _field_and_files(
+    ruler: GroundTruth, sheet: GradeSheet, values: Mapping[int, float], baselines: Mapping[str, float], late: Files
+) -> tuple[marks.Field, Files]:
+    """What marks are given against, and the files of each team that may decide."""
+    higher = ladder.sign_of(ruler) < 0
+    anchors = marks.anchors_of(sheet.rules, baselines, higher_is_better=higher)
+    files = {team: [marks.File(value)] for team, value in values.items()}
+    for team, more in late.items():
+        files[team] = files.get(team, []) + more
+    return marks.Field(anchors, tuple(values.values()), higher, sheet.split.value), files
+
+
+def _late_files(
+    competition: Competition, rulers: Sequence[GroundTruth | None], split: Split
+) -> dict[int, dict[int, list[marks.File]]]:
+    """Ruler → team → of each day after the deadline the file with the best public score, so that nobody gets a better
+    grade by trying what the private rows say. Days are counted from the deadline that the team has."""
+    signs = {ruler.pk: ladder.sign_of(ruler) for ruler in rulers if ruler is not None}
+    wanted = [(ruler, its) for ruler in signs for its in Split]
+    # Named from the teams on, whose index tells which files are late, and each score by its file: a join reads
+    # every score of the ruler. What has a score is scored.
+    late = Submission.objects.filter(team__in=competition.teams.order_by().values("pk"), is_late=True, hidden_at=None)
+    rows = (
+        late.order_by()
+        .annotate(extended_to=extended_to("team"))
+        .values_list(
+            "team", "pk", "received_at", "extended_to", *(Subquery(_value(ruler, its)) for ruler, its in wanted)
+        )
+    )
+    scores: dict[tuple[int, int, Any, int], dict[Split, float]] = defaultdict(dict)
+    for team, submission, received_at, granted, *values in rows:
+        assert team is not None
+        late_by = received_at - max(competition.closes_at, granted or competition.closes_at)
+        for (ruler, its), value in zip(wanted, values, strict=True):
+            if value is not None:
+                scores[ruler, team, submission, max(1, -(-late_by // DAY))][its] = value
+    chosen: dict[tuple[int, int, int], tuple[tuple[float, str], float]] = {}
+    for (ruler, team, submission, day), both in scores.items():
+        order = (signs[ruler] * both[Split.PUBLIC], str(submission))
+        if (ruler, team, day) not in chosen or order < chosen[ruler, team, day][0]:
+            chosen[ruler, team, day] = (order, both[split])
+    found: dict[int, dict[int, list[marks.File]]] = {ruler: defaultdict(list) for ruler in signs}
+    for (ruler, team, day), (_order, value) in chosen.items():
+        found[ruler][team].append(marks.File(value, day))
+    return found
+
+
+def _value(ruler: int, split: Split) -> QuerySet[Score, Any]:
+    return Score.objects.filter(submission=OuterRef("pk"), ground_truth=ruler, split=split).values("value")[:1]

@@ -1,0 +1,17 @@
+"""Pages of grades. An address has the name of its view and of its template."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from .views import changes, files, host, student
+
+urlpatterns = [
+    path("c/<slug:slug>/grade/", student.grade, name="grade"),
+    path("host/<slug:slug>/candidate/grades/", changes.host_candidate_grades, name="host_candidate_grades"),
+    path("host/<slug:slug>/grades/", host.host_grades, name="host_grades"),
+    path("host/<slug:slug>/grades/rules/", host.host_grade_rules, name="host_grade_rules"),
+    path("host/<slug:slug>/grades/canvas/", files.host_grade_canvas, name="host_grade_canvas"),
+    path("host/<slug:slug>/grades/files/<slug:kind>.csv", files.host_grade_file, name="host_grade_file"),
+    path("host/<slug:slug>/grades/release/", host.host_grade_release, name="host_grade_release"),
+]

@@ -1,0 +1,258 @@
+"""How a class did: scores against baselines, who took part when, and whether many files fitted the public rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from django.db.models import Case, Count, Max, Min, Q, Value, When
+
+from leaderboard.common.csv_files import safe_cell
+from leaderboard.competitions.models import Competition, GroundTruth, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards, ladder, standings
+
+MOST_BINS = 20
+FEWEST_FOR_CORRELATION = 5
+COLUMNS = (
+    *("team", "files", "scored", "invalid"),
+    *("first_received", "last_received", "public", "private", "public_better_by"),
+)
+# What of a correlation is worth a sentence.
+SOME, MUCH = 0.3, 0.6
+# Standard errors, 1 / √(n - 1) each, that a rank correlation passes by chance in 5 of 100 cases.
+SELDOM = 1.645
+
+
+@dataclass(frozen=True)
+class TeamFacts:
+    """One team: `public` and `private` are those of the file that decides, or would now. Of its `files` those are
+    `scored` that a board counts: neither late nor hidden."""
+
+    name: str
+    files: int
+    scored: int
+    invalid: int
+    first_at: datetime | None
+    last_at: datetime | None
+    public: float | None
+    private: float | None
+    gap: float | None
+    """How much better the public score is than the private one: what was won on the public rows alone."""
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Teams with `low` ≤ x < `high`, in the last bin x ≤ `high`."""
+
+    low: float
+    high: float
+    teams: int
+
+
+@dataclass(frozen=True)
+class Day:
+    day: date
+    files: int
+    teams: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything about a class, from facts alone. `baselines` are (name, private score), best first."""
+
+    teams: tuple[TeamFacts, ...]
+    baselines: tuple[tuple[str, float], ...]
+    scores: tuple[Bin, ...]
+    days: tuple[Day, ...]
+    attempts: tuple[Bin, ...]
+    correlation: float | None
+    """Of the number of scored files with `gap`, by ranks; None with too few teams or where all are alike."""
+    above: tuple[tuple[str, int], ...]
+    """For each baseline how many teams are better than it on the private rows."""
+
+    @property
+    def ranked(self) -> list[TeamFacts]:
+        """Those with a score."""
+        return [team for team in self.teams if team.private is not None]
+
+    @property
+    def overfitting(self) -> str:
+        """What the correlation says: `none`, `some`, `much`, `chance` where as much is usual among so few teams
+        by itself, or `unknown`."""
+        if self.correlation is None:
+            return "unknown"
+        if self.correlation < SOME:
+            return "none"
+        if self.correlation * math.sqrt(len(self.ranked) - 1) < SELDOM:
+            return "chance"
+        return "much" if self.correlation >= MUCH else "some"
+
+
+def class_report(competition: Competition) -> Report:
+    """The report at this moment, private scores included: for hosts alone. Cost grows with the number of files."""
+    ruler = competition.ground_truth
+    teams, baselines = _teams(competition, ruler), _baselines(ruler)
+    sign = ladder.sign_of(ruler) if ruler else 1.0
+    private = [team.private for team in teams if team.private is not None]
+    both = [(team.scored, team.gap) for team in teams if team.gap is not None]
+    return Report(
+        teams=tuple(teams),
+        baselines=tuple(baselines),
+        scores=tuple(bins(private, beside=[value for _name, value in baselines])),
+        days=tuple(_days(competition, teams)),
+        attempts=tuple(bins([team.files for team in teams], whole=True)),
+        correlation=rank_correlation([files for files, _ in both], [gap for _, gap in both]),
+        above=tuple((name, sum(sign * value < sign * its for value in private)) for name, its in baselines),
+    )
+
+
+def report_csv(competition: Competition) -> str:
+    """One line per team; private scores included."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(
+        [
+            "team",
+            "files",
+            "scored",
+            "invalid",
+            "first_received",
+            "last_received",
+            "public",
+            "private",
+            "public_better_by",
+        ]
+    )
+    for team in class_report(competition).teams:
+        times = ["" if at is None else at.isoformat() for at in (team.first_at, team.last_at)]
+        values = ["" if value is None else repr(value) for value in (team.public, team.private, team.gap)]
+        writer.writerow([safe_cell(team.name), team.files, team.scored, team.invalid, *times, *values])
+    return text.getvalue()
+
+
+def _teams(competition: Competition, ruler: GroundTruth | None) -> list[TeamFacts]:
+    """Every team, those with the best private score first, those without one last."""
+    found: dict[Split, dict[int, float]] = {split: {} for split in Split}
+    sign = 1.0
+    if ruler is not None:
+        ruler.competition, sign = competition, ladder.sign_of(ruler)
+        for split, best in standings.decided(ruler):
+            found[split][best.team_id] = best.value
+    public, private = found[Split.PUBLIC], found[Split.PRIVATE]
+    status = Submission.Status
+    rows = competition.teams.order_by().values("pk", "name")
+    rows = rows.annotate(
+        files=Count("submissions"),
+        scored=Count("submissions", filter=ladder.ranked_files("submissions")),
+        invalid=Count("submissions", filter=Q(submissions__status=status.INVALID)),
+        first_at=Min("submissions__received_at"),
+        last_at=Max("submissions__received_at"),
+    )
+    teams = [
+        TeamFacts(
+            name=row["name"],
+            files=row["files"],
+            scored=row["scored"],
+            invalid=row["invalid"],
+            first_at=row["first_at"],
+            last_at=row["last_at"],
+            public=public.get(row["pk"]),
+            private=private.get(row["pk"]),
+            gap=_gap(public.get(row["pk"]), private.get(row["pk"]), sign),
+        )
+        for row in rows
+    ]
+    return sorted(teams, key=lambda team: (math.inf if team.private is None else sign * team.private, team.name))
+
+
+def _gap(public: float | None, private: float | None, sign: float) -> float | None:
+    """None also where the two are so far apart that no number says it."""
+    if public is None or private is None or not math.isfinite(private - public):
+        return None
+    # Without the sign of a zero.
+    return sign * (private - public) + 0.0
+
+
+def _baselines(ruler: GroundTruth | None) -> list[tuple[str, float]]:
+    rows = boards.baselines(ruler, Split.PRIVATE) if ruler else []
+    return [(row.name, row.value) for row in rows if row.value is not None]
+
+
+def _days(competition: Competition, teams: Sequence[TeamFacts]) -> list[Day]:
+    """Days by the competition's clock on which files came."""
+    times = [at for team in teams for at in (team.first_at, team.last_at) if at is not None]
+    if not times:
+        return []
+    zone = ZoneInfo(competition.zone)
+    first, last = (at.astimezone(zone).date() for at in (min(times), max(times)))
+    files = competition.submissions.filter(team__isnull=False).order_by()
+    days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+    begins = [datetime.combine(day, time(), zone) for day in days]
+    rows = files.values(place=_place_of(begins)).annotate(files=Count("pk"), teams=Count("team", distinct=True))
+    return [Day(days[row["place"]], row["files"], row["teams"]) for row in rows.order_by("place")]
+
+
+def _place_of(begins: Sequence[datetime], first: int = 0) -> Case | Value:
+    """Which of the days a file came on, the days told by their beginnings, found by halving. SQLite would ask Python
+    for the day of each file, which takes ten times as long."""
+    if len(begins) == 1:
+        return Value(first)
+    middle = len(begins) // 2
+    return Case(
+        When(received_at__lt=begins[middle], then=_place_of(begins[:middle], first)),
+        default=_place_of(begins[middle:], first + middle),
+    )
+
+
+def bins(values: Sequence[float], *, whole: bool = False, beside: Sequence[float] = ()) -> list[Bin]:
+    """Equal bins from the least to the greatest value; of `whole` numbers with whole ends.
+
+    Empty ones lead to the values `beside` them, where these are no further away than the bins reach themselves.
+    """
+    if not values:
+        return []
+    low, high = float(min(values)), float(max(values))
+    number = min(MOST_BINS, max(5, math.ceil(math.sqrt(len(values)))))
+    if low == high or not math.isfinite(high - low):
+        return [Bin(low, high, len(values))]
+    width = (high - low) / number
+    if whole:
+        width = math.ceil((high - low + 1) / number)
+        number = math.ceil((high - low + 1) / width)
+    counts = [0] * number
+    for value in values:
+        counts[min(number - 1, int((value - low) / width))] += 1
+    before = _empty([(low - value) / width for value in beside], number)
+    behind = _empty([(value - high) / width for value in beside], number)
+    ends = [low + place * width for place in range(-before, number + behind + 1)]
+    return [
+        Bin(ends[place], ends[place + 1] - 1 if whole else ends[place + 1], count)
+        for place, count in enumerate([0] * before + counts + [0] * behind)
+    ]
+
+
+def _empty(distances: Sequence[float], most: int) -> int:
+    """How many bins of width 1 reach all that are not too far."""
+    return max((math.ceil(one) for one in distances if 0 < one <= most), default=0)
+
+
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Spearman's; None with fewer than five pairs, or where one side is all alike."""
+    if len(first) < FEWEST_FOR_CORRELATION or len(set(first)) < 2 or len(set(second)) < 2:
+        return None
+    return statistics.correlation(_ranks(first), _ranks(second))
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Equal values share the middle of their ranks."""
+    ordered = sorted(values)
+    first = {value: place for place, value in reversed(list(enumerate(ordered)))}
+    counts = {value: ordered.count(value) for value in first}
+    return [first[value] + (counts[value] - 1) / 2 for value in values]

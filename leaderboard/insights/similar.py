@@ -1,0 +1,156 @@
+"""Teams whose predictions are alike: a neutral report, in which nothing is decided and nobody is accused."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from django.utils.translation import gettext as _
+
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, Score, Submission, Team
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import standings
+from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.scorer import jobs_for_pages
+
+MOST_TEAMS = 100
+MOST_GROUPS = 50
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Files of several teams that share something; of each team the first."""
+
+    what: str
+    files: tuple[Submission, ...]
+
+
+def alike_by_facts(competition: Competition) -> tuple[list[Alike], list[Alike]]:
+    """Groups of files of different teams with the same bytes, and with other bytes and both scores the same to the last
+    digit."""
+    hashes = _of_teams(competition).values("sha256").annotate(teams=Count("team", distinct=True)).filter(teams__gt=1)
+    shared = hashes.order_by("-teams").values_list("sha256", flat=True)[:MOST_GROUPS]
+    same_bytes = _grouped(_of_teams(competition).filter(sha256__in=list(shared)), key=lambda file: file.sha256)
+    scores = {pk: pair for pair, files in _same_scores(competition).items() for pk in files}
+    same_scores = _grouped(_of_teams(competition).filter(pk__in=list(scores)), key=lambda file: scores[file.pk])
+    return same_bytes, [one for one in same_scores if len({file.sha256 for file in one.files}) > 1]
+
+
+def _of_teams(competition: Competition) -> QuerySet[Submission]:
+    return Submission.objects.filter(competition=competition, team__isnull=False).order_by()
+
+
+def _same_scores(competition: Competition) -> dict[tuple[float, float], list[Any]]:
+    """Both scores → the files that have them, where these are of several teams. Perfect files are no coincidence."""
+    rows = Score.objects.filter(
+        ground_truth=competition.ground_truth_id, submission__team__isnull=False, submission__status="scored"
+    )
+    repeated = (
+        rows.filter(split=Split.PRIVATE)
+        .order_by()
+        .values("value")
+        .annotate(teams=Count("submission__team", distinct=True))
+    )
+    values = list(repeated.filter(teams__gt=1).order_by("-teams").values_list("value", flat=True)[: 4 * MOST_GROUPS])
+    private = dict(rows.filter(split=Split.PRIVATE, value__in=values).values_list("submission_id", "value"))
+    found: dict[tuple[float, float], list[Any]] = defaultdict(list)
+    public = rows.filter(split=Split.PUBLIC, submission__in=list(private)[:5000])
+    for pk, value in public.values_list("submission_id", "value"):
+        found[value, private[pk]].append(pk)
+    return {pair: files for pair, files in found.items() if len(files) > 1}
+
+
+def _grouped(files: Any, key: Any) -> list[Alike]:
+    """Groups of at least two teams, the largest first; of each team its first file."""
+    groups: dict[Any, dict[int, Submission]] = defaultdict(dict)
+    for file in files.select_related("team", "user").order_by("received_at", "pk"):
+        groups[key(file)].setdefault(file.team_id, file)
+    found = [Alike(str(what), tuple(teams.values())) for what, teams in groups.items() if len(teams) > 1]
+    return sorted(found, key=lambda one: -len(one.files))[:MOST_GROUPS]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two teams whose best files give the same wrong answers more often than chance would."""
+
+    first: Team
+    second: Team
+    wrong: tuple[int, int]
+    same_wrong: int
+    expected: float
+
+
+@dataclass(frozen=True)
+class Correlated:
+    """Two teams whose best files are off alike in each row; `usual` is the correlation of the median pair."""
+
+    first: Team
+    second: Team
+    correlation: float
+    usual: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What comparing each team's best file with every other's came to."""
+
+    rows: int
+    files: int
+    left_out: int
+    pairs: tuple[Pair, ...]
+    together: tuple[Correlated, ...]
+
+
+def compare_answers(*, competition: Competition) -> Comparison:
+    """Read the best file of each of the first `MOST_TEAMS` teams, in a process of its own, and compare their mistakes.
+
+    Raises `CannotHost` where there is too little to compare, and `child.ChildFailed`.
+    """
+    ruler = competition.ground_truth
+    if ruler is None:
+        raise CannotHost(_("Publish a ground truth first."))
+    ruler.competition = competition
+    best = sorted(standings.expected(ruler), key=lambda one: one.order)
+    chosen = best[:MOST_TEAMS]
+    if len(chosen) < 3:
+        raise CannotHost(_("At least three teams need a score: what chance does is learnt from the others."))
+    files = Submission.objects.in_bulk([one.submission_id for one in chosen])
+    found = jobs_for_pages.run(
+        "agreement",
+        metric=ruler.metric_key,
+        truth=str(path_of(ruler.file_key, ruler.sha256)),
+        params=ruler.params,
+        id_column=ruler.id_column,
+        submissions=[_path(files[one.submission_id]) for one in chosen],
+    )
+    by_key = Team.objects.in_bulk([one.team_id for one in chosen])
+    teams = [by_key[one.team_id] for one in chosen]
+    return Comparison(
+        rows=found["rows"],
+        files=found["files"],
+        left_out=len(best) - found["files"],
+        pairs=tuple(_pairs(found["pairs"], teams)),
+        together=tuple(
+            Correlated(teams[one["first"]], teams[one["second"]], one["correlation"], one["usual"])
+            for one in found["together"]
+        ),
+    )
+
+
+def _path(file: Submission) -> str:
+    return str(path_of(file.file_key, file.sha256))
+
+
+def _pairs(found: Iterable[dict[str, Any]], teams: list[Team]) -> Iterable[Pair]:
+    for one in found:
+        yield Pair(
+            first=teams[one["first"]],
+            second=teams[one["second"]],
+            wrong=(one["wrong"][0], one["wrong"][1]),
+            same_wrong=one["same_wrong"],
+            expected=one["expected"],
+        )

@@ -1,0 +1,16 @@
+"""Pages of what can be learned from a competition. An address has the name of its view and of its template."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from .views import activity, hardest_rows, report, shake_up, similar
+
+urlpatterns = [
+    path("c/<slug:slug>/shake-up/", shake_up.shake_up, name="shake_up"),
+    path("host/<slug:slug>/report/", report.host_report, name="host_report"),
+    path("host/<slug:slug>/report.csv", report.host_report_csv, name="host_report_csv"),
+    path("host/<slug:slug>/rows/", hardest_rows.host_rows, name="host_rows"),
+    path("host/<slug:slug>/teams/similar/", similar.host_similar, name="host_similar"),
+    path("host/<slug:slug>/pulse/", activity.host_pulse, name="host_pulse"),
+]

@@ -1,0 +1,48 @@
+"""The live part of the dashboard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, timedelta
+from hashlib import sha256
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from leaderboard.common.charts import bars
+from leaderboard.common.responses import see_other
+from leaderboard.competitions.access import Audience, Visit, open_to
+
+from .. import activity
+
+
+@open_to(Audience.HOSTS)
+def host_pulse(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """The tiles as a fragment: 204 while nothing changed. Opened as a page of its own it leads to the dashboard."""
+    if not getattr(request, "htmx", False):
+        return see_other("host_competition", slug=visit.competition.slug)
+    found = beat(visit)
+    if request.GET.get("seen") == found["seen"]:
+        return HttpResponse(status=204)
+    return render(request, "hosts/pulse.html", {"visit": visit, **found})
+
+
+def beat(visit: Visit) -> dict[str, Any]:
+    """The pulse with its chart; `seen` changes whenever a host would see a difference."""
+    found = activity.pulse(visit.competition, visit.at, activity.below_baselines(visit.competition))
+    this = visit.at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    hours = [this - timedelta(hours=activity.HOURS - 1 - place) for place in range(activity.HOURS)]
+    words = _("Files per hour in the last 24 hours: %(all)d in all, at most %(most)d in one hour.") % {
+        "all": sum(found.hours),
+        "most": max(found.hours),
+    }
+    # Ages grow all the time; what matters of them is told in steps.
+    steady = replace(found, oldest=(found.oldest or 0) // 10, scorer_heard=int(found.scorer_works))
+    return {
+        "pulse": found,
+        "chart": bars(found.hours, words),
+        "hours": [(hour, number) for hour, number in zip(hours, found.hours, strict=True) if number],
+        "seen": sha256(repr(steady).encode()).hexdigest()[:16],
+    }

@@ -1,0 +1,110 @@
+"""The hardest rows across the best teams: is the truth wrong here? And the way to a corrected one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from leaderboard.common.responses import see_other
+from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.models import RowReport
+from leaderboard.competitions.services import competitions
+from leaderboard.scorer._places import ChildFailed
+
+from .. import hardest_rows
+
+KEEP, CORRECT, IGNORE = "keep", "correct", "ignore"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row with what the form about it holds."""
+
+    number: int
+    row: dict[str, Any]
+    files: int
+    choice: str
+    cells: list[tuple[str, str]]
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether most of the best teams agree on another answer."""
+        return bool(self.row["agree"] > 1 and 2 * self.row["agree"] > self.files)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether those who agree say the same to the last digit; numbers are often near each other alone."""
+        other, agree = self.row["other"], self.row["agree"]
+        return any(text == other and times >= agree for text, times in self.row.get("answers", ()))
+
+
+@open_to(Audience.HOSTS)
+def host_rows(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """GET shows what was found last; POST looks again, or makes a draft of the corrected answers."""
+    action = request.POST.get("action") if request.method == "POST" else ""
+    try:
+        if action == "find":
+            hardest_rows.find_hard_rows(competition=visit.competition)
+            return see_other("host_rows", slug=visit.competition.slug)
+        if action == "correct":
+            _correct(request, visit)
+            messages.success(request, _("The corrected ground truth is checked. Look at it, then publish it."))
+            return see_other("host_truth", fragment="#check", slug=visit.competition.slug)
+    except competitions.CannotHost as error:
+        return _page(request, visit, problems=[error.message, *error.details], status=409)
+    except ChildFailed:
+        again = _("This did not work, through no fault of a file. Try it again in a moment.")
+        return _page(request, visit, problems=[again], status=503)
+    return _page(request, visit)
+
+
+def _report_of(visit: Visit) -> RowReport | None:
+    return RowReport.objects.filter(ground_truth=visit.competition.ground_truth_id).first()
+
+
+def _correct(request: HttpRequest, visit: Visit) -> None:
+    report = _report_of(visit)
+    if report is None or request.POST.get("made") != report.made_at.isoformat():
+        raise competitions.CannotHost(_("The list was made anew meanwhile. Nothing was changed: look at it again."))
+    lines = _lines(report, request.POST)
+    corrected = {line.row["id"]: [cell for _name, cell in line.cells] for line in lines if line.choice == CORRECT}
+    if empty := [name for name, cells in corrected.items() if not all(cells)]:
+        raise competitions.CannotHost(_("Write the right answer for the row %(id)s, or ignore it.") % {"id": empty[0]})
+    ignored = [line.row["id"] for line in lines if line.choice == IGNORE]
+    hardest_rows.correct_truth(competition=visit.competition, corrected=corrected, ignored=ignored)
+
+
+def _lines(report: RowReport, filled: QueryDict) -> list[Line]:
+    """The rows with what was filled in; else with the other answer in place, and nothing chosen."""
+    found = report.found
+    lines = []
+    for number, row in enumerate(found["rows"]):
+        choice = filled.get(f"do-{number}", KEEP)
+        proposed = [row["other"] or row["truth"][0]] if len(row["truth"]) == 1 else row["truth"]
+        cells = [filled.get(f"answer-{number}-{place}", text).strip() for place, text in enumerate(proposed)]
+        choice = choice if choice in (CORRECT, IGNORE) else KEEP
+        lines.append(Line(number, row, found["files"], choice, list(zip(found["targets"], cells, strict=True))))
+    return lines
+
+
+def _page(request: HttpRequest, visit: Visit, *, problems: list[str] | None = None, status: int = 200) -> HttpResponse:
+    report = _report_of(visit)
+    lines = _lines(report, request.POST) if report else []
+    by_agreement = request.GET.get("sort") == "agree"
+    if by_agreement:
+        lines.sort(key=lambda line: -line.row["agree"])
+    context = {
+        "visit": visit,
+        "report": report,
+        "lines": lines,
+        "doubtful": sum(line.is_doubtful for line in lines),
+        "by_agreement": by_agreement,
+        "top": hardest_rows.TOP_TEAMS,
+        "problems": problems,
+    }
+    return render(request, "hosts/host_rows.html", context, status=status)

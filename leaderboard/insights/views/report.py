@@ -1,0 +1,71 @@
+"""The report about a class: charts with their tables, to read, print and export."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from leaderboard.common import plots
+from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.ranking import digits
+
+from .. import report as report_module
+
+
+@open_to(Audience.HOSTS)
+def host_report(request: HttpRequest, visit: Visit) -> HttpResponse:
+    report = report_module.class_report(visit.competition)
+    return render(request, "hosts/host_report.html", {"visit": visit, "report": report, **_drawn(report)})
+
+
+@open_to(Audience.HOSTS)
+def host_report_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
+    response = HttpResponse(report_module.report_csv(visit.competition), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{visit.competition.slug}-report.csv"'
+    return response
+
+
+def _drawn(report: report_module.Report) -> dict[str, Any]:
+    ranked, marks = report.ranked, _marks(report)
+    titles = {
+        "scores": _("Teams by private score"),
+        "days": _("Files by day"),
+        "attempts": _("Teams by number of files"),
+        "gaps": _("How much better the public score is, by number of scored files"),
+    }
+    below = _("the table has the numbers")
+    words = {name: f"{title}; {below}" for name, title in titles.items()}
+    return {
+        "scores": plots.bars([one.teams for one in report.scores], words["scores"], marks=marks),
+        "drawn_baselines": len(marks),
+        "far_baselines": len(report.baselines) - len(marks),
+        "days": plots.bars([one.files for one in report.days], words["days"]),
+        "attempts": plots.bars([one.teams for one in report.attempts], words["attempts"]),
+        "gaps": plots.dots(
+            [(team.scored, team.gap) for team in ranked if team.gap is not None],
+            words["gaps"],
+        ),
+        "tallest": {
+            "scores": max((one.teams for one in report.scores), default=0),
+            "days": max((one.files for one in report.days), default=0),
+            "attempts": max((one.teams for one in report.attempts), default=0),
+        },
+        "gap_ends": _ends([team.gap for team in ranked if team.gap is not None]),
+        "most_scored": max((team.scored for team in ranked), default=0),
+    }
+
+
+def _marks(report: report_module.Report) -> list[float]:
+    """Where baselines stand among the bars, as shares of their width; those outside are in the table alone."""
+    if len(report.scores) < 2:
+        return []
+    low, high = report.scores[0].low, report.scores[-1].high
+    return [(value - low) / (high - low) for _name, value in report.baselines if low <= value <= high]
+
+
+def _ends(gaps: list[float]) -> tuple[str, str]:
+    """By how much the private score is better at the lowest dot, and the public one at the highest."""
+    return digits.number_text(abs(min([0.0, *gaps]))), digits.number_text(max([0.0, *gaps]))

@@ -1,0 +1,36 @@
+"""Teams whose predictions are alike."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from leaderboard.common.storage import Unreachable
+from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.services import competitions
+from leaderboard.scorer._places import ChildFailed
+
+from .. import similar
+
+
+@open_to(Audience.HOSTS)
+def host_similar(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """What the database tells; a POST has the best files of all teams compared too, and keeps nothing."""
+    comparison, refusal, status = None, "", 200
+    if request.method == "POST":
+        try:
+            comparison = similar.compare_answers(competition=visit.competition)
+        except competitions.CannotHost as error:
+            refusal, status = error.message, 409
+        except (ChildFailed, Unreachable, OSError):
+            refusal, status = _("The comparison did not work this time. Try it again in a moment."), 503
+    same_bytes, same_scores = similar.alike_by_facts(visit.competition)
+    context = {
+        "visit": visit,
+        "same_bytes": same_bytes,
+        "same_scores": same_scores,
+        "comparison": comparison,
+        "refusal": refusal,
+    }
+    return render(request, "hosts/host_similar.html", context, status=status)

@@ -1,0 +1,157 @@
+"""A host writes to the class: to all of it, or to those who need the word."""
+
+from __future__ import annotations
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed, plain
+from leaderboard.competitions.models import Competition, Membership, Standing, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards, ladder
+from leaderboard.competitions.services.competitions import CannotHost
+
+from . import notices
+from .models import Announcement, Notice
+from .models.notice import Kind
+
+
+def readers(competition: Competition, audience: str, section: str = "") -> QuerySet[User]:
+    """The members whom an announcement reaches now. Nobody learns more from being among them than the board shows."""
+    members = Membership.objects.filter(competition=competition)
+    if audience == Announcement.Audience.NO_VALID_FILE:
+        valid = Submission.objects.filter(team=OuterRef("team"), status=Submission.Status.SCORED, hidden_at=None)
+        members = members.filter(~Exists(valid), team__disqualified_at=None)
+    elif audience == Announcement.Audience.BELOW_BASELINE:
+        members = members.filter(team__in=_below_baseline(competition))
+    elif audience == Announcement.Audience.SECTION:
+        there = RosterEntry.objects.filter(competition=competition, section=section, left_at=None)
+        members = members.filter(user__in=there.exclude(section="").values("user"))
+    return User.objects.filter(is_active=True, pk__in=members.values("user"))
+
+
+def audiences(competition: Competition) -> list[Announcement.Audience]:
+    """Whom one can write to as things are: without a baseline on the public board nobody is below it."""
+    has_baseline = _best_baseline(competition) is not None
+    return [one for one in Announcement.Audience if has_baseline or one != Announcement.Audience.BELOW_BASELINE]
+
+
+def section_sizes(competition: Competition) -> dict[str, int]:
+    """How many people an announcement to each section reaches, by the section's name; one query."""
+    members = Membership.objects.filter(competition=competition, user__is_active=True).values("user")
+    there = RosterEntry.objects.filter(competition=competition, left_at=None, user__in=members).exclude(section="")
+    return dict(there.order_by("section").values_list("section").annotate(Count("user", distinct=True)))
+
+
+def _below_baseline(competition: Competition) -> QuerySet[Standing, int]:
+    """Teams that stand below the best baseline on the public board."""
+    best = _best_baseline(competition)
+    standings = Standing.objects.filter(ground_truth=competition.ground_truth, split=Split.PUBLIC)
+    below = standings.none() if best is None else standings.filter(sort_key__gt=best)
+    return below.values_list("team", flat=True)
+
+
+def _best_baseline(competition: Competition) -> float | None:
+    """The sort key of the best baseline that the public board shows with its score."""
+    ruler = competition.ground_truth
+    if ruler is None:
+        return None
+    sign = ladder.sign_of(ruler)
+    shown = (sign * row.value for row in boards.baselines(ruler, Split.PUBLIC) if row.value is not None)
+    return min(shown, default=None)
+
+
+def announce(
+    *,
+    competition: Competition,
+    user: User,
+    title: str,
+    text: str,
+    audience: str = Announcement.Audience.ALL,
+    section: str = "",
+    is_pinned: bool = False,
+    key: str = "",
+) -> Announcement:
+    """Write to the class. The same `key` again gives the first announcement. Raises `CannotHost`."""
+    key = key or Announcement.new_key()
+    people = list(readers(competition, audience, section))
+    if not people and audience != Announcement.Audience.ALL:
+        raise CannotHost(_("Nobody is meant by this choice at present, so nothing was sent."))
+    fields = {"title": title, "text": text, "audience": audience, "section": section, "is_pinned": is_pinned}
+    try:
+        with transaction.atomic():
+            sent = Announcement(competition=competition, by=user, key=key, reached=len(people), **fields)
+            sent.save(force_insert=True)
+            _tell(sent, people)
+            after = plain({**fields, "reached": len(people)})
+            AuditEntry.append(Deed.ANNOUNCED, user=user, competition=competition, about=title, after=after)
+    except IntegrityError:
+        return Announcement.objects.get(key=key, competition=competition)
+    return sent
+
+
+def _tell(sent: Announcement, people: list[User]) -> None:
+    notices.tell(
+        people,
+        kind=Kind.ANNOUNCEMENT,
+        competition=sent.competition,
+        title=sent.title,
+        text=sent.text,
+        link=reverse("overview", kwargs={"slug": sent.competition.slug}) + f"#announcement-{sent.pk}",
+        key=sent.key,
+    )
+
+
+def edit_announcement(*, announcement: Announcement, user: User, title: str, text: str, is_pinned: bool) -> None:
+    """Change the words, also in people's notices; letters that have left cannot be changed. Raises `CannotHost`."""
+    with transaction.atomic():
+        held = _standing(announcement)
+        before = {name: getattr(held, name) for name in ("title", "text", "is_pinned")}
+        after = {"title": title, "text": text, "is_pinned": is_pinned}
+        if before == after:
+            return
+        moved = {"edited_at": database_now()} if (title, text) != (held.title, held.text) else {}
+        Announcement.objects.filter(pk=held.pk).update(**after, **moved)
+        Notice.objects.filter(key=held.key).update(title=title, text=text)
+        AuditEntry.append(
+            Deed.ANNOUNCEMENT_EDITED,
+            user=user,
+            competition=held.competition,
+            about=title,
+            before=plain(before),
+            after=plain(after),
+        )
+
+
+def withdraw_announcement(*, announcement: Announcement, user: User) -> None:
+    """Take an announcement back: it leaves the overview, its notices say so, letters that wait stay here."""
+    with transaction.atomic():
+        held = _standing(announcement)
+        Announcement.objects.filter(pk=held.pk).update(withdrawn_at=database_now())
+        Notice.objects.filter(key=held.key).update(
+            title=_("Withdrawn: %(title)s") % {"title": held.title},
+            text=_("The host has taken this announcement back."),
+            mail_at=None,
+        )
+        AuditEntry.append(
+            Deed.ANNOUNCEMENT_WITHDRAWN,
+            user=user,
+            competition=held.competition,
+            about=held.title,
+            before=plain({"title": held.title, "text": held.text}),
+        )
+
+
+def _standing(announcement: Announcement) -> Announcement:
+    held = (
+        Announcement.objects.select_for_update(of=("self",)).select_related("competition").filter(pk=announcement.pk)
+    ).first()
+    if held is None or held.withdrawn_at is not None:
+        raise CannotHost(_("This announcement has been withdrawn."))
+    return held

@@ -1,0 +1,114 @@
+"""Messages to channels: what is due is posted, each once, with a pause after each failure and a limit per hour.
+
+A claim says who posts a message. Only when a process dies between the service's yes and the note of it, a message is
+posted again.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from datetime import timedelta
+
+from django.db.models import F
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from structlog.contextvars import bound_contextvars
+
+from .chat_posting import post
+from .models import Webhook, WebhookMessage
+
+log = logging.getLogger(__name__)
+
+# Whoever sends looks anew at what is due after so long.
+ROUND_SECONDS = 2.0
+LEASE = timedelta(minutes=2)
+MOST_TRIES = 4
+MOST_PER_HOUR = 20
+HOUR = timedelta(hours=1)
+# What waited longer is no news.
+TOO_OLD = timedelta(days=1)
+# Answers that another try does not change.
+FINAL_STATUSES = (400, 401, 403, 404, 410)
+FINAL_WORDS = {"elsewhere", "redirect", "old", *(f"status {n}" for n in FINAL_STATUSES)}
+
+
+def is_due() -> bool:
+    return WebhookMessage.objects.filter(due_at__lte=Now()).exists()
+
+
+def send_due(within: float = ROUND_SECONDS) -> bool:
+    """Post messages for about so many seconds; True when some may remain."""
+    enough = time.monotonic() + within
+    while time.monotonic() < enough:
+        message = _next()
+        if message is None:
+            return False
+        _send(message)
+    return True
+
+
+def _next() -> WebhookMessage | None:
+    """Claim the message that has waited longest; None when there is none, or another process was quicker."""
+    due = WebhookMessage.objects.filter(due_at__lte=Now())
+    first = due.order_by("due_at", "pk").first()
+    claim = uuid.uuid4()
+    if first is None or not due.filter(pk=first.pk).update(claim=claim, due_at=Now() + LEASE, tries=F("tries") + 1):
+        return None
+    return WebhookMessage.objects.select_related("webhook__competition").filter(claim=claim).first()
+
+
+def _send(message: WebhookMessage) -> None:
+    mine = WebhookMessage.objects.filter(pk=message.pk, claim=message.claim)
+    webhook, now = message.webhook, timezone.now()
+    if message.created_at < now - TOO_OLD:
+        mine.update(claim=None, due_at=None, trouble="old")
+        return
+    if not webhook.is_on and message.event != WebhookMessage.TEST:
+        mine.update(claim=None, due_at=None, trouble="off")
+        return
+    sent = WebhookMessage.objects.filter(webhook__competition=webhook.competition_id, sent_at__gt=Now() - HOUR)
+    if len(lately := list(sent.values_list("sent_at", flat=True))) >= MOST_PER_HOUR:
+        first = min(moment for moment in lately if moment)
+        mine.update(claim=None, due_at=first + HOUR, tries=F("tries") - 1)
+        return
+    word = post(webhook.address, message.title, message.text)
+    # Whoever pasted another address meanwhile reads nothing of this one.
+    Webhook.objects.filter(pk=webhook.pk, address=webhook.address).update(trouble=word)
+    if not word:
+        mine.update(claim=None, due_at=None, sent_at=Now(), trouble="")
+        return
+    with bound_contextvars(competition=webhook.competition.slug):
+        log.warning("a message to a chat could not be sent: %s", word)
+    # Whoever presses the button wants to know now, and presses again.
+    is_test = message.event == WebhookMessage.TEST
+    is_over = is_test or word in FINAL_WORDS or message.tries >= MOST_TRIES
+    mine.update(claim=None, trouble=word, due_at=None if is_over else now + timedelta(minutes=4 ** (message.tries - 1)))
+
+
+def explain(word: str) -> str:
+    """What became of a message, for the host."""
+    if word.startswith("status "):
+        return _for_status(word.removeprefix("status "))
+    sentences = {
+        "": "",
+        "elsewhere": _("The address leads to a host to which this site sends nothing."),
+        "redirect": _("The service sent us on to another address, and we follow none. Copy the address once more."),
+        "late": _("The service did not answer in time."),
+        "unreachable": _("No safe connection to the service could be made. Is this site connected to the internet?"),
+        "old": _("It could not be sent within a day, and is no longer news."),
+        "off": _("Messages were switched off before it was sent."),
+    }
+    return sentences.get(word, _("Sending failed on this site. Its operator finds more in the worker's log."))
+
+
+def _for_status(status: str) -> str:
+    if status in ("401", "403", "404", "410"):
+        return _("The service no longer knows this address (%(status)s). Make a new one there and paste it here.") % {
+            "status": status
+        }
+    if status == "429":
+        return _("The service takes no more messages for the moment (429).")
+    return _("The service answered with an error (%(status)s).") % {"status": status}

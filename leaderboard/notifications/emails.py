@@ -1,0 +1,202 @@
+"""Letters: what is due goes out, at most one letter per person and round, and nothing goes out twice.
+
+A claim says who sends a letter; while the mail server refuses, it waits longer each time. Only when a process dies
+between the server's yes and the note of it, a letter is sent again, with the same Message-ID, so that mail programs
+show it once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+import uuid
+from contextlib import suppress
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core import signing
+from django.core.mail import EmailMessage, get_connection
+from django.db.models import F
+from django.db.models.functions import Now
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom import invitation_mails
+from leaderboard.common.email_lines import WIDTH
+from leaderboard.competitions.models import Competition
+
+from .mail_server import LEASE, SERVER_PAUSE, NotSent, pause_after, post, reply_to
+from .models import Announcement, Notice
+from .models.notice import Delivery, Kind
+from .notices import choices_of, choose, sends_mail
+
+log = logging.getLogger(__name__)
+
+# Whoever sends looks anew at what is due after so long.
+ROUND_SECONDS = 2.0
+SALT = "leaderboard.stop-mail"
+
+
+def is_mail_due() -> bool:
+    return sends_mail() and (Notice.objects.filter(mail_at__lte=Now()).exists() or invitation_mails.is_due())
+
+
+def send_due(within: float = ROUND_SECONDS) -> bool:
+    """Send letters for about so many seconds; True when some may remain."""
+    if not sends_mail():
+        return False
+    enough = time.monotonic() + within
+    due = Notice.objects.filter(mail_at__lte=Now()).order_by("mail_at").values_list("user", flat=True)
+    letters = [partial(_send_to, user_id) for user_id in dict.fromkeys(due[:1000])]
+    letters += [partial(invitation_mails.send, entry_id) for entry_id in invitation_mails.due()]
+    server = get_connection()
+    try:
+        for send in letters:
+            if not send(server):
+                return False
+            if time.monotonic() > enough:
+                return True
+    finally:
+        with suppress(Exception):  # a server that hangs up early has the letters all the same
+            server.close()
+    return False
+
+
+def _send_to(user_id: int, server: Any) -> bool:
+    """Send one person everything that is due; False when the server answers nobody."""
+    claim = uuid.uuid4()
+    taken = Notice.objects.filter(user=user_id, mail_at__lte=Now())
+    if not taken.update(mail_claim=claim, mail_at=Now() + LEASE, mail_tries=F("mail_tries") + 1):
+        return True  # somebody else was quicker
+    mine = Notice.objects.filter(mail_claim=claim)
+    notices = list(mine.select_related("competition", "user").order_by("created_at", "pk"))
+    user = notices[0].user
+    if not user.email or not user.is_active:
+        mine.update(mail_claim=None, mail_at=None)
+        return True
+    try:
+        with translation.override(user.own_language):
+            words = letter(user, notices)
+        post(words, server)
+    except NotSent as error:
+        _put_back(notices, error)
+        if not error.answers:
+            Notice.objects.filter(mail_at__lte=Now()).update(mail_at=Now() + SERVER_PAUSE)
+        return error.answers
+    mine.update(mail_claim=None, mail_at=None, mailed_at=Now())
+    return True
+
+
+def _put_back(notices: list[Notice], error: NotSent) -> None:
+    """Try again later, each time after a longer pause, and in the end no more: the notice stays on the page."""
+    log.warning("a letter about %s notices could not be sent: %s", len(notices), error)
+    now = timezone.now()
+    for notice in notices:
+        pause = pause_after(notice.mail_tries)
+        due = now + pause if pause else None
+        Notice.objects.filter(pk=notice.pk, mail_claim=notice.mail_claim).update(mail_claim=None, mail_at=due)
+
+
+# --- what a letter says -----------------------------------------------------------------------------------------
+
+
+def letter(user: User, notices: list[Notice]) -> EmailMessage:
+    """One letter about one or more notices, in plain text."""
+    stop = _address(f"/notifications/stop/{token_for(user, {Kind(notice.kind) for notice in notices})}/")
+    signed = _signatures(notices)
+    parts = [_one_of(notice, signed.get(notice.key, ""), is_alone=len(notices) == 1) for notice in notices]
+    ending = _("Choose what you get by mail: %(settings)s\nNo more letters of this kind: %(stop)s") % {
+        "settings": _address("/account/preferences/"),
+        "stop": stop,
+    }
+    message = EmailMessage(_subject(notices), "\n\n".join([*parts, f"-- \n{ending}\n"]), None, [user.email])
+    message.reply_to = reply_to(_only_class(notices))
+    message.extra_headers = {
+        "Message-ID": f"<{_fingerprint(notices)}@{urlsplit(settings.SITE_URL).hostname or 'leaderboard.local'}>",
+        "Auto-Submitted": "auto-generated",
+    }
+    if settings.SITE_URL:
+        message.extra_headers |= {
+            "List-Unsubscribe": f"<{stop}>",
+            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        }
+    return message
+
+
+def _subject(notices: list[Notice]) -> str:
+    if len(notices) > 1:
+        return _("%(number)s notices from Leaderboard") % {"number": len(notices)}
+    (notice,) = notices
+    where = f"{notice.competition}: " if _needs_where(notice) else ""
+    return " ".join(f"{where}{notice.title}".split())
+
+
+def _signatures(notices: list[Notice]) -> dict[str, str]:
+    """Key of an announcement → who wrote it; of notices of other kinds the site writes the words."""
+    keys = [notice.key for notice in notices if notice.kind == Kind.ANNOUNCEMENT and notice.key]
+    written = Announcement.objects.filter(key__in=keys).select_related("by") if keys else []
+    return {one.key: one.by.signature for one in written if one.by}
+
+
+def _only_class(notices: list[Notice]) -> Competition | None:
+    """The competition whose hosts alone wrote everything in a letter, so that an answer to it is one to them."""
+    classes = {notice.competition if notice.kind == Kind.ANNOUNCEMENT else None for notice in notices}
+    return classes.pop() if len(classes) == 1 else None
+
+
+def _one_of(notice: Notice, signature: str, *, is_alone: bool) -> str:
+    where = f"{notice.competition}: " if _needs_where(notice) and not is_alone else ""
+    title = f"{where}{notice.title}"
+    lines = [title, "-" * min(len(title), WIDTH)] if not is_alone else []
+    lines += [_with_whole_links(notice)] if notice.text else [] if lines else [title]
+    lines += [f"– {signature}"] if signature else []
+    lines += [_address(notice.link)] if notice.link else []
+    return "\n\n".join(lines) if is_alone else "\n".join(lines)
+
+
+def _needs_where(notice: Notice) -> bool:
+    """Whether the title alone does not say which competition it is about."""
+    return notice.competition is not None and notice.competition.title not in notice.title
+
+
+def _with_whole_links(notice: Notice) -> str:
+    """In a letter a host's link to a page of this site has to name the site."""
+    return notice.text.replace("](/", f"]({_address('/')}") if notice.is_markdown else notice.text
+
+
+def _address(path: str) -> str:
+    return f"{settings.SITE_URL.rstrip('/')}{path}"
+
+
+def _fingerprint(notices: list[Notice]) -> str:
+    """The same for the same notices, so that a letter that went out unnoticed is not shown twice."""
+    text = ",".join(str(notice.pk) for notice in notices)
+    return f"notice.{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+
+
+# --- no more letters --------------------------------------------------------------------------------------------
+
+
+def token_for(user: User, kinds: set[Kind]) -> str:
+    """What a link needs that ends letters of these kinds without signing in; it opens nothing else."""
+    return signing.dumps([user.pk, sorted(kind.value for kind in kinds)], salt=SALT)
+
+
+def stopped_by(token: str, *, stop: bool) -> list[Kind]:
+    """The kinds of a token, none when it is not ours; with `stop` their letters end, and notices stay on the page."""
+    try:
+        number, names = signing.loads(token, salt=SALT)
+    except (signing.BadSignature, ValueError):
+        return []
+    kinds = [Kind(name) for name in names if name in Kind.values]
+    user = User.objects.filter(pk=number).first()
+    if user is None:
+        return []
+    if stop:
+        wanted = choices_of(user)
+        choose(user=user, choices={kind: Delivery.PAGE for kind in kinds if wanted[kind] != Delivery.NONE})
+    return kinds

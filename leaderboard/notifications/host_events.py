@@ -1,0 +1,145 @@
+"""Whom a host's deed concerns, and the words for them; part of the transaction of the deed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.time_zones import day_in_words, in_words
+from leaderboard.competitions.models import Competition, Grant, Submission, Team
+from leaderboard.competitions.models.extension import terms_of
+
+from . import notices
+from .models.mentions import mention
+from .models.notice import Kind
+
+
+def tell_deadline(competition: Competition, before: datetime) -> None:
+    what = {"before": in_words(before, competition.zone), "after": in_words(competition.closes_at, competition.zone)}
+    _tell_class(
+        competition,
+        Kind.DEADLINE,
+        lambda: _("The deadline is moved"),
+        lambda: _("It was %(before)s and is now %(after)s.") % what,
+    )
+
+
+def tell_pause(competition: Competition, reason: str) -> None:
+    text = gettext_lazy(
+        "No files are taken until it goes on; what has been received is scored. The host says why: %(reason)s"
+    )
+    _tell_class(competition, Kind.PAUSED, lambda: _("The competition is paused"), lambda: text % {"reason": reason})
+
+
+def tell_resume(competition: Competition) -> None:
+    what = {"deadline": in_words(competition.closes_at, competition.zone)}
+    _tell_class(
+        competition,
+        Kind.PAUSED,
+        lambda: _("The competition goes on"),
+        lambda: _("Files are taken again. The deadline is %(deadline)s.") % what,
+    )
+
+
+def tell_grant(grant: Grant) -> None:
+    _tell_team(grant.team, Kind.GRANT, lambda: _("Your team gets more"), lambda: _given(grant))
+
+
+def _given(grant: Grant) -> str:
+    given = []
+    if grant.extra_attempts and grant.day:
+        words = ngettext(
+            "%(number)s more attempt on %(day)s", "%(number)s more attempts on %(day)s", grant.extra_attempts
+        )
+        given.append(words % {"number": grant.extra_attempts, "day": f"{day_in_words(grant.day)} (UTC)"})
+    elif grant.extra_attempts:
+        words = ngettext("%(number)s more attempt a day", "%(number)s more attempts a day", grant.extra_attempts)
+        given.append(words % {"number": grant.extra_attempts})
+    if grant.closes_at:
+        deadline = in_words(grant.closes_at, grant.team.competition.zone)
+        given.append(_("a later deadline: %(deadline)s") % {"deadline": deadline})
+    return _("Your team has %(given)s. The host says why: %(reason)s") % {
+        "given": _(" and ").join(given),
+        "reason": grant.reason,
+    }
+
+
+def tell_revoked(grant: Grant) -> None:
+    _tell_team(grant.team, Kind.GRANT, lambda: _("More attempts or time are taken back"), lambda: _taken_back(grant))
+
+
+def _taken_back(grant: Grant) -> str:
+    text = _("The host took back what your team had been given (%(reason)s).") % {"reason": grant.reason}
+    if grant.closes_at is None:
+        return text
+    competition = grant.team.competition
+    left = terms_of(grant.team_id, competition, database_now().astimezone(UTC).date()).closes_at
+    return f"{text} " + _("Your deadline is now %(deadline)s; a file that came later counts as late.") % {
+        "deadline": in_words(left, competition.zone)
+    }
+
+
+def tell_disqualified(team: Team, reason: str) -> None:
+    text = gettext_lazy(
+        "It is on no board and can hand in nothing more; its files are kept. The host says why: %(reason)s"
+    )
+    _tell_team(team, Kind.DECISION, lambda: _("Your team is disqualified"), lambda: text % {"reason": reason})
+
+
+def tell_readmitted(team: Team) -> None:
+    _tell_team(
+        team,
+        Kind.DECISION,
+        lambda: _("Your team is no longer disqualified"),
+        lambda: _("It stands on the boards again where its scores put it."),
+    )
+
+
+def tell_hidden(submission: Submission, reason: str) -> None:
+    text = gettext_lazy("“%(file)s” counts on no board and for no final pick. The host says why: %(reason)s")
+    what = {"file": mention(submission), "reason": reason}
+    _tell_of_file(submission, lambda: _("A file of your team is hidden"), lambda: text % what)
+
+
+def tell_shown(submission: Submission) -> None:
+    _tell_of_file(
+        submission,
+        lambda: _("A file of your team is no longer hidden"),
+        lambda: _("“%(file)s” counts again.") % {"file": mention(submission)},
+    )
+
+
+def tell_scored_again(competition: Competition, teams: set[int | None]) -> None:
+    notices.tell(
+        User.objects.filter(memberships__team__in=teams),
+        kind=Kind.RESCORED,
+        competition=competition,
+        title=lambda: _("Files of your team are scored again"),
+        text=lambda: _("They had got no score. When they were received stays as it is."),
+        link=reverse("submissions", kwargs={"slug": competition.slug}),
+    )
+
+
+def _tell_class(competition: Competition, kind: Kind, title: notices.Words, text: notices.Words) -> None:
+    if competition.launched_at is None:
+        return
+    people = User.objects.filter(memberships__competition=competition)
+    link = reverse("overview", kwargs={"slug": competition.slug})
+    notices.tell(people, kind=kind, competition=competition, title=title, text=text, link=link)
+
+
+def _tell_of_file(submission: Submission, title: notices.Words, text: notices.Words) -> None:
+    if submission.team is not None:
+        parts = {"slug": submission.team.competition.slug, "submission_id": submission.pk}
+        _tell_team(submission.team, Kind.DECISION, title, text, reverse("submission", kwargs=parts))
+
+
+def _tell_team(team: Team, kind: Kind, title: notices.Words, text: notices.Words, link: str = "") -> None:
+    people = User.objects.filter(memberships__team=team)
+    link = link or reverse("team", kwargs={"slug": team.competition.slug})
+    notices.tell(people, kind=kind, competition=team.competition, title=title, text=text, link=link)

@@ -1,0 +1,58 @@
+"""The mail server: what it may answer to a letter, and when to try again."""
+
+from __future__ import annotations
+
+import smtplib
+from datetime import timedelta
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
+from django.core.validators import validate_email
+
+from leaderboard.common.email_lines import wrapped
+from leaderboard.competitions.models import Competition
+
+LEASE = timedelta(minutes=10)
+MOST_TRIES = 12
+LONGEST_PAUSE = timedelta(hours=6)
+# When the server answers nobody, everybody's letters wait.
+SERVER_PAUSE = timedelta(minutes=1)
+
+
+class NotSent(Exception):
+    """A letter did not go out. `answers` tells whether the server takes others; `is_final` that it never takes it."""
+
+    def __init__(self, reason: str, *, answers: bool, is_final: bool = False) -> None:
+        super().__init__(reason)
+        self.answers, self.is_final = answers, is_final
+
+
+def post(letter: EmailMessage, server: Any) -> None:
+    """Send a letter over a connection that is opened when the first one needs it. Raises `NotSent`."""
+    letter.connection, letter.body = server, wrapped(str(letter.body))
+    try:
+        server.open()
+        letter.send()
+    except smtplib.SMTPRecipientsRefused as error:
+        codes = [code for code, _ in error.recipients.values()]
+        is_final = bool(codes) and min(codes) >= 500
+        raise NotSent(type(error).__name__, answers=True, is_final=is_final) from error
+    except Exception as error:  # a frozen, absent or wrongly named server, of whatever kind
+        raise NotSent(type(error).__name__, answers=False) from error
+
+
+def reply_to(competition: Competition | None) -> list[str]:
+    """Where an answer to a host's letter goes: to what the competition tells its students to ask, if that is an address
+    and nothing else. No host's own address is told to anybody."""
+    contact = competition.contact.strip() if competition else ""
+    try:
+        validate_email(contact)
+    except ValidationError:
+        return []
+    return [contact]
+
+
+def pause_after(tries: int) -> timedelta | None:
+    """How long to wait after so many tries, each time longer; None when it was enough."""
+    return min(timedelta(minutes=2**tries), LONGEST_PAUSE) if tries < MOST_TRIES else None

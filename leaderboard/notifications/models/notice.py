@@ -1,0 +1,138 @@
+"""What the site tells a person: on their page of notifications, and by mail as they choose for each kind."""
+
+from __future__ import annotations
+
+import zoneinfo
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
+
+# When a daily letter goes out, by the clocks of whom it is for.
+DIGEST_HOUR = 7
+
+
+class Kind(models.TextChoices):
+    """What a notice is about. Not a rule of the database, so that a new kind needs no migration."""
+
+    ANNOUNCEMENT = "announcement", _("A host writes to the class")
+    REMINDER = "reminder", _("A deadline is a day away")
+    OPENED = "opened", _("A competition opens")
+    DEADLINE = "deadline", _("A deadline is moved")
+    PAUSED = "paused", _("A competition is paused, or goes on")
+    GRANT = "grant", _("Your team gets more attempts or more time")
+    DECISION = "decision", _("Your team or a file of it is taken out, or let in again")
+    TEAM = "team", _("Somebody joins or leaves your team")
+    RESCORED = "rescored", _("Files are scored anew")
+    REVEALED = "revealed", _("A private board opens")
+    GRADE = "grade", _("Grades are released")
+    ROLE = "role", _("You get other rights in a competition")
+    LAUNCH = "launch", _("A planned launch of your competition happens, or does not")
+    FILE_FAILED = "file_failed", _("A file of your class could not be scored")
+    OTHER = "other", _("Everything else")
+
+    @property
+    def may_be_silent(self) -> bool:
+        """Whether a person may choose not to be told at all; what changes their rights is always on their page."""
+        return self in SILENT
+
+    @property
+    def usual(self) -> Delivery:
+        """How it reaches those who chose nothing."""
+        return Delivery.PAGE if self is Kind.TEAM else Delivery.AT_ONCE
+
+    @property
+    def is_for_hosts(self) -> bool:
+        return self in (Kind.FILE_FAILED, Kind.LAUNCH)
+
+
+SILENT = {Kind.REMINDER, Kind.OPENED, Kind.PAUSED, Kind.TEAM, Kind.REVEALED, Kind.FILE_FAILED}
+
+
+class Delivery(models.TextChoices):
+    """How a kind of notice reaches a person."""
+
+    AT_ONCE = "at_once", _("Page and mail at once")
+    DIGEST = "digest", _("Page and one mail a day")
+    PAGE = "page", _("Page only")
+    NONE = "none", _("Not at all")
+
+
+class NoticeChoice(models.Model):
+    """How a person wants one kind of notice; without a row it is the kind's usual way."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notice_choices")
+    kind = models.CharField(max_length=40)
+    delivery = models.CharField(max_length=10, choices=Delivery.choices)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["user", "kind"], name="one_choice_per_kind_of_notice"),
+            models.CheckConstraint(name="notice_delivery_known", condition=Q(delivery__in=Delivery.values)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.kind} {self.delivery}"
+
+
+class Notice(models.Model):
+    """One thing told to one person. `mail_at` says when a letter is due (None: no longer, or never); `key` names what
+    is told once, such as a reminder, however often somebody looks whether it is due."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notices")
+    competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE, related_name="notices")
+    kind = models.CharField(max_length=40)
+    title = models.CharField(max_length=200)
+    text = models.TextField(blank=True)
+    # Where title and text name whom: rows of a `Mention`.
+    mentions = models.JSONField(default=list, editable=False)
+    link = models.CharField(max_length=300, blank=True)
+    key = models.CharField(max_length=100, blank=True, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    read_at = models.DateTimeField(null=True, editable=False)
+    mail_at = models.DateTimeField(null=True, editable=False)
+    mail_claim = models.UUIDField(null=True, editable=False)
+    mail_tries = models.PositiveIntegerField(default=0, editable=False)
+    mailed_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["-created_at", "-pk"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["user", "key"], condition=~Q(key=""), name="notice_told_once"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["user"], condition=Q(read_at=None), name="notice_unread"),
+            models.Index(fields=["user", "-created_at"], name="notice_by_user"),
+            models.Index(fields=["mail_at"], condition=Q(mail_at__isnull=False), name="notice_to_mail"),
+            models.Index(fields=["mail_claim"], condition=Q(mail_claim__isnull=False), name="notice_in_the_mail"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def is_markdown(self) -> bool:
+        return self.kind == Kind.ANNOUNCEMENT
+
+
+def mail_moment(user: User, delivery: str, at: datetime) -> datetime | None:
+    """When a letter about something told at `at` is due; None where none is wanted or there is no address."""
+    if not user.email or delivery in (Delivery.PAGE, Delivery.NONE):
+        return None
+    # SQLite's clock counts milliseconds: a due moment that is finer would lie ahead of it for a blink.
+    return at.replace(microsecond=0) if delivery == Delivery.AT_ONCE else next_digest(user.zone, at)
+
+
+def next_digest(zone: str, at: datetime) -> datetime:
+    """The next time that the clocks of a zone show the hour of daily letters."""
+    local = at.astimezone(zoneinfo.ZoneInfo(zone or "UTC"))
+    hour = local.replace(hour=DIGEST_HOUR, minute=0, second=0, microsecond=0, fold=0)
+    if hour <= local:
+        hour += timedelta(days=1)
+    return hour.astimezone(UTC)

@@ -1,0 +1,171 @@
+"""Notices: written, counted, read, and how each person wants them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone, translation
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.counting_rows import number_of
+from leaderboard.competitions.models import Competition
+
+from .models import Notice, NoticeChoice
+from .models.mentions import parted
+from .models.notice import Delivery, Kind, mail_moment
+
+log = logging.getLogger(__name__)
+
+LONGEST_TITLE, LONGEST_TEXT = 200, 20_000
+# A text, or what says it in the language that is active then.
+Words = str | Callable[[], str]
+# Nobody counts further, and the database need not either.
+MOST_COUNTED = 100
+
+
+def tell(
+    users: Iterable[User],
+    *,
+    kind: str,
+    competition: Competition | None,
+    title: Words,
+    text: Words,
+    link: str,
+    key: str = "",
+) -> int:
+    """Tell people something: one notice each, and a letter as they chose for this kind; gives how many were told.
+
+    Part of the caller's transaction, and never raises: what went wrong is in the log, and the caller's work stands.
+    `kind` is a value of `Kind`, `link` a path of this site, `text` plain text (Markdown in announcements) without
+    anything that its readers may not see; words to call are asked for in the language of each reader. With a `key`
+    each person is told once, however often this is called. Names of people, teams and files are written by `mention`.
+    """
+    try:
+        with transaction.atomic():
+            return _write(list(users), kind=kind, competition=competition, title=title, text=text, link=link, key=key)
+    except Exception:
+        log.exception("a notice could not be written: %s", kind)
+        return 0
+
+
+def _write(
+    users: list[User], *, kind: str, competition: Competition | None, title: Words, text: Words, link: str, key: str
+) -> int:
+    known = Kind(kind) if kind in Kind.values else Kind.OTHER
+    people = {user.pk: user for user in users if user.is_active}
+    if key:
+        for pk in Notice.objects.filter(key=key, user__in=people).values_list("user", flat=True):
+            del people[pk]
+    chosen = dict(NoticeChoice.objects.filter(user__in=people, kind=known).values_list("user", "delivery"))
+    now, posts = database_now(), sends_mail()
+    titles, texts = _in_languages(title, people.values()), _in_languages(text, people.values())
+    notices = []
+    for pk, user in people.items():
+        delivery = chosen.get(pk, known.usual)
+        if delivery == Delivery.NONE and known.may_be_silent:
+            continue
+        shown_title, in_title = parted("title", " ".join(titles[user.own_language].split()), LONGEST_TITLE)
+        shown_text, in_text = parted("text", texts[user.own_language].replace("\0", "").strip(), LONGEST_TEXT)
+        notices.append(
+            Notice(
+                user=user,
+                competition=competition,
+                kind=known,
+                title=shown_title,
+                text=shown_text,
+                mentions=[*in_title, *in_text],
+                link=_own_path(link),
+                key=key,
+                created_at=now,
+                mail_at=mail_moment(user, delivery, now) if posts else None,
+            )
+        )
+    # Whoever was told the same thing by another process meanwhile is not told again.
+    Notice.objects.bulk_create(notices, batch_size=500, ignore_conflicts=bool(key))
+    return len(notices)
+
+
+def _in_languages(words: Words, users: Iterable[User]) -> dict[str, str]:
+    """Language → the words in it, for the languages of these people."""
+    found = {}
+    for language in {user.own_language for user in users}:
+        with translation.override(language):
+            found[language] = words if isinstance(words, str) else words()
+    return found
+
+
+def _own_path(link: str) -> str:
+    """A path of this site; a notice leads nowhere else."""
+    is_path = link.startswith("/") and not link.startswith("//") and "\\" not in link and link.isprintable()
+    return link if is_path and len(link) <= 300 else ""
+
+
+def sends_mail() -> bool:
+    """Whether this installation has a mail server; without one everything is on the page alone."""
+    return bool(settings.ACCOUNT_EMAIL_VERIFICATION != "none")
+
+
+def unread(user: User) -> int:
+    """How many notices a person has not read, up to a hundred; one query."""
+    return Notice.objects.filter(user=user, read_at=None).order_by()[:MOST_COUNTED].count()
+
+
+@dataclass(frozen=True)
+class Header:
+    """What every page tells a signed-in person beside itself."""
+
+    unread: int
+    runs_any: bool
+    """Whether the person hosts or assists anywhere, also without the right to open competitions."""
+
+
+def reader(key: int) -> User | None:
+    """The person of a session, with what `header_of` tells of them: one query for both."""
+    waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None)
+    readers = User.objects.annotate(
+        unread_notices=number_of(waiting, "user"),
+        hosts_any=Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk"))),
+        assists_any=Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk"))),
+    )
+    return readers.filter(pk=key).first()
+
+
+def header_of(user: User) -> Header:
+    """No query for a `reader`, one for whoever was found in another way."""
+    facts: Any = user if hasattr(user, "unread_notices") else reader(user.pk)
+    if facts is None:
+        return Header(0, runs_any=False)
+    return Header(unread=facts.unread_notices, runs_any=bool(facts.hosts_any or facts.assists_any))
+
+
+def mark_read(*, user: User, number: int | None = None) -> int:
+    """Note that a person has read a notice, or all of them; gives how many were unread."""
+    mine = Notice.objects.filter(user=user, read_at=None)
+    if number is not None:
+        mine = mine.filter(pk=number)
+    return mine.update(read_at=timezone.now())
+
+
+def choices_of(user: User) -> dict[Kind, str]:
+    """How a person wants each kind, in the order of the kinds."""
+    chosen = dict(user.notice_choices.values_list("kind", "delivery"))
+    return {kind: chosen.get(kind.value, kind.usual.value) for kind in Kind}
+
+
+def choose(*, user: User, choices: Mapping[Kind, str]) -> None:
+    """Store how a person wants kinds of notices; letters that wait are kept back or brought forward accordingly."""
+    now = database_now()
+    with transaction.atomic():
+        for kind, delivery in choices.items():
+            if delivery == Delivery.NONE and not kind.may_be_silent:
+                delivery = Delivery.PAGE
+            NoticeChoice.objects.update_or_create(user=user, kind=kind, defaults={"delivery": delivery})
+            waiting = Notice.objects.filter(user=user, kind=kind, mail_at__isnull=False, mail_claim=None)
+            waiting.update(mail_at=mail_moment(user, delivery, now))

@@ -1,0 +1,217 @@
+"""What the clock alone makes worth saying: a competition opens, a deadline is a day away, a private board is open.
+
+Looked at each minute; keys see to it that everybody is told once. What is older than a day is no news.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import NamedTuple
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from leaderboard.accounts.models import User
+from leaderboard.common import logs
+from leaderboard.common.time_zones import in_words
+from leaderboard.competitions.models import Competition, Grant, Membership, Submission, Team
+from leaderboard.competitions.ranking import standings, unpicked
+from leaderboard.competitions.ranking.standings import Best
+from leaderboard.competitions.ranking.unpicked import Unpicked
+
+from . import notices
+from .models import Notice, NoticeChoice
+from .models.notice import Delivery, Kind
+
+DAY = timedelta(days=1)
+
+
+def tell_due(at: datetime) -> int:
+    """Tell everybody what has become true lately; gives how many notices were written."""
+    return _tell_opened(at) + _tell_reminders(at) + _tell_revealed(at)
+
+
+def _tell_opened(at: datetime) -> int:
+    opened = Competition.objects.filter(launched_at__isnull=False, opens_at__lte=at, opens_at__gt=at - DAY)
+    return _each(opened, _tell_of_opening)
+
+
+def _tell_of_opening(competition: Competition) -> int:
+    early = Membership.objects.filter(competition=competition, joined_at__lt=competition.opens_at)
+    key = f"opened:{competition.pk}:{competition.opens_at:%Y%m%dT%H%M%S}"
+    return notices.tell(
+        User.objects.filter(memberships__in=_untold(early, Kind.OPENED, key)),
+        kind=Kind.OPENED,
+        competition=competition,
+        title=lambda: _("The competition is open"),
+        text=lambda: _("The data can be downloaded, and files are taken."),
+        link=reverse("data", kwargs={"slug": competition.slug}),
+        key=key,
+    )
+
+
+def _tell_revealed(at: datetime) -> int:
+    return _each(Competition.objects.filter(revealed_at__lte=at, revealed_at__gt=at - DAY), _tell_of_reveal)
+
+
+def _tell_of_reveal(competition: Competition) -> int:
+    key = f"revealed:{competition.pk}:{competition.revealed_at:%Y%m%dT%H%M%S}"
+    untold = _untold(competition.memberships.all(), Kind.REVEALED, key)
+    words: tuple[tuple[QuerySet[Membership], notices.Words], ...] = (
+        (
+            untold.filter(team__disqualified_at=None),
+            lambda: _("See where your team stands in the end, and the private scores of your files."),
+        ),
+        (
+            untold.filter(team__disqualified_at__isnull=False),
+            lambda: _("See how the teams stand in the end. Yours is disqualified and not among them."),
+        ),
+    )
+    return sum(
+        notices.tell(
+            User.objects.filter(memberships__in=members),
+            kind=Kind.REVEALED,
+            competition=competition,
+            title=lambda: _("The private board is open"),
+            text=text,
+            link=reverse("leaderboard", kwargs={"slug": competition.slug}),
+            key=key,
+        )
+        for members, text in words
+    )
+
+
+def _each(competitions: Iterable[Competition], tell: Callable[[Competition], int]) -> int:
+    told = 0
+    for competition in competitions:
+        with logs.apart(competition=competition.slug):
+            told += tell(competition)
+    return told
+
+
+def _untold(members: QuerySet[Membership], kind: Kind, key: str) -> QuerySet[Membership]:
+    """Whoever still has to hear it: looked at each minute, so those who have heard cost nothing."""
+    mine = Notice.objects.filter(user=OuterRef("user"), key=key)
+    deaf = NoticeChoice.objects.filter(user=OuterRef("user"), kind=kind, delivery=Delivery.NONE)
+    return members.filter(~Exists(mine), ~Exists(deaf))
+
+
+# --- a day before the close -------------------------------------------------------------------------------------
+
+
+def _tell_reminders(at: datetime) -> int:
+    """A team's own deadline counts, so a team with more time is reminded later."""
+    soon = Q(closes_at__gt=at, closes_at__lte=at + DAY)
+    extended = Grant.objects.live().filter(soon, team__competition=OuterRef("pk"))
+    near = Competition.objects.filter(soon | Exists(extended), launched_at__isnull=False, opens_at__lte=at)
+    return _each(near.select_related("ground_truth"), partial(_remind, at=at))
+
+
+def _remind(competition: Competition, at: datetime) -> int:
+    by_deadline: dict[datetime, list[int]] = defaultdict(list)
+    longer = _extensions(competition)
+    teams = Team.objects.filter(competition=competition, disqualified_at=None)
+    for team_id in teams.values_list("pk", flat=True):
+        closes_at = max(competition.closes_at, longer.get(team_id, competition.closes_at))
+        # Nobody needs a reminder before half of the time is over.
+        if closes_at > at >= max(closes_at - DAY, competition.opens_at + (closes_at - competition.opens_at) / 2):
+            by_deadline[closes_at].append(team_id)
+    return sum(_remind_teams(competition, teams, closes_at) for closes_at, teams in by_deadline.items())
+
+
+def _extensions(competition: Competition) -> dict[int, datetime]:
+    """The latest deadline granted to each team that has one."""
+    granted = Grant.objects.live().filter(team__competition=competition, closes_at__isnull=False)
+    found = granted.order_by("closes_at").values_list("team", "closes_at")
+    return {team: closes_at for team, closes_at in found if closes_at is not None}
+
+
+def _remind_teams(competition: Competition, team_ids: list[int], closes_at: datetime) -> int:
+    key = f"reminder:{competition.pk}:{closes_at:%Y%m%dT%H%M%S}"
+    untold = _untold(competition.memberships.filter(team__in=team_ids), Kind.REMINDER, key).select_related("user")
+    people: dict[int, list[User]] = defaultdict(list)
+    for membership in untold:
+        people[membership.team_id].append(membership.user)
+    if not people:
+        return 0
+    words = _words(competition, people)
+    return sum(
+        notices.tell(
+            users,
+            kind=Kind.REMINDER,
+            competition=competition,
+            title=lambda: _("The deadline is near"),
+            text=partial(_reminder, competition, closes_at, words[team_id].say),
+            link=reverse(words[team_id].page, kwargs={"slug": competition.slug}),
+            key=key,
+        )
+        for team_id, users in people.items()
+    )
+
+
+def _reminder(competition: Competition, closes_at: datetime, words: Callable[[], str]) -> str:
+    deadline = in_words(closes_at, competition.zone)
+    return _("Your deadline is %(deadline)s.\n\n%(words)s") % {"deadline": deadline, "words": words()}
+
+
+class _Words(NamedTuple):
+    """What a team is reminded of, and the page where it does something about that."""
+
+    say: Callable[[], str]
+    page: str
+
+
+def _words(competition: Competition, teams: Iterable[int]) -> dict[int, _Words]:
+    """What becomes of each team if it does nothing; nothing that its board keeps back."""
+    ruler = competition.ground_truth
+    picks = standings.finals(ruler) if ruler is not None else {}
+    wanted = [best.submission_id for team in teams for best in picks.get(team, ())]
+    names = dict(Submission.objects.filter(pk__in=wanted).values_list("pk", "file_name"))
+    forgotten = unpicked.unpicked(ruler, {team: picks.get(team, []) for team in teams}) if ruler is not None else {}
+    return {
+        team: _Words(
+            partial(
+                _words_for,
+                [names[best.submission_id] for best in found],
+                found,
+                forgotten.get(team),
+                is_exact=competition.board_is_exact,
+            ),
+            "finals" if found else "submit",
+        )
+        for team in teams
+        for found in [picks.get(team, [])]
+    }
+
+
+def _words_for(names: list[str], picks: list[Best], forgotten: Unpicked | None, *, is_exact: bool) -> str:
+    if not picks:
+        return _("Your team has no valid file yet.")
+    files = ", ".join(f"“{name}”" for name in names)
+    if not picks[0].is_picked_by_system:
+        words = ngettext(
+            "You picked this file as final: %(files)s.", "You picked these files as final: %(files)s.", len(names)
+        )
+        return " ".join([words % {"files": files}, *_of_the_best(forgotten)])
+    if not is_exact:
+        return _("You have picked no file as final. If you do nothing, those with your best public scores are taken.")
+    words = ngettext(
+        "You have picked no file as final. If you do nothing, this one is taken: %(files)s.",
+        "You have picked no file as final. If you do nothing, these are taken: %(files)s.",
+        len(names),
+    )
+    return words % {"files": files}
+
+
+def _of_the_best(forgotten: Unpicked | None) -> list[str]:
+    if forgotten is None:
+        return []
+    words = _(
+        "Your best public score, %(best)s of “%(file_name)s”, is not among them. You can change your picks until then."
+    )
+    return [words % {"best": forgotten.score, "file_name": forgotten.file_name}]

@@ -1,0 +1,131 @@
+"""What a host writes to the class."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from leaderboard.common.responses import person, see_other
+from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import competitions
+from leaderboard.competitions.views.host_responses import add_refusal, posted
+
+from .. import announcements
+from ..models import Announcement
+
+PER_PAGE = 20
+OPTIONS = Announcement.Audience
+
+
+class WordsForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = Announcement
+        fields: ClassVar = ["title", "text", "is_pinned"]
+        labels: ClassVar = {
+            "title": gettext_lazy("Title"),
+            "text": gettext_lazy("Text"),
+            "is_pinned": gettext_lazy("Keep it at the top of the overview"),
+        }
+        help_texts: ClassVar = {"text": gettext_lazy("Markdown, formulas between <code>$</code>.")}
+        widgets: ClassVar = {"text": forms.Textarea(attrs={"rows": 8})}
+
+    def clean_title(self) -> str:
+        return " ".join(str(self.cleaned_data["title"]).split())
+
+
+class AnnouncementForm(WordsForm):
+    """The words, and whom they are for with how many that are now."""
+
+    audience = forms.ChoiceField(
+        label=gettext_lazy("Who gets it"),
+        widget=forms.RadioSelect,
+        initial=OPTIONS.ALL,
+        error_messages={
+            "invalid_choice": gettext_lazy(
+                "Nobody can be meant by this choice now: the public board shows no baseline, or nobody is in the "
+                "section any more. Choose again who gets it; nothing was sent."
+            )
+        },
+    )
+    key = forms.RegexField(r"^announcement:[0-9a-f]{32}$", required=False, widget=forms.HiddenInput)
+
+    def __init__(self, competition: Competition, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["key"] = Announcement.new_key()
+        counts = [
+            (option.value, str(option.label), announcements.readers(competition, option).count())
+            for option in announcements.audiences(competition)
+            if option != OPTIONS.SECTION
+        ]
+        for name, number in announcements.section_sizes(competition).items():
+            counts.append((f"section:{name}", _("Section “%(name)s”") % {"name": name}, number))
+        self.fields["audience"].choices = [  # type: ignore[attr-defined]
+            (value, f"{label} ({_people(number)})") for value, label, number in counts
+        ]
+        self.order_fields(["title", "text", "audience", "is_pinned", "key"])
+
+    @property
+    def for_verb(self) -> dict[str, Any]:
+        """What `hosting.announce` takes."""
+        audience, _separator, section = self.cleaned_data["audience"].partition(":")
+        return {**self.cleaned_data, "audience": audience, "section": section}
+
+
+def _people(number: int) -> str:
+    return ngettext("%(number)s person", "%(number)s people", number) % {"number": number}
+
+
+@open_to(Audience.ASSISTANTS)
+def host_announcements(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Write an announcement; all that were written, withdrawn ones too."""
+    competition, status = visit.competition, 200
+    form = AnnouncementForm(competition, posted(request))
+    if request.method == "POST":
+        status = 422
+        if form.is_valid():
+            try:
+                sent = announcements.announce(competition=competition, user=person(visit.user), **form.for_verb)
+                messages.success(request, _("Sent to %(people)s.") % {"people": _people(sent.reached)})
+                return see_other("host_announcements", slug=competition.slug)
+            except competitions.CannotHost as error:
+                status = add_refusal(form, error)
+    found = Announcement.objects.filter(competition=competition).select_related("by")
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    context = {"visit": visit, "form": form, "page": page}
+    return render(request, "hosts/host_announcements.html", context, status=status)
+
+
+@open_to(Audience.ASSISTANTS)
+def host_announcement(request: HttpRequest, visit: Visit, number: int) -> HttpResponse:
+    """Change the words of one announcement, or take it back."""
+    announcement = get_object_or_404(Announcement, competition=visit.competition, pk=number)
+    is_withdrawing = request.POST.get("action") == "withdraw"
+    form = WordsForm(None if is_withdrawing else posted(request), instance=announcement)
+    status = 422 if form.is_bound and not form.is_valid() else 200
+    if request.method == "POST" and status == 200:
+        try:
+            messages.success(request, _change(announcement, visit, None if is_withdrawing else form))
+            return see_other("host_announcements", slug=visit.competition.slug)
+        except competitions.CannotHost as error:
+            messages.error(request, str(error))
+            return see_other("host_announcements", slug=visit.competition.slug)
+    context = {"visit": visit, "form": form, "announcement": announcement}
+    return render(request, "hosts/host_announcement.html", context, status=status)
+
+
+def _change(announcement: Announcement, visit: Visit, form: WordsForm | None) -> str:
+    """Do what the button says; the words for it."""
+    user = person(visit.user)
+    if form is None:
+        announcements.withdraw_announcement(announcement=announcement, user=user)
+        return _("The announcement is withdrawn; its notices say so.")
+    announcements.edit_announcement(announcement=announcement, user=user, **form.cleaned_data)
+    return _("The announcement is changed, also in people's notices. Letters that have left stay as they were.")

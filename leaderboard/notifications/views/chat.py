@@ -1,0 +1,97 @@
+"""The channel of a class in Slack, Discord or Teams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.common.responses import person, see_other
+from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.services import competitions
+from leaderboard.competitions.views.host_responses import add_refusal, posted
+
+from .. import chat_sending, chat_settings
+from ..models import Webhook, WebhookMessage
+from ..models.chat import ChatEvent
+
+SHOWN = 10
+
+
+class ChatForm(forms.Form):
+    """Where messages go, and which. The address of a channel is written anew or kept; it is never shown whole."""
+
+    address = forms.CharField(
+        label=gettext_lazy("Address of the channel"),
+        required=False,
+        max_length=600,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    events = forms.MultipleChoiceField(
+        label=gettext_lazy("What the channel hears"), choices=ChatEvent.choices, widget=forms.CheckboxSelectMultiple
+    )
+    is_on = forms.BooleanField(label=gettext_lazy("Messages are sent"), required=False)
+
+    def __init__(self, hook: Webhook | None, data: Any = None) -> None:
+        usual = {"events": hook.events, "is_on": hook.is_on} if hook else {"events": ChatEvent.values, "is_on": True}
+        super().__init__(data, initial=usual)
+        self.fields["address"].required = hook is None
+        self.fields["address"].help_text = (
+            _("Leave it empty to keep %(address)s.") % {"address": hook.shown_address}
+            if hook
+            else _("The https address that the service gives for an incoming webhook (in Teams: of a workflow).")
+        )
+
+
+@open_to(Audience.HOSTS)
+def host_chat(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Which channel hears of what, a test of it, and what became of the last messages."""
+    competition, status = visit.competition, 200
+    hook = Webhook.objects.filter(competition=competition).first()
+    form = ChatForm(hook, posted(request) if request.POST.get("action") == "save" else None)
+    if request.method == "POST":
+        status = 422
+        try:
+            if done := _do(request, visit, form):
+                messages.success(request, done)
+                return see_other("host_chat", slug=competition.slug)
+        except competitions.CannotHost as error:
+            form = form if form.is_bound else ChatForm(hook, {})
+            status = add_refusal(form, error)
+    context = {"visit": visit, "form": form, "hook": hook, **_last_messages(hook)}
+    is_part = request.htmx and request.method == "GET"  # type: ignore[attr-defined]
+    template = "hosts/chat_messages.html" if is_part else "hosts/host_chat.html"
+    return render(request, template, context, status=status)
+
+
+def _do(request: HttpRequest, visit: Visit, form: ChatForm) -> str:
+    """What the button says; the words for it, none when the form needs another look."""
+    competition, user = visit.competition, person(visit.user)
+    action = request.POST.get("action")
+    if action == "test":
+        chat_settings.send_test(competition=competition)
+        return _("A test is on its way; below you see what becomes of it.")
+    if action == "remove":
+        chat_settings.remove_webhook(competition=competition, user=user)
+        return _("The channel's address is forgotten; nothing more is sent.")
+    if form.is_bound and form.is_valid():
+        chat_settings.set_webhook(competition=competition, user=user, **form.cleaned_data)
+        return _("Saved.")
+    return ""
+
+
+def _last_messages(hook: Webhook | None) -> dict[str, Any]:
+    """The messages sent last, each with what it came to."""
+    found = list(hook.messages.all()[:SHOWN]) if hook else []
+    lines = [{"message": one, "why": chat_sending.explain(one.trouble)} for one in found]
+    return {"lines": lines, "waits": any(_is_awaited(one) for one in found)}
+
+
+def _is_awaited(message: WebhookMessage) -> bool:
+    """Whether it is worth looking again soon: a message before its first answer."""
+    return message.state == "waiting" and not message.trouble

@@ -1,0 +1,72 @@
+"""What the site tells its people, and how they want to be told."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import F
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.csrf import csrf_exempt
+
+from leaderboard.common.responses import person, see_other
+from leaderboard.competitions.access import Audience, open_to
+from leaderboard.competitions.forms.student import PreferencesForm
+
+from .. import emails, notices
+
+PER_PAGE = 25
+
+
+@open_to(Audience.SIGNED_IN)
+def notifications(request: HttpRequest) -> HttpResponse:
+    """Everything that the viewer was told, unread first."""
+    user = person(request.user)
+    if request.method == "POST":
+        number = notices.mark_read(user=user)
+        words = ngettext("%(number)s notice is marked as read.", "%(number)s notices are marked as read.", number)
+        messages.success(request, words % {"number": number})
+        return see_other("notifications")
+    found = user.notices.select_related("competition").order_by(
+        F("read_at").desc(nulls_first=True), "-created_at", "-pk"
+    )
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "students/notifications.html", {"page": page})
+
+
+@open_to(Audience.SIGNED_IN)
+def notice(request: HttpRequest, number: int) -> HttpResponse:
+    """Go where a notice leads; from then on it counts as read."""
+    user = person(request.user)
+    wanted = get_object_or_404(user.notices, pk=number)
+    notices.mark_read(user=user, number=wanted.pk)
+    return redirect(wanted.link or "notifications")
+
+
+@open_to(Audience.SIGNED_IN)
+def preferences(request: HttpRequest) -> HttpResponse:
+    """How the viewer wants each kind of notice."""
+    user = person(request.user)
+    form = PreferencesForm(user, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        form.keep()
+        notices.choose(user=user, choices=form.choices)
+        messages.success(request, _("Your preferences are kept."))
+        return see_other("preferences")
+    return render(request, "students/preferences.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@csrf_exempt
+@open_to(Audience.ANYONE)
+def stop_mail(request: HttpRequest, token: str) -> HttpResponse:
+    """End letters of some kinds, for whoever has the link of such a letter: a mail program asks without cookies.
+
+    By POST alone, because scanners follow every link of a mail.
+    """
+    kinds = emails.stopped_by(token, stop=request.method == "POST")
+    if not kinds:
+        raise Http404(_("This link is not one of ours, or not whole."))
+    context = {"kinds": kinds, "is_stopped": request.method == "POST"}
+    return render(request, "students/stop_mail.html", context)

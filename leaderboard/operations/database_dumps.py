@@ -1,0 +1,152 @@
+"""The database as a file and back: `VACUUM INTO` for SQLite, `pg_dump` and `psql` for PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.db import connection, transaction
+from django.db.migrations.loader import MigrationLoader
+
+from leaderboard.accounts.models import User
+from leaderboard.common.models import AuditEntry
+from leaderboard.competitions.models import Competition, Submission, Team
+
+from .backup_manifest import CannotKeep
+
+# How a connection is encrypted; PostgreSQL's programs take each from a variable of the same name.
+ENCRYPTION = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl")
+
+Read = Callable[[str], list[Any]]
+"""Runs one SELECT."""
+
+
+def file_name() -> str:
+    return "database.dump" if connection.vendor == "postgresql" else "database.sqlite3"
+
+
+@contextmanager
+def snapshot(target: Path) -> Iterator[Read]:
+    """Write the database as it is at one moment; inside, the function that is given reads that very moment."""
+    target.unlink(missing_ok=True)
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    with _postgres(target) if connection.vendor == "postgresql" else _sqlite(target) as read:
+        yield read
+
+
+def read_live(statement: str) -> list[Any]:
+    """Read the database as it is now."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        rows: list[Any] = cursor.fetchall()
+        return rows
+
+
+@contextmanager
+def _sqlite(target: Path) -> Iterator[Read]:
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM INTO %s", [str(target)])
+    # Not through Django, whose pragmas would change the snapshot.
+    with closing(sqlite3.connect(f"{target.resolve().as_uri()}?mode=ro", uri=True)) as copied:
+        yield lambda statement: copied.execute(statement).fetchall()
+
+
+@contextmanager
+def _postgres(target: Path) -> Iterator[Read]:
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            cursor.execute("SELECT pg_export_snapshot()")
+            name = cursor.fetchone()[0]
+        options = ["--format=custom", "--no-owner", "--no-privileges", f"--snapshot={name}", f"--file={target}"]
+        run_postgres("pg_dump", *options, with_database=True)
+        yield read_live
+
+
+def run_postgres(program: str, *options: str, with_database: bool = False) -> None:
+    """Run one of PostgreSQL's own programs; the password goes through its environment, where nobody else sees it."""
+    settings = connection.settings_dict
+    given = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
+    environment = {name: str(settings[key]) for name, key in given.items() if settings.get(key)}
+    given_options = settings.get("OPTIONS", {})
+    environment |= {f"PG{name.upper()}": str(given_options[name]) for name in ENCRYPTION if name in given_options}
+    database = [f"--dbname={settings['NAME']}"] if with_database else []
+    try:
+        done = subprocess.run(
+            [program, *options, *database],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise CannotKeep(f"{program} is not installed here; it comes with PostgreSQL's client programs.") from None
+    if done.returncode:
+        raise CannotKeep(f"{program} failed.", done.stderr.strip().splitlines()[-5:])
+
+
+def replace_postgres(dump: Path) -> None:
+    """Put a dump in the place of everything that is there, in one transaction: all of it or nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        drops, script = Path(folder) / "drops.sql", Path(folder) / "script.sql"
+        drops.write_text("\n".join(_drops()), encoding="utf-8")
+        run_postgres("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(dump))
+        connection.close()
+        quiet = ["--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--output=/dev/null"]
+        run_postgres("psql", *quiet, "--single-transaction", f"--file={drops}", f"--file={script}", with_database=True)
+
+
+def _drops() -> Iterator[str]:
+    quote = connection.ops.quote_name
+    with connection.cursor() as cursor:
+        for name in connection.introspection.table_names(cursor):
+            yield f"DROP TABLE IF EXISTS {quote(name)} CASCADE;"
+        cursor.execute(
+            "SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
+        )
+        for (name,) in cursor.fetchall():
+            yield f"DROP FUNCTION IF EXISTS {name} CASCADE;"
+
+
+def named_files(read: Read) -> dict[str, str]:
+    """Every stored file that a row speaks of: key → SHA-256, empty where the row tells none."""
+    found: dict[str, str] = {}
+    for model in apps.get_models():
+        fields = {field.name for field in model._meta.get_fields()}
+        if "file_key" in fields:
+            sha256 = "sha256" if "sha256" in fields else "''"
+            stored = "WHERE file_removed_at IS NULL" if "file_removed_at" in fields else ""
+            found.update(read(f"SELECT file_key, {sha256} FROM {model._meta.db_table} {stored}"))  # noqa: S608 - our own names
+    return found
+
+
+def facts(read: Read) -> dict[str, Any]:
+    """What a manifest says about a database: how far it is migrated, how much is in it, how its audit trail ends."""
+    models = {"competitions": Competition, "people": User, "teams": Team, "submissions": Submission}
+    trail = read(f"SELECT number, digest FROM {AuditEntry._meta.db_table} ORDER BY number DESC LIMIT 1")  # noqa: S608
+    return {
+        "migrations": sorted(f"{app}.{name}" for app, name in read("SELECT app, name FROM django_migrations")),
+        "rows": {name: read(f"SELECT count(*) FROM {model._meta.db_table}")[0][0] for name, model in models.items()},  # noqa: S608
+        "trail": list(trail[0]) if trail else [0, ""],
+    }
+
+
+def unknown_migrations(names: list[str]) -> list[str]:
+    """Those that this version of the program does not have."""
+    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
+    return sorted(set(names) - known)
+
+
+def is_empty() -> bool:
+    """Whether nobody and nothing is in the database, if there is one."""
+    if connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists():
+        return True
+    tables = connection.introspection.table_names()
+    return not any(model._meta.db_table in tables and model._default_manager.exists() for model in (User, Competition))

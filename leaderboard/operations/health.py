@@ -1,0 +1,273 @@
+"""What can be seen of a running site: who is at work, what waits, whether everything needed to score answers."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import socket
+import sqlite3
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Count, Max, Min, Q
+from django.db.models.functions import Now
+
+from leaderboard import __version__
+from leaderboard.common import counters
+from leaderboard.common.clock import database_now
+from leaderboard.common.storage import can_write, scratch
+from leaderboard.competitions.models import Submission
+from leaderboard.competitions.models.submission import waiting_since
+from leaderboard.competitions.scoring import queue as queue_module
+from leaderboard.sandbox import outside_metrics
+
+from .models import Inspection, Worker
+
+log = logging.getLogger(__name__)
+
+HEARD_WITHIN = timedelta(seconds=30)
+FORGOTTEN_AFTER = timedelta(hours=1)
+SWEPT_LATELY = timedelta(seconds=7)
+# From here on somebody should look; a supervisor restarts workers that hold nothing meanwhile.
+TOO_OLD = 60.0
+# A file that waits for longer breaks a promise, so the site does not count as able to score.
+STUCK = 120.0
+KEPT_FOR = 2.0
+QUEUE = "celery"
+SHOWN = 20
+
+
+def report_worker(*, swept: bool = False) -> None:
+    """Say that this process is at work; forget those who have been silent for long."""
+    fields: dict[str, Any] = {"seen_at": Now(), "version": __version__, "counts": counters.samples()}
+    if swept:
+        fields["swept_at"] = Now()
+    host, process = socket.gethostname()[:200], os.getpid()
+    if Worker.objects.filter(host=host, process=process).update(**fields):
+        return
+    with transaction.atomic():
+        Worker.objects.filter(seen_at__lt=Now() - FORGOTTEN_AFTER).delete()
+        Worker.objects.update_or_create(host=host, process=process, defaults=fields)
+
+
+def was_swept_lately() -> bool:
+    """Whether somebody sweeps; a sweep that seems to lie ahead was noted before a clock was set back."""
+    return Worker.objects.filter(swept_at__gte=Now() - SWEPT_LATELY, swept_at__lte=Now() + SWEPT_LATELY).exists()
+
+
+# --- able to score ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Health:
+    """Whether each thing that scoring needs answers. Ages in seconds; None where there is nothing to tell."""
+
+    database: bool
+    storage: bool
+    broker: bool
+    worker_heard: float | None
+    oldest_pending: float | None
+    in_hand: int
+
+    @property
+    def is_able(self) -> bool:
+        has_worker = self.worker_heard is not None and self.worker_heard <= HEARD_WITHIN.total_seconds()
+        is_moving = self.oldest_pending is None or self.oldest_pending <= STUCK
+        return self.database and self.storage and self.broker and has_worker and is_moving
+
+    @property
+    def is_idle_for_too_long(self) -> bool:
+        """Files wait, the broker answers, and nobody has any of them in hand."""
+        return self.broker and self.in_hand == 0 and (self.oldest_pending or 0) > TOO_OLD
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"able": self.is_able, **asdict(self), "idle": self.is_idle_for_too_long}
+
+
+_last: list[tuple[float, Health]] = []
+
+
+def health(read: Callable[[], tuple[Pending, datetime | None]] | None = None) -> Health:
+    """How things are; asked often, it looks once in two seconds. Who has read already what waits and when a worker was
+    last heard hands that in."""
+    now = time.monotonic()
+    if not _last or now - _last[0][0] > KEPT_FOR:
+        _last[:] = [(now, _look(read or _queue_and_workers))]
+    return _last[0][1]
+
+
+def _queue_and_workers() -> tuple[Pending, datetime | None]:
+    return pending(), Worker.objects.aggregate(last=Max("seen_at"))["last"]
+
+
+def _look(read: Callable[[], tuple[Pending, datetime | None]]) -> Health:
+    try:
+        _write_to_the_database()
+        queue, last = read()
+        heard, is_writable = _seconds_since(last), True
+    except Exception as error:
+        log.error("the database cannot be written: %s", error)
+        queue, heard, is_writable = Pending(0, None, 0), None, False
+    return Health(
+        database=is_writable,
+        storage=can_write(),
+        broker=queue_length() is not None,
+        worker_heard=heard,
+        oldest_pending=queue.oldest,
+        in_hand=queue.in_hand,
+    )
+
+
+def _write_to_the_database() -> None:
+    """A row that is taken back at once."""
+    with transaction.atomic():
+        Worker.objects.create(host=f"probe {uuid.uuid4().hex}", process=0, version="", seen_at=Now())
+        transaction.set_rollback(True)
+
+
+def queue_length() -> int | None:
+    """How many wake-ups wait in the broker; None when it does not answer."""
+    import redis  # here, because a web server starts faster without it
+
+    try:
+        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1.0, socket_connect_timeout=1.0) as broker:
+            return int(broker.llen(QUEUE))
+    except (redis.RedisError, OSError) as error:
+        log.warning("the broker does not answer: %s", error)
+        return None
+
+
+def _seconds_since(moment: datetime | None) -> float | None:
+    return None if moment is None else max(0.0, round((database_now() - moment).total_seconds(), 1))
+
+
+# --- what waits -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pending:
+    """How many files wait, for how many seconds the oldest does, and how many are being measured."""
+
+    number: int
+    oldest: float | None
+    in_hand: int
+
+
+def pending() -> Pending:
+    """One query."""
+    waiting = Submission.objects.filter(status=Submission.Status.PENDING)
+    found = waiting.aggregate(
+        number=Count("pk"),
+        # Slow files wait for each other; that they are measured is a promise of its own.
+        first=Min(waiting_since(), filter=Q(is_slow=False)),
+        in_hand=Count("pk", filter=queue_module.is_held()),
+    )
+    return Pending(found["number"], _seconds_since(found["first"]), found["in_hand"])
+
+
+def alarm() -> bool:
+    """Write into the log that files wait while nobody measures any; for machines where nobody restarts a worker."""
+    queue = pending()
+    if queue.in_hand or (queue.oldest or 0) <= TOO_OLD:
+        return False
+    log.error("%s files wait, the oldest for %.0f s, and no worker has any in hand", queue.number, queue.oldest)
+    return True
+
+
+# --- the operator's page ----------------------------------------------------------------------------------------
+
+
+def overview() -> dict[str, Any]:
+    """Everything an operator looks at, as values for a page."""
+    now = database_now()
+    final = Submission.objects.filter(finished_at__gte=now - timedelta(days=1))
+    fates = dict(final.order_by().values_list("status").annotate(Count("pk")))
+    known = list(Worker.objects.all())
+    workers = [worker for worker in known if worker.seen_at >= now - FORGOTTEN_AFTER]
+    failed = Submission.objects.filter(status=Submission.Status.FAILED).select_related("competition", "team")
+    newest = list(failed.order_by("-finished_at")[:SHOWN])
+    held = Submission.objects.filter(queue_module.is_held()).select_related("competition", "team")
+    queue = pending()
+    return {
+        "heard_within": HEARD_WITHIN.total_seconds(),
+        "stuck": STUCK,
+        "health": health(lambda: (queue, max((worker.seen_at for worker in known), default=None))),
+        "pending": queue,
+        "in_hand": held.order_by("received_at")[:SHOWN] if queue.in_hand else (),
+        "queue": queue_length(),
+        "last_sweep": max((worker.swept_at for worker in workers if worker.swept_at), default=None),
+        "workers": [(worker, worker.seen_at >= now - HEARD_WITHIN) for worker in workers],
+        "fates": [
+            (status.label, fates.get(status, 0))
+            for status in (Submission.Status.SCORED, Submission.Status.INVALID, Submission.Status.FAILED)
+        ],
+        "failed": newest,
+        "failed_number": len(newest) if len(newest) < SHOWN else failed.count(),
+        "inspection": Inspection.objects.first(),
+        "disks": disks(),
+        "versions": versions(),
+        "outside": outside_metrics.state(),
+    }
+
+
+@dataclass(frozen=True)
+class Disk:
+    """Space where the site keeps things, in bytes."""
+
+    what: str
+    free: int
+    total: int
+
+    @property
+    def is_short(self) -> bool:
+        return self.free < max(1_073_741_824, self.total // 50)
+
+
+def disks() -> list[Disk]:
+    """The disks of files and database; one line where both lie on the same."""
+    places: dict[int, Disk] = {}
+    for what, folder in (("state", Path(settings.VAR_DIR)), ("files", scratch())):
+        while not folder.exists():
+            folder = folder.parent
+        usage = shutil.disk_usage(folder)
+        places.setdefault(folder.stat().st_dev, Disk(what, usage.free, usage.total))
+    return list(places.values())
+
+
+def versions() -> list[tuple[str, str]]:
+    """What runs here; of libraries those that scores depend on, read without loading them."""
+    import platform
+
+    libraries = ("Django", "celery", "numpy", "pandas", "pyarrow", "scipy", "scikit-learn")
+    database = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}.get(connection.vendor, connection.vendor)
+    return [
+        ("Leaderboard", __version__),
+        ("Python", platform.python_version()),
+        (database, _database_version()),
+        *((name, _version_of(name)) for name in libraries),
+    ]
+
+
+@cache
+def _version_of(library: str) -> str:
+    """As the process began with it: reading what the package says of itself takes as long as the page around it."""
+    from importlib.metadata import version
+
+    return version(library)
+
+
+def _database_version() -> str:
+    if connection.vendor == "sqlite":
+        return sqlite3.sqlite_version
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_version")
+        return str(cursor.fetchone()[0]).partition(" ")[0]  # behind it stands who packed it

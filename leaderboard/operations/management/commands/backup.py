@@ -1,0 +1,34 @@
+"""`manage.py backup FOLDER`: the whole site as a folder, while it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from ... import backup_manifest, backups
+
+
+class Command(BaseCommand):
+    help = (
+        "Write database, files and secret key into a new folder, while the site runs. "
+        "It holds every answer and every score: keep it where only you can read it."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", type=Path, help="New or empty, best on another disk.")
+
+    def handle(self, **options: Any) -> None:
+        folder: Path = options["folder"]
+        try:
+            manifest = backups.backup(folder)
+        except backup_manifest.CannotKeep as error:
+            raise CommandError("\n".join([error.message, *error.details, "No backup was made."])) from error
+        counts = ", ".join(f"{number:,} {name}" for name, number in manifest.rows.items())
+        self.stdout.write(f"{folder}: {counts}; {len(manifest.parts):,} parts, {manifest.size:,} bytes.")
+        self.stdout.write(f"The audit trail ends with entry {manifest.trail[0]}, {manifest.trail[1] or 'none'}.")
+        if manifest.lost:
+            for key in manifest.lost:
+                self.stderr.write(f"The site itself has lost or changed the file {key}.")
+            raise CommandError(f"The backup is there, but {len(manifest.lost)} files of the site are damaged.")

@@ -1,0 +1,44 @@
+"""`manage.py demo`: three competitions to look at; `--remove` takes all of it away again."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from leaderboard.competitions.models import Submission
+
+from ... import demo
+
+
+class Command(BaseCommand):
+    help = "Make the demo competitions; running it again changes nothing."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--remove", action="store_true", help="Delete all demo competitions and people.")
+        parser.add_argument("--here", action="store_true", help="Score in this process instead of the worker.")
+        parser.add_argument(
+            "--teams",
+            type=int,
+            default=demo.TEAMS,
+            choices=range(2, demo.TEAMS + 1),
+            metavar="N",
+            help="How many teams the finished class has (default: %(default)s).",
+        )
+
+    def handle(self, **options: Any) -> None:
+        # Without a broker every bell is a warning; the last line below says the same once.
+        logging.getLogger("leaderboard.competitions.tasks").setLevel(logging.ERROR)
+        with demo.alone():
+            if options["remove"]:
+                number = demo.remove()
+                self.stdout.write(f"Removed {number} demo competitions and their people.")
+                return
+            demo.make(teams=options["teams"], say=self.stdout.write)
+            if options["here"]:
+                self.stdout.write(f"Scored {demo.score_here()} files.")
+                return
+        waiting = Submission.objects.filter(competition__is_demo=True, status=Submission.Status.PENDING).count()
+        if waiting:
+            self.stdout.write(f"{waiting} files wait for the worker; they are scored as soon as one runs.")

@@ -1,0 +1,34 @@
+"""`manage.py rebuild_standings [--check]`: make all boards again from their scores, or prove that they are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.ranking import standings
+
+
+class Command(BaseCommand):
+    help = "Make every board again from the scores; with --check only compare, and exit with 1 at a difference."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--check", action="store_true", help="Change nothing.")
+
+    def handle(self, **options: Any) -> None:
+        competitions = Competition.objects.filter(ground_truth__isnull=False).select_related("ground_truth")
+        wrong = 0
+        for competition in competitions.order_by("slug"):
+            ruler = competition.ground_truth
+            assert ruler is not None
+            found = standings.differences(ruler)
+            wrong += bool(found)
+            for sentence in found:
+                self.stdout.write(f"{competition.slug}: {sentence}")
+            if not options["check"]:
+                standings.rebuild(ruler)
+        if wrong and options["check"]:
+            raise CommandError(f"{wrong} of {len(competitions)} boards differ from their scores.")
+        done = "compared" if options["check"] else "rebuilt"
+        self.stdout.write(f"{len(competitions)} boards {done}, {wrong} differed from their scores.")

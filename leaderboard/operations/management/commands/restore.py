@@ -1,0 +1,47 @@
+"""`manage.py restore FOLDER`: make the site what it was when a backup was made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from ... import backup_manifest, restoring
+from ...supervisor.place import Place
+
+
+class Command(BaseCommand):
+    help = (
+        "Make the site what it was when a backup was made. Stop the site first. "
+        "A damaged or unfinished backup is refused before anything is changed."
+    )
+    # The database may be older than the program, or not be there at all.
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", type=Path)
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="Also over a site that is not empty: what was there is moved aside, a PostgreSQL database replaced.",
+        )
+
+    def handle(self, **options: Any) -> None:
+        place = Place(Path(settings.VAR_DIR))
+        place.make()
+        if not place.take_lock():
+            address = place.read_address() or "starting"
+            raise CommandError(f"The site is running: {address}. Stop it first with Ctrl-C.")
+        try:
+            wrong = restoring.restore(options["folder"], force=options["force"], say=self.stdout.write)
+        except backup_manifest.CannotKeep as error:
+            raise CommandError("\n".join([error.message, *error.details])) from error
+        finally:
+            place.leave()
+        for line in wrong:
+            self.stderr.write(line)
+        if wrong:
+            raise CommandError(f"Restored, but {len(wrong)} things are not as they should be.")
+        self.stdout.write("Restored: every file, every board and the audit trail are right. Start the site with: up")

@@ -1,0 +1,29 @@
+"""`manage.py score_slow_files`: measure the files that take too long for the queue, one after the other.
+
+A worker starts it when there is one; the worker goes on with the files of others meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from leaderboard import scorer
+from leaderboard.common import child_processes
+from leaderboard.competitions.scoring import queue, score
+
+NICENESS = 5
+"""On top of the worker's: the processor belongs to quick files first."""
+
+
+class Command(BaseCommand):
+    help = "Measure the files that take too long for the queue, one after the other."
+
+    def handle(self, **options: Any) -> None:
+        if child_processes.part():  # a worker started it and may be killed
+            child_processes.die_with(os.getppid())
+        os.nice(NICENESS)
+        queue.when_lost = scorer.stop
+        score.score_slow_files()

@@ -1,0 +1,21 @@
+"""`up` for who reaches it through Django; `manage.py` itself goes to the supervisor without loading Django."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from ...supervisor import supervisor
+
+
+class Command(BaseCommand):
+    help = "Start the whole site: database, broker, worker, clock and web server. Ctrl-C stops it."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        supervisor.add_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        raise SystemExit(supervisor.up(argparse.Namespace(**options)))

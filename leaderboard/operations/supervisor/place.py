@@ -1,0 +1,189 @@
+"""Where a running site lives: its folders, its lock, its broker's socket, its port and its address."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import shutil
+import socket
+import stat
+import struct
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from manage import Trouble
+
+BASE = Path(__file__).resolve().parents[3]
+LONGEST_SOCKET_PATH = 103  # bytes; Linux takes 107, macOS 103
+LOG_ROTATED_AT = 20 * 2**20
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
+_SIOCGIFADDR = 0x8915
+
+
+class Place:
+    """The folder `var` (or `VAR_DIR`) of one installation.
+
+    A folder of this user is closed to all others. A volume may belong to another user, if this one can write in it:
+    then the folders and files that the site makes in it are closed.
+    """
+
+    def __init__(self, var: Path | None = None) -> None:
+        self.var = (var or Path(os.environ.get("VAR_DIR") or BASE / "var")).absolute()
+        self.run, self.logs = self.var / "run", self.var / "log"
+        self._lock: IO[str] | None = None
+
+    def make(self) -> None:
+        """Make the folders. Raises `Trouble` that says which path is of no use to this user, and what to do."""
+        try:
+            self.var.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except PermissionError as error:
+            parent = next(folder for folder in self.var.parents if folder.exists())
+            raise Trouble(f"{self.var} cannot be made. {_advice(parent)}") from error
+        if self.var.stat().st_uid == os.geteuid():
+            with contextlib.suppress(PermissionError):  # some volumes let nobody change rights
+                self.var.chmod(0o700)
+        if not os.access(self.var, os.R_OK | os.W_OK | os.X_OK):
+            raise Trouble(f"{self.var} cannot be written. {_advice(self.var)}")
+        for folder in (self.run, self.logs):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            try:
+                folder.chmod(0o700)
+            except PermissionError as error:
+                raise Trouble(f"{folder} cannot be closed to other users. {_advice(folder)}") from error
+        for name in ("files", "cache", "leaderboard.sqlite3", "secret_key"):
+            path = self.var / name
+            if path.exists() and not os.access(path, os.R_OK | os.W_OK):
+                raise Trouble(f"{path} cannot be used. {_advice(path)}")
+
+    def warning(self) -> str:
+        """Who else could put another database in the place of ours, or `""`."""
+        mode = self.var.stat().st_mode
+        if not mode & stat.S_IWOTH or mode & stat.S_ISVTX:
+            return ""
+        return (
+            f"All users of this machine may write to {self.var} and could replace what the site keeps there. In a "
+            f"container of its own that does no harm; elsewhere: chmod o-w {self.var}"
+        )
+
+    def log_of(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
+
+    def rotate_logs(self) -> None:
+        """Keep one earlier piece of each log. Whoever writes has it open, so it is copied and emptied, not renamed."""
+        for log in self.logs.glob("*.log"):
+            if log.stat().st_size > LOG_ROTATED_AT:
+                shutil.copyfile(log, log.with_suffix(".log.1"))
+                os.truncate(log, 0)
+
+    def trouble_with(self, name: str, what: str) -> Trouble:
+        """Why a part does not start: a full disk, on which it cannot even say so, or the end of its log."""
+        if shutil.disk_usage(self.var).free < 2**20:
+            return Trouble(f"The disk is full where {self.var} lies. Make room and run the same command again.")
+        log = self.log_of(name)
+        lines = log.read_text(errors="replace").strip().splitlines()[-8:] if log.exists() else []
+        return Trouble("\n    ".join([what, *lines]) + f"\n(from {log})")
+
+    def take_lock(self) -> bool:
+        """Be the one `up` of this folder until this process ends, however it ends."""
+        self._lock = (self.run / "up.lock").open("a+")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.leave()
+            return False
+        self.note_address("")
+        return True
+
+    def leave(self) -> None:
+        """Give the lock up; the end of the process does the same."""
+        if self._lock is not None:
+            self._lock.close()
+
+    def note_address(self, address: str) -> None:
+        """Note where the site runs for a second `up`; empty while it starts."""
+        assert self._lock is not None
+        self._lock.truncate(0)
+        self._lock.write(address)
+        self._lock.flush()
+
+    def read_address(self) -> str:
+        return (self.run / "up.lock").read_text()
+
+    def socket(self) -> Path:
+        """The broker's socket; in a new folder for temporary files where `var` lies too deep for a socket."""
+        path = self.run / "valkey.sock"
+        if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
+            path = Path(tempfile.mkdtemp(prefix="leaderboard-")) / "valkey.sock"
+        if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
+            raise Trouble(f"The path {path} is too long for a socket. Set VAR_DIR to a folder with a short path.")
+        return path
+
+
+def _advice(path: Path) -> str:
+    """Whose a path is, who asks for it, and what can be done; for a person who may know containers by name alone."""
+    owner, user, groups = path.stat(), os.geteuid(), sorted({os.getegid(), *os.getgroups()})
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        return f"{path} lies on a file system that is mounted read-only. Set VAR_DIR to a folder that can be written."
+    return (
+        f"{path} belongs to user id {owner.st_uid} and group id {owner.st_gid} with mode "
+        f"{stat.S_IMODE(owner.st_mode):o}; this process has user id {user} and group ids "
+        f"{', '.join(map(str, groups))}. Give it to this user (chown -R {user} {path}), or set VAR_DIR to a folder "
+        "that this user or one of these groups can write."
+    )
+
+
+def claim_port(host: str, port: int) -> int:
+    """The port when it is free to listen on (a free one for 0)."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(1)
+            number: int = listener.getsockname()[1]
+            return number
+    except PermissionError:
+        raise Trouble(f"Port {port} is reserved for the administrator. Choose one above 1023: --port 8000") from None
+    except OSError as error:
+        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+            raise Trouble(f"This machine has no address {host}. Leave --host out, or use --host 0.0.0.0.") from None
+        raise Trouble(
+            f"Port {port} on {host} is taken by another program. Choose another: python3 manage.py up --port {port + 1}"
+        ) from None
+
+
+def url_of(host: str, port: int) -> str:
+    """The address to type into a browser: for "everywhere", the one that others on the network can use."""
+    if host in EVERYWHERE:
+        host = next((own for own in own_addresses() if not own.startswith("127.")), "127.0.0.1")
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def own_addresses() -> list[str]:
+    """The IPv4 addresses of this machine's network cards (Linux; elsewhere the one that leads out)."""
+    found: list[str] = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        for _, name in socket.if_nameindex():
+            with contextlib.suppress(OSError):
+                answer = fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", os.fsencode(name)[:15]))
+                found.append(socket.inet_ntoa(answer[20:24]))
+        if not found:
+            with contextlib.suppress(OSError):
+                probe.connect(("192.0.2.1", 9))  # sends nothing; the system picks the card
+                found.append(probe.getsockname()[0])
+    return found
+
+
+def allowed_hosts(host: str, configured: str) -> str:
+    """For Django: what was configured, this machine's own door, and its names when others may come in."""
+    hosts = [*filter(None, configured.split(",")), *LOOPBACK]
+    if host in EVERYWHERE:
+        name = socket.gethostname()
+        hosts += [*own_addresses(), name, f"{name}.local"]
+    else:
+        hosts.append(f"[{host}]" if ":" in host else host)
+    return ",".join(dict.fromkeys(hosts))

@@ -1,0 +1,89 @@
+"""What `up` has done with Django before the site starts, in a process that ends (so that its memory is given back).
+
+Brings the database up to date, makes the operator named in the environment or else a setup link, and answers in one
+line of JSON: `{"link": secret or null}` or `{"trouble": words}`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import django
+from django.core.exceptions import ValidationError
+from django.core.management import call_command
+from django.db import DatabaseError, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+
+from manage import Trouble
+
+
+def migrate() -> None:
+    """Bring the database up to date; costs little when it is."""
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", interactive=False, verbosity=0)
+
+
+def make_operator(username: str, password: str, email: str) -> None:
+    """The operator of an unattended set-up. Somebody who has that name already stays as he is."""
+    from django.contrib.auth.password_validation import validate_password
+
+    from leaderboard.accounts import personal_data
+    from leaderboard.accounts.models import User
+
+    if not username and not password:
+        return
+    if not username or not password:
+        raise Trouble("ADMIN_USERNAME and ADMIN_PASSWORD go together; one of them is empty. Set both or none.")
+    if User.objects.filter(username__iexact=username).exists():
+        return
+    person = User(username=username, email=email, is_superuser=True, is_staff=True, can_host=True)
+    try:
+        validate_password(password, person)
+        person.set_password(password)
+        person.full_clean()
+    except ValidationError as error:
+        raise Trouble("The operator named in ADMIN_USERNAME was not made: " + " ".join(error.messages)) from None
+    with transaction.atomic():
+        person.save()
+        personal_data.note_rights(account=person, before={}, user=None)
+
+
+def setup_link() -> str | None:
+    """The secret of a one-time link while nobody operates the site."""
+    from leaderboard.accounts.models import SetupLink, User
+
+    return None if User.objects.filter(is_superuser=True).exists() else SetupLink.issue()
+
+
+def explain_database(error: DatabaseError) -> str:
+    """The commonest reasons why a database refuses."""
+    text = str(error).strip()
+    if "disk is full" in text or "No space left" in text:
+        return "The disk is full, so the database cannot be written. Make room and run the same command again."
+    if "readonly" in text or "unable to open" in text:
+        name = connection.settings_dict["NAME"]
+        return f"The database {name} cannot be written by this user. Give yourself the right to write it."
+    where = "in DATABASE_URL" if os.environ.get("DATABASE_URL") else str(connection.settings_dict["NAME"])
+    return f"The database ({where}) refused: {text}"
+
+
+def main() -> int:
+    answer: dict[str, str | None]
+    try:
+        django.setup()
+        migrate()
+        make_operator(*(os.environ.get(name, "") for name in ("ADMIN_USERNAME", "ADMIN_PASSWORD", "ADMIN_EMAIL")))
+        answer = {"link": setup_link()}
+    except Trouble as trouble:
+        answer = {"trouble": str(trouble)}
+    except DatabaseError as error:
+        answer = {"trouble": explain_database(error)}
+    json.dump(answer, sys.stdout)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,281 @@
+"""`manage.py up`: starts the parts of a site as its own children and keeps them alive until it is stopped.
+
+This process never loads Django; it has one thread, so that its children can ask the kernel to die with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from urllib.parse import quote
+
+from manage import Trouble
+
+from . import children
+from .children import Child
+from .place import BASE, Place, allowed_hosts, claim_port, url_of
+
+LOOK_EVERY = 0.1
+START_WITHIN = 60.0
+PREPARE_WITHIN = 3600.0
+DEATHS_WHILE_STARTING = 4
+TIME_TO_FINISH = 2.2  # of the three seconds that a stop may take
+TIME_TO_SAVE = 0.5
+WATCH_EVERY = 15.0
+AT_WORK_AGAIN_WITHIN = 120.0  # a worker that was just restarted gets its time
+NO_BOX = str.maketrans("╭╮╰╯│─", " " * 6)
+
+
+class Stopped(Exception):
+    """Somebody pressed Ctrl-C or sent SIGTERM."""
+
+
+class Supervisor:
+    """Starts children and starts them again when they die."""
+
+    def __init__(self, place: Place, env: dict[str, str]) -> None:
+        self.place, self.env = place, env
+        self.children: list[Child] = []
+        self.others: dict[int, subprocess.Popen[bytes]] = {}  # processes that do one thing and end
+        self.is_stopping = False
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._stop_soon)
+
+    def _stop_soon(self, number: int, frame: FrameType | None) -> None:
+        self.is_stopping = True
+
+    def add(self, *new: Child) -> None:
+        for child in new:
+            self.children.append(child)
+            child.start(self.place.log_of(child.name), self.env)
+
+    def run_once(
+        self, name: str, command: list[str], env: dict[str, str], stdout: int | None = None
+    ) -> subprocess.Popen[bytes]:
+        """Start a process that does one thing."""
+        process = children.spawn(command, self.place.log_of(name), {**self.env, **env}, stdout)
+        self.others[process.pid] = process
+        return process
+
+    def wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
+        """Look after the children until the condition holds or the time is over."""
+        deadline = time.monotonic() + seconds
+        while not condition() and time.monotonic() < deadline:
+            self.look_after_children()
+
+    def wait_for_start(self) -> None:
+        """Wait until every part answers. Raises `Trouble` with the end of the log of one that does not."""
+
+        def is_decided() -> bool:
+            return all(child.is_ready or child.deaths >= DEATHS_WHILE_STARTING for child in self.children)
+
+        self.wait_until(is_decided, START_WITHIN)
+        for child in self.children:
+            if not child.is_ready:
+                raise self.place.trouble_with(child.name, f"{child.name} does not start.")
+
+    def keep_running(self, has_idle_workers: Callable[[], bool]) -> None:
+        """Look after the children until `Stopped`; workers that do nothing while files wait are started again."""
+        while True:
+            self.wait_until(lambda: False, WATCH_EVERY)
+            self.place.rotate_logs()
+            for child in self.children:
+                is_settled = child.is_ready and time.monotonic() - child.started_at > AT_WORK_AGAIN_WITHIN
+                if child.name == "worker" and is_settled and has_idle_workers():
+                    say("worker has nothing in hand while files wait; it is started again.")
+                    child.end(signal.SIGKILL)
+
+    def look_after_children(self) -> None:
+        """Start again what is due, and sleep for a moment. Raises `Stopped` after a signal."""
+        if self.is_stopping:
+            raise Stopped
+        self._note_deaths()
+        for child in self.children:
+            if child.process is None and time.monotonic() >= child.start_at:
+                child.start(self.place.log_of(child.name), self.env)
+            child.check_ready()
+        time.sleep(LOOK_EVERY)
+
+    def stop(self) -> None:
+        """End all within three seconds: first the ones who use the broker, then the broker."""
+        self.is_stopping = True
+        for process in self.others.values():
+            process.terminate()
+        users = [child for child in self.children if child.name != "valkey"]
+        rest = [child for child in self.children if child.name == "valkey"]
+        for group, seconds in ((users, TIME_TO_FINISH), (rest, TIME_TO_SAVE)):
+            for child in group:
+                child.end(signal.SIGTERM)
+            deadline = time.monotonic() + seconds
+            while any(child.process for child in group) and time.monotonic() < deadline:
+                time.sleep(0.02)
+                self._note_deaths()
+            for child in group:
+                child.end(signal.SIGKILL)
+        for process in self.others.values():
+            process.kill()
+
+    def _note_deaths(self) -> None:
+        """Collect every process that ended; the first process of a container inherits orphans too."""
+        with suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                self._note_death(ended[0], os.waitstatus_to_exitcode(ended[1]))
+
+    def _note_death(self, pid: int, returncode: int) -> None:
+        if pid in self.others:
+            self.others.pop(pid).returncode = returncode
+        for child in self.children:
+            if child.process is not None and child.process.pid == pid:
+                child.process.returncode = returncode
+                line = child.plan_restart(returncode)
+                if not self.is_stopping:
+                    say(f"{line} Log: {self.place.log_of(child.name)}")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    port, count = _number(0, 65535), _number(1, 1000)
+    parser.add_argument("--port", type=port, default=8000, help="where the pages are served (default: 8000)")
+    parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 lets the network in (default: 127.0.0.1)")
+    parser.add_argument("--workers", type=count, default=1, help="submissions scored at once (default: 1)")
+    parser.add_argument("--demo", action="store_true", help="load the demonstration competitions")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+
+
+def _number(least: int, most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text} is not between {least} and {most}")
+        return int(text)
+
+    return number
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        "manage.py up", description="Start the whole site; Ctrl-C stops it.", allow_abbrev=False
+    )
+    add_arguments(parser)
+    return up(parser.parse_args(arguments))
+
+
+def up(options: argparse.Namespace) -> int:
+    """Run the site until it is stopped; the exit code. Every foreseeable trouble is printed in words."""
+    os.umask(0o077)
+    place = Place()
+    try:
+        place.make()
+        if warning := place.warning():
+            say(warning)
+        if not place.take_lock():
+            address = place.read_address()
+            say(f"Leaderboard runs already: {address}" if address else "Leaderboard is just starting.")
+            return 0
+        place.rotate_logs()
+        options.port = claim_port(options.host, options.port)
+        _run_site(place, options)
+        return 0
+    except Trouble as trouble:
+        print(trouble, file=sys.stderr)
+    except OSError as error:
+        print(f"{error}. Does the disk have room, and can {place.var} be written?", file=sys.stderr)
+    finally:
+        place.leave()
+    return 1
+
+
+def _run_site(place: Place, options: argparse.Namespace) -> None:
+    began = time.monotonic()
+    broker_socket = place.socket()
+    supervisor = Supervisor(place, environment(options, place.var, broker_socket))
+    try:
+        if not os.environ.get("REDIS_URL"):
+            supervisor.add(children.broker(place, broker_socket))
+        link = prepare_database(supervisor)
+        web, worker = children.web(options.host, options.port), children.worker(place, options.workers)
+        supervisor.add(web, worker, children.beat(place))
+        supervisor.wait_for_start()
+        url = url_of(options.host, options.port)
+        place.note_address(f"{url} (process {os.getpid()})")
+        box = welcome(os.environ.get("SITE_URL") or url, link, place)
+        say(f"{box}\nStarted in {time.monotonic() - began:.1f} s.")
+        if options.demo:
+            supervisor.run_once("demo", [sys.executable, str(BASE / "manage.py"), "demo"], {})
+        if not options.no_browser and has_screen():
+            import webbrowser
+
+            webbrowser.open(f"{url}setup/{link}/" if link else url)
+        supervisor.keep_running(lambda: children.has_idle_workers(options.host, options.port))
+    except Stopped:
+        pass
+    finally:
+        supervisor.stop()
+    say("Stopped.")
+
+
+def environment(options: argparse.Namespace, var: Path, broker_socket: Path) -> dict[str, str]:
+    """The variables of every child. The operator's password is not for them."""
+    env = {**children.THRIFT, **os.environ}
+    env.pop("ADMIN_PASSWORD", None)
+    env.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+    env["VAR_DIR"] = str(var)
+    env["REDIS_URL"] = os.environ.get("REDIS_URL") or "unix://" + quote(str(broker_socket))
+    env["ALLOWED_HOSTS"] = allowed_hosts(options.host, os.environ.get("ALLOWED_HOSTS", ""))
+    return env
+
+
+def prepare_database(supervisor: Supervisor) -> str | None:
+    """Bring the database up to date; the secret of the setup link while the site has no operator."""
+    password = {"ADMIN_PASSWORD": os.environ.get("ADMIN_PASSWORD", "")}
+    command = [sys.executable, "-m", "leaderboard.operations.supervisor.prepare"]
+    process = supervisor.run_once("prepare", command, password, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    with process.stdout:
+        supervisor.wait_until(lambda: process.returncode is not None, PREPARE_WITHIN)
+        answer = process.stdout.read()
+    if process.returncode or not answer:
+        raise supervisor.place.trouble_with("prepare", "The database could not be prepared.")
+    found: dict[str, str | None] = json.loads(answer)
+    if found.get("trouble"):
+        raise Trouble(found["trouble"])
+    return found["link"]
+
+
+def welcome(url: str, link: str | None, place: Place) -> str:
+    """The box with the address."""
+    url = url.rstrip("/") + "/"
+    lines = [f"Leaderboard runs at {url}", ""]
+    if link:
+        lines += ["Nobody operates it yet. Who opens this link first becomes the operator:", ""]
+        lines += [f"{url}setup/{link}/", ""]
+    if os.environ.get("EMAIL_URL") and not os.environ.get("SITE_URL"):
+        lines += ["E-mails hold no whole links: set SITE_URL to the address that students type.", ""]
+    lines += [f"Ctrl-C stops it. Data and logs: {place.var}"]
+    width = max(map(len, lines))
+    body = [f"│ {line:{width}} │" for line in lines]
+    return "\n".join(["╭" + "─" * (width + 2) + "╮", *body, "╰" + "─" * (width + 2) + "╯"])
+
+
+def has_screen() -> bool:
+    is_desktop = sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return sys.stdout.isatty() and is_desktop
+
+
+def say(text: str) -> None:
+    """Print, also to a terminal that cannot draw boxes or is gone; as one line of JSON where the log is."""
+    if os.environ.get("LOG_FORMAT") == "json":
+        moment = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        text = " ".join(text.translate(NO_BOX).split())
+        text = json.dumps({"timestamp": moment, "level": "info", "logger": "leaderboard.up", "event": text})
+    encoding = sys.stdout.encoding or "ascii"
+    with suppress(OSError):
+        print(text.encode(encoding, "replace").decode(encoding), flush=True)

@@ -1,0 +1,147 @@
+"""Pages of the site itself: is it alive, its colours, its first minute."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login, password_validation
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters
+
+from leaderboard.accounts import personal_data
+from leaderboard.accounts.models import SetupLink, User
+from leaderboard.competitions.access import Audience, open_to
+from leaderboard.competitions.context_processors import THEMES
+
+from .. import health as health_module
+
+YEAR = 365 * 24 * 3600
+
+
+@open_to(Audience.ANYONE)
+def healthz(request: HttpRequest) -> HttpResponse:
+    return HttpResponse("ok", content_type="text/plain", headers={"Cache-Control": "no-store"})
+
+
+@open_to(Audience.ANYONE)
+def healthz_deep(request: HttpRequest) -> JsonResponse:
+    """Whether files can be scored, for who watches this site from outside; 503 when not."""
+    health = health_module.health()
+    status = 200 if health.is_able else 503
+    return JsonResponse(health.as_dict(), status=status, headers={"Cache-Control": "no-store"})
+
+
+@open_to(Audience.ANYONE)
+def theme(request: HttpRequest) -> HttpResponse:
+    """Choose light or dark; anything else follows the system again."""
+    response = redirect(_own_path(request.GET.get("next", "")))
+    chosen = request.GET.get("to", "")
+    if chosen in THEMES:
+        response.set_cookie(
+            "theme", chosen, max_age=YEAR, samesite="Lax", httponly=True, secure=settings.SESSION_COOKIE_SECURE
+        )
+    else:
+        response.delete_cookie("theme", samesite="Lax")
+    return response
+
+
+def _own_path(target: str) -> str:
+    """A path of this site, or the front page: nobody is sent elsewhere by a link to us."""
+    is_path = target.startswith("/") and url_has_allowed_host_and_scheme(target, allowed_hosts=None)
+    return target if is_path else "/"
+
+
+class SetupForm(forms.ModelForm):  # type: ignore[type-arg]
+    password = forms.CharField(
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        strip=False,
+        help_text=gettext_lazy("At least eight characters, not only digits, not a common password."),
+    )
+    demo = forms.BooleanField(
+        label=gettext_lazy("Make three example competitions to look around in"),
+        required=False,
+        help_text=gettext_lazy("One live, one finished, one that opens next week, with invented people."),
+    )
+
+    class Meta:
+        model = User
+        fields = ("username", "email")
+        help_texts = {"username": ""}
+        widgets = {
+            "username": forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
+            "email": forms.EmailInput(attrs={"autocomplete": "email"}),
+        }
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.fields["email"].required = True
+
+    def clean(self) -> dict[str, object] | None:
+        cleaned = super().clean()
+        user = User(username=self.cleaned_data.get("username", ""), email=self.cleaned_data.get("email", ""))
+        if password := self.cleaned_data.get("password"):
+            try:
+                password_validation.validate_password(password, user)
+            except ValidationError as error:
+                self.add_error("password", error)
+        return cleaned
+
+
+@sensitive_post_parameters("password")
+@open_to(Audience.ANYONE)
+def setup(request: HttpRequest, secret: str) -> HttpResponse:
+    """The first run: whoever holds the link from the terminal becomes the operator, once."""
+    if not SetupLink.is_live(secret):
+        return render(request, "visitors/setup.html", {"is_used": True}, status=410)
+    form = SetupForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        operator = _operator(secret, form.cleaned_data)
+        if operator is None:
+            return render(request, "visitors/setup.html", {"is_used": True}, status=410)
+        login(request, operator)
+        messages.success(request, _("Welcome, %(name)s. This site is yours to run.") % {"name": operator})
+        if form.cleaned_data["demo"]:
+            _start_demo()
+            messages.info(request, _("The example competitions are being made; reload this page in a moment."))
+        return redirect("competitions")
+    return render(request, "visitors/setup.html", {"form": form}, status=422 if form.errors else 200)
+
+
+def _operator(secret: str, given: dict[str, str]) -> User | None:
+    """The new operator; None for whoever comes second."""
+    try:
+        with transaction.atomic():
+            if not SetupLink.use(secret, timezone.now()):
+                return None
+            operator = User.objects.create_superuser(
+                given["username"], given["email"], given["password"], can_host=True
+            )
+            personal_data.note_rights(account=operator, before={}, user=operator)
+            return operator
+    except IntegrityError:
+        return None
+
+
+def _start_demo() -> None:
+    """Fill the demo in a process of its own, which outlives this request."""
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "demo"]
+    subprocess.Popen(
+        command,
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "VAR_DIR": str(settings.VAR_DIR)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )

@@ -1,0 +1,42 @@
+"""What to take home: the library that scores here, as one file for pip, and the command line of this site."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.competitions.access import Audience, open_to
+
+CLI = Path(__file__).resolve().parents[1] / "command_line.py"
+
+
+@open_to(Audience.ANYONE)
+def home_scorer(request: HttpRequest) -> HttpResponseBase:
+    """To the file of today; pip reads its name from the address."""
+    return redirect("home_scorer_file", metrics.wheel()[0])
+
+
+@open_to(Audience.ANYONE)
+def home_scorer_file(request: HttpRequest, name: str) -> HttpResponseBase:
+    current, data = metrics.wheel()
+    if name != current:
+        raise Http404(_("The site scores with another version now; take the current file."))
+    response = HttpResponse(data, content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@open_to(Audience.ANYONE)
+def cli(request: HttpRequest) -> HttpResponseBase:
+    """The command line, which knows the site that it came from."""
+    site = (settings.SITE_URL or request.build_absolute_uri("/")).rstrip("/")
+    text = CLI.read_text(encoding="utf-8").replace('SITE = ""', f"SITE = {json.dumps(site)}", 1)
+    response = HttpResponse(text, content_type="text/x-python; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="cli.py"'
+    return response

@@ -1,0 +1,73 @@
+"""Whether metrics from outside may run on this site, and what the self-test of their cage found on each machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
+
+import metrics
+from leaderboard.operations.models import CageTest
+
+log = logging.getLogger(__name__)
+
+OFF = gettext_noop("Metrics that the operator added are off: {reason} {help}")
+
+
+def try_the_cage() -> CageTest:
+    """Try all ways out of the cage on this machine, a matter of seconds, and keep what came of it."""
+    found = metrics.cage_test()
+    fields = {"tested_at": timezone.now(), "reason": found.reason, "report": found.as_dict()}
+    test, _ = CageTest.objects.update_or_create(host=_host(), defaults=fields)
+    if found.reason and metrics.outside_folder() is not None:
+        so = "run all the same" if metrics.outside_is_trusted() else "are off"
+        log.error("metrics from outside %s on %s: %s", so, test.host, found.reason)
+    return test
+
+
+def why_off() -> str:
+    """Why no metric from outside may run or be chosen, in words for hosts and operators, or ``""``.
+
+    What was found on this machine counts; where nothing was, as on a web server without a worker, what was found last
+    anywhere. Before any test the kernel is asked.
+    """
+    if metrics.outside_folder() is None or metrics.outside_is_trusted():
+        return ""
+    tests = CageTest.objects.order_by("-tested_at")
+    test = tests.filter(host=_host()).first() or tests.first()
+    reason = test.reason if test is not None else metrics.cage_missing()
+    return gettext(OFF).format(reason=reason, help=metrics.OUTSIDE_HELP) if reason else ""
+
+
+def why_not(key: str) -> str:
+    """Why this metric may not score now, or ``""``; a metric of the library always may."""
+    if metrics.outside_folder() is None or not metrics.get(key).is_outside:
+        return ""
+    return why_off()
+
+
+def catalogue() -> tuple[metrics.Metric, ...]:
+    """The metrics that a host can choose now."""
+    found = metrics.catalogue()
+    has_outside = any(metric.is_outside for metric in found)
+    return tuple(metric for metric in found if not metric.is_outside) if has_outside and why_off() else found
+
+
+def state() -> dict[str, object]:
+    """What an operator should know about metrics from outside, for a page."""
+    files = metrics.outside_files()
+    return {
+        "folder": os.environ.get("METRICS_DIR", ""),
+        "offered": [file for file in files if not file.error],
+        "unfit": [file for file in files if file.error],
+        "is_trusted": metrics.outside_is_trusted(),
+        "off": why_off(),
+        "tests": list(CageTest.objects.all()),
+    }
+
+
+def _host() -> str:
+    return socket.gethostname()[:200]

@@ -1,0 +1,23 @@
+"""Jobs on whole tables that pages ask for: the web server never loads pyarrow or a metric's libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+
+from leaderboard.common.slow_clients import waiting
+
+from . import OF_HOSTS, ChildFailed, TookTooLong, run_job
+from ._jobs import JOBS
+from ._places import KINDS, Place
+
+__all__ = ["JOBS", "KINDS", "OF_HOSTS", "ChildFailed", "TookTooLong", "run"]
+
+
+def run(job: str, **arguments: Any) -> dict[str, Any]:
+    """Do a job in a process of its own, as soon as there is a place for one."""
+    kind = KINDS.get(job, OF_HOSTS)
+    memory = min(kind.memory_mb or settings.SCORING_MEMORY_MB, settings.SCORING_MEMORY_MB)
+    with waiting(), Place(job, kind) as place:
+        return run_job(job, arguments, kind, place, memory)
