@@ -82,12 +82,12 @@ def named(key: str, cells: str, rows: int) -> str:
 def once(key: str, truth: Any, prediction: Any, **params: Any) -> float | None:
     """One score of arrays at hand, the fast way that the metric has."""
     metric = metrics.get(key)
-    if metric.score is not None:
-        return metric.score(truth, prediction, **chosen(metric.score, params))
-    assert metric.rows is not None
-    assert metric.total is not None
-    sums = sums_of(metric.rows(truth, prediction, **chosen(metric.rows, params)), None)
-    return metric.total(np.array(list(map(float, sums))), **chosen(metric.total, params))
+    if metric.computation.score is not None:
+        return metric.computation.score(truth, prediction, **chosen(metric.computation.score, params))
+    assert metric.computation.rows is not None
+    assert metric.computation.total is not None
+    sums = sums_of(metric.computation.rows(truth, prediction, **chosen(metric.computation.rows, params)), None)
+    return metric.computation.total(np.array(list(map(float, sums))), **chosen(metric.computation.total, params))
 
 
 def pandas(rows: int) -> None:
@@ -201,9 +201,11 @@ def loops(rows: int) -> None:
 
 def once_micro(truth: Any, said: Any) -> float | None:
     metric = metrics.get("multilabel_f1")
-    assert metric.rows is not None
-    assert metric.total is not None
-    return metric.total(np.array(list(map(float, sums_of(metric.rows(truth, said), None)))), average="micro")
+    assert metric.computation.rows is not None
+    assert metric.computation.total is not None
+    return metric.computation.total(
+        np.array(list(map(float, sums_of(metric.computation.rows(truth, said), None)))), average="micro"
+    )
 
 
 def loops_over_numbers(rows: int) -> None:
@@ -237,9 +239,11 @@ def loops_over_numbers(rows: int) -> None:
 
 def once_thresholded(truth: np.ndarray, scores: np.ndarray) -> float | None:
     metric = metrics.get("thresholded_f1")
-    assert metric.rows is not None
-    assert metric.total is not None
-    return metric.total(np.array(list(map(float, sums_of(metric.rows(truth, scores, threshold=0.5, count=3), None)))))
+    assert metric.computation.rows is not None
+    assert metric.computation.total is not None
+    return metric.computation.total(
+        np.array(list(map(float, sums_of(metric.computation.rows(truth, scores, threshold=0.5, count=3), None))))
+    )
 
 
 def sklearn(rows: int) -> None:

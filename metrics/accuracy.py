@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, ratio
 from .reading.column_kinds import Label
 
 
@@ -55,13 +55,15 @@ accuracy = Metric(
     group="Labels",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Label(),
     submission=Label(),
-    rows=rows,
-    total=total,
-    parts=("right", "rows"),
-    last_line="{right} / {rows}",
-    worst=0.0,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("right", "rows"),
+        last_line="{right} / {rows}",
+    ),
     example=Example(
         truth="id,label\n1,1\n2,1\n3,0\n4,0\n",
         submission="id,label\n1,1\n2,1\n3,1\n4,0\n",

@@ -20,7 +20,7 @@ from fractions import Fraction
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric
+from .core.contract import Contributions, Example, Metric, WholeColumn
 from .numerics.clusters import Cluster, contingency, sizes
 
 
@@ -62,16 +62,17 @@ adjusted_rand = Metric(
     group="Clusterings",
     direction="maximize",
     best=1.0,
+    worst=-0.5,
     truth=Cluster(),
     submission=Cluster(),
-    rows=rows,
-    total=total,
-    whole=True,
-    parts=("both", "truth", "prediction", "pairs"),
-    last_line="({both} − {truth}·{prediction} / {pairs}) / (({truth} + {prediction}) / 2 − "
-    "{truth}·{prediction} / {pairs})",
-    worst=-0.5,
-    influence=influence,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("both", "truth", "prediction", "pairs"),
+        last_line="({both} − {truth}·{prediction} / {pairs}) / (({truth} + {prediction}) / 2 − "
+        "{truth}·{prediction} / {pairs})",
+        influence=influence,
+    ),
     figures=contingency,
     example=Example(
         truth="id,cluster\n1,a\n2,a\n3,b\n4,b\n",

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .numerics.precision_recall import average_precision_of, precision_at_ones, precision_influence, recall_curve
 from .numerics.ranks import Ranks, one_class, ranks_of
 from .reading.column_kinds import Binary, Score
@@ -46,19 +46,20 @@ average_precision = Metric(
     group="Probabilities",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Binary(),
     submission=Score(),
-    rows=rows,
-    total=total,
-    score=score,
-    whole=True,
-    parts=("precision", "ones"),
-    last_line="{precision} / {ones}",
-    worst=0.0,
-    influence=precision_influence,
-    ready=ranks_of,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("precision", "ones"),
+        last_line="{precision} / {ones}",
+        influence=precision_influence,
+        ready=ranks_of,
+    ),
+    rules=Rules(unscorable=one_class),
     figures=recall_curve,
-    unscorable=one_class,
     example=Example(
         truth="id,y\n1,0\n2,0\n3,1\n4,1\n",
         submission="id,y\n1,0.1\n2,0.4\n3,0.35\n4,0.8\n",

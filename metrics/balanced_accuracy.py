@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric
+from .core.contract import Contributions, Example, Metric, WholeColumn
 from .numerics.averages import RECALL, effects, mean_of, size_of, worth
 from .numerics.contingency import confusion_matrix, cross
 from .reading.column_kinds import Label
@@ -60,17 +60,18 @@ balanced_accuracy = Metric(
     group="Labels",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Label(),
     submission=Label(),
-    rows=rows,
-    total=total,
-    score=score,
-    whole=True,
-    parts=("share",),
-    last_line="{share}",
-    worst=0.0,
-    influence=influence,
-    effective_size=effective_size,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("share",),
+        last_line="{share}",
+        influence=influence,
+        effective_size=effective_size,
+    ),
     figures=confusion_matrix,
     example=Example(
         truth="id,label\n1,a\n2,a\n3,a\n4,a\n5,b\n6,b\n",

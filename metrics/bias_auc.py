@@ -22,7 +22,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from .core.contract import Example, Metric
+from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn
 from .core.figures import Figure, Grid
 from .core.parameters import Range
 from .numerics.ranks import roc_area, roc_influence
@@ -69,16 +69,16 @@ bias_auc = Metric(
     group="Probabilities",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Binary(many=True),
     submission=Score(),
-    submission_names=answer_name,
-    aliases=("prediction",),
-    score=score,
-    worst=0.0,
-    influence=influence,
+    computation=WholeColumn(
+        score=score,
+        influence=influence,
+    ),
+    format=SubmissionFormat(names=answer_name, aliases=("prediction",)),
+    rules=Rules(unscorable=missing_rows, perfect=perfect),
     figures=figures,
-    unscorable=missing_rows,
-    perfect=perfect,
     example=Example(
         truth="id,toxic,female\n1,1,1\n2,0,1\n3,1,0\n4,0,0\n5,0,1\n6,1,0\n",
         submission="id,toxic\n1,0.7\n2,0.6\n3,0.5\n4,0.1\n5,0.2\n6,0.9\n",

@@ -29,7 +29,7 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Example, Metric
+from .core.contract import Example, Metric, Rules, WholeColumn
 from .core.figures import Figure
 from .core.messages import Message
 from .core.parameters import Range
@@ -88,20 +88,19 @@ box_map = Metric(
     group="Masks and boxes",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=BoxList(),
     submission=BoxList(confidence=True),
-    rows=rows,
-    total=total,
-    score=score,
-    whole=True,
-    parts=("true_boxes", "right", "wrong", "share"),
-    last_line="{share}",
-    worst=0.0,
-    influence=influence,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("true_boxes", "right", "wrong", "share"),
+        last_line="{share}",
+        influence=influence,
+    ),
+    rules=Rules(verify=verify, unscorable=unscorable, perfect=perfect),
     figures=figures,
-    verify=verify,
-    unscorable=unscorable,
-    perfect=perfect,
     example=Example(
         truth="id,boxes\nimg1,0 0 10 10 20 20 10 10\nimg2,5 5 4 4\nimg3,\n",
         submission="id,boxes\nimg1,0.9 0 0 10 6 0.3 21 20 10 10\nimg2,0.2 5 5 4 3\nimg3,0.5 1 1 2 2\n",

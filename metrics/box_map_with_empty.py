@@ -28,7 +28,7 @@ import numpy as np
 
 from .box_map import unscorable
 from .core.arrays import Coded
-from .core.contract import Example, Metric
+from .core.contract import Example, Metric, Rules, WholeColumn
 from .core.figures import Figure, Grid
 from .core.parameters import Range
 from .numerics.box_answers import answers_of
@@ -71,16 +71,15 @@ box_map_with_empty = Metric(
     group="Masks and boxes",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=BoxList(),
     submission=BoxList(confidence=True),
-    score=score,
-    whole=True,
-    worst=0.0,
-    influence=influence,
+    computation=WholeColumn(
+        score=score,
+        influence=influence,
+    ),
+    rules=Rules(verify=verify, unscorable=unscorable, perfect=perfect),
     figures=figures,
-    verify=verify,
-    unscorable=unscorable,
-    perfect=perfect,
     example=Example(
         truth="id,boxes\ns1,0 0 10 10 20 20 10 10\ns2,5 5 4 4\ns3,\n",
         submission="id,boxes\ns1,0.9 0 0 10 6 0.3 40 40 10 10\ns2,0.2 5 5 4 3\ns3,\n",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .reading.column_kinds import Binary, Probability
 
 
@@ -32,13 +32,15 @@ brier = Metric(
     group="Probabilities",
     direction="minimize",
     best=0.0,
+    worst=1.0,
     truth=Binary(),
     submission=Probability(),
-    rows=rows,
-    total=total,
-    parts=("squared_error", "rows"),
-    last_line="{squared_error} / {rows}",
-    worst=1.0,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("squared_error", "rows"),
+        last_line="{squared_error} / {rows}",
+    ),
     example=Example(
         truth="id,y\n1,0\n2,1\n3,1\n4,0\n",
         submission="id,y\n1,0.25\n2,0.75\n3,1\n4,0.5\n",

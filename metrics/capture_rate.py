@@ -22,7 +22,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .core.messages import Message
 from .core.parameters import Range
 from .numerics.sums import exact_sum
@@ -74,15 +74,16 @@ capture_rate = Metric(
     group="Probabilities",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Binary(),
     submission=Score(),
-    rows=rows,
-    total=total,
-    whole=True,
-    parts=("captured", "possible"),
-    last_line="{captured} / {possible}",
-    worst=0.0,
-    unscorable=unscorable,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("captured", "possible"),
+        last_line="{captured} / {possible}",
+    ),
+    rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,y\n1,1\n2,0\n3,1\n4,0\n5,0\n6,0\n7,0\n8,0\n9,0\n10,0\n",
         submission="id,y\n1,0.9\n2,0.8\n3,0.3\n4,0.2\n5,0.1\n6,0\n7,0.3\n8,0.2\n9,0.1\n10,0\n",

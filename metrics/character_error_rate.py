@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric
+from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .numerics.edit_distances import Lowercase, characters, nothing_true, per_length, pooled
 from .reading.column_kinds import Words
 
@@ -48,11 +48,13 @@ character_error_rate = Metric(
     best=0.0,
     truth=Words(),
     submission=Words(),
-    rows=rows,
-    total=total,
-    parts=("changes", "characters"),
-    last_line="{changes} / {characters}",
-    unscorable=unscorable,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("changes", "characters"),
+        last_line="{changes} / {characters}",
+    ),
+    rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,text\n1,to be or not\n2,hello\n3,abc\n",
         submission="id,text\n1,to bee or not\n2,hallo\n3,\n",

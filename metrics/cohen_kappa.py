@@ -31,7 +31,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, Rules, WholeColumn, ratio
 from .core.messages import Message
 from .numerics.contingency import confusion_matrix, cross, one_label
 from .numerics.label_distances import Weights, by_chance, distances, too_large
@@ -98,19 +98,19 @@ cohen_kappa = Metric(
     group="Labels",
     direction="maximize",
     best=1.0,
+    worst=-1.0,
     truth=Label(),
     submission=Label(),
-    rows=rows,
-    total=total,
-    score=score,
-    whole=True,
-    parts=("cost", "by_chance"),
-    last_line="1 − {cost} / {by_chance}",
-    worst=-1.0,
-    influence=influence,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("cost", "by_chance"),
+        last_line="1 − {cost} / {by_chance}",
+        influence=influence,
+    ),
+    rules=Rules(verify=verify, unscorable=unscorable),
     figures=confusion_matrix,
-    verify=verify,
-    unscorable=unscorable,
     example=Example(
         truth="id,rating\n1,1\n2,2\n3,3\n4,4\n5,4\n6,1\n",
         submission="id,rating\n1,1\n2,3\n3,3\n4,4\n5,2\n6,1\n",

@@ -27,7 +27,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, distinct_pairs
+from .core.contract import Contributions, Example, Metric, RowSum, Rules, distinct_pairs
 from .core.figures import Figure
 from .core.messages import Message
 from .core.parameters import Range
@@ -76,23 +76,27 @@ coleridge_fbeta = Metric(
     group="Text",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Words(Message("phrases separated by |"), "first phrase|second phrase"),
     submission=Words(Message("phrases separated by |"), "first phrase|second phrase"),
-    rows=rows,
-    total=total,
-    parts=("tp", "fp", "fn"),
-    last_line="(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})",
-    worst=0.0,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("tp", "fp", "fn"),
+        last_line="(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})",
+    ),
+    rules=Rules(
+        perfect=perfect,
+        confirm={
+            "matching": {
+                "per_prediction": Message(
+                    "Under the reading per_prediction, repeating one right phrase many times raises the score to "
+                    "almost 1. Use it only to reproduce an old competition."
+                )
+            }
+        },
+    ),
     figures=similarities,
-    perfect=perfect,
-    confirm={
-        "matching": {
-            "per_prediction": Message(
-                "Under the reading per_prediction, repeating one right phrase many times raises the score to almost 1. "
-                "Use it only to reproduce an old competition."
-            )
-        }
-    },
     example=Example(
         truth="id,labels\n1,baccalaureate and beyond longitudinal study|baccalaureate and beyond|beginning "
         "postsecondary student|education longitudinal study|national education longitudinal study\n",

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .numerics.columnwise import Unscored
 from .numerics.log_losses import Clip, surprise
 from .reading.column_kinds import Binary, Probability
@@ -39,10 +39,12 @@ columnwise_log_loss = Metric(
     best=0.0,
     truth=Binary(many=True),
     submission=Probability(many=True),
-    rows=rows,
-    total=total,
-    parts=("surprise", "cells"),
-    last_line="{surprise} / {cells}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("surprise", "cells"),
+        last_line="{surprise} / {cells}",
+    ),
     example=Example(
         truth="id,toxic,insult\n1,1,0\n2,0,0\n3,1,1\n",
         submission="id,toxic,insult\n1,0.8,0.5\n2,0.1,0.2\n3,0.5,0.25\n",

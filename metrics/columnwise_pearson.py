@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .core.figures import Figure
 from .numerics.columnwise import Unscored, by_column
 from .numerics.correlation import constant, correlation, correlation_influence
@@ -52,14 +52,15 @@ columnwise_pearson = Metric(
     group="Numbers",
     direction="maximize",
     best=1.0,
+    worst=-1.0,
     truth=Number(many=True, largest=np.inf),
     submission=Number(many=True, largest=np.inf),
-    score=score,
-    whole=True,
-    worst=-1.0,
-    influence=influence,
+    computation=WholeColumn(
+        score=score,
+        influence=influence,
+    ),
+    rules=Rules(unscorable=constant),
     figures=figures,
-    unscorable=constant,
     example=Example(
         truth="id,a,b\n1,1,1\n2,2,2\n3,3,3\n4,4,60\n",
         submission="id,a,b\n1,1,0.1\n2,2,0.3\n3,3,0.2\n4,9,0.4\n",

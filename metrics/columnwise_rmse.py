@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric
+from .core.contract import Example, Metric, RowSum
 from .core.figures import Figure
 from .numerics.columnwise import Unscored, by_column, mean_root, roots_of, squares_of
 from .reading.column_kinds import Number
@@ -42,11 +42,13 @@ columnwise_rmse = Metric(
     best=0.0,
     truth=Number(many=True),
     submission=Number(many=True),
-    rows=rows,
-    total=total,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("rows", "squared_errors"),
+        last_line="mean over columns of √(squared errors of the column / {rows})",
+    ),
     figures=figures,
-    parts=("rows", "squared_errors"),
-    last_line="mean over columns of √(squared errors of the column / {rows})",
     example=Example(
         truth="id,a,b\n1,1,10\n2,2,20\n",
         submission="id,a,b\n1,2,10\n2,3,20\n",

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric
+from .core.contract import Example, Metric, RowSum, Rules
 from .core.figures import Figure
 from .numerics.columnwise import Unscored, by_column, mean_root, roots_of, squares_of
 from .numerics.logarithms import Offset, squared_log_error, unscorable, verify
@@ -48,13 +48,14 @@ columnwise_rmsle = Metric(
     best=0.0,
     truth=Number(many=True, minimum=0),
     submission=Amount(many=True),
-    rows=rows,
-    total=total,
-    verify=verify,
-    unscorable=unscorable,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("rows", "squared_log_errors"),
+        last_line="mean over columns of √(squared log errors of the column / {rows})",
+    ),
+    rules=Rules(verify=verify, unscorable=unscorable),
     figures=figures,
-    parts=("rows", "squared_log_errors"),
-    last_line="mean over columns of √(squared log errors of the column / {rows})",
     example=Example(
         truth="id,a,b\n1,1,10\n2,3,20\n",
         submission="id,a,b\n1,3,10\n2,7,20\n",

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric
+from .core.contract import Example, Metric, Rules, WholeColumn
 from .core.figures import Figure
 from .numerics.column_means import Skip, added_over, counted_columns, mean_of_columns, missing_class, table_of_columns
 from .numerics.columnwise import Unscored
@@ -76,18 +76,19 @@ columnwise_roc_auc = Metric(
     group="Probabilities",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Binary(many=True),
     submission=Score(many=True),
-    rows=rows,
-    total=total,
-    score=score,
-    whole=True,
-    parts=("area",),
-    last_line="{area}",
-    worst=0.0,
-    influence=influence,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("area",),
+        last_line="{area}",
+        influence=influence,
+    ),
+    rules=Rules(unscorable=unscorable),
     figures=figures,
-    unscorable=unscorable,
     example=Example(
         truth="id,rust,scab\n1,0,1\n2,0,0\n3,1,0\n4,1,1\n",
         submission="id,rust,scab\n1,0.1,0.9\n2,0.4,0.3\n3,0.35,0.2\n4,0.8,0.5\n",

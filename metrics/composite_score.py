@@ -33,7 +33,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric
+from .core.contract import ByParameters, Example, Metric, WholeColumn
 from .core.figures import Figure
 from .numerics.columnwise import Unscored
 from .numerics.composite import (
@@ -45,6 +45,7 @@ from .numerics.composite import (
     has_influence,
     influence_of,
     parts_of,
+    ready,
     table_of_parts,
     values_of,
 )
@@ -96,11 +97,13 @@ def adapted(*, parts: Parts = DEFAULT) -> Metric:
         group="Composite",
         direction="maximize",
         best=best_for(),
-        best_for=best_for,
-        score=score,
-        influence=influence if has_influence(found) else None,
+        computation=WholeColumn(
+            score=score,
+            influence=influence if has_influence(found) else None,
+            ready=ready,
+        ),
+        by_parameters=ByParameters(best=best_for, metric=adapted),
         figures=figures,
-        adapted=adapted,
         example=EXAMPLE,
         **columns_of_parts(found),
     )

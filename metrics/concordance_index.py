@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, ratio
 from .numerics.ranks import Ranks, one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
 from .reading.column_kinds import Binary, Score
 
@@ -43,21 +43,22 @@ concordance_index = Metric(
     group="Survival",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Binary(),
     submission=Score(),
-    rows=rows,
-    total=total,
-    score=score,
-    whole=True,
-    parts=("ordered", "pairs"),
-    last_line="{ordered} / {pairs}",
-    worst=0.0,
-    influence=roc_influence,
-    effective_size=roc_effective_size,
-    ready=ranks_of,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("ordered", "pairs"),
+        last_line="{ordered} / {pairs}",
+        influence=roc_influence,
+        effective_size=roc_effective_size,
+        ready=ranks_of,
+    ),
+    format=SubmissionFormat(aliases=("risk",)),
+    rules=Rules(unscorable=one_class),
     figures=roc_curve,
-    aliases=("risk",),
-    unscorable=one_class,
     example=Example(
         truth="id,event\n1,1\n2,0\n3,1\n4,1\n5,0\n",
         submission="id,event\n1,0.8\n2,0.43\n3,0.62\n4,0.58\n5,0.62\n",

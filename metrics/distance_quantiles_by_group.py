@@ -23,7 +23,7 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Answers
-from .core.contract import Example, Metric, Role
+from .core.contract import Example, Metric, Role, WholeColumn
 from .core.figures import Figure, Grid
 from .core.parameters import Range
 from .log_mae_by_group import distinct
@@ -83,8 +83,9 @@ distance_quantiles_by_group = Metric(
     truth=PLACE,
     submission=PLACE,
     roles={"group": Role(Label(), "The group of each row.")},
-    score=score,
-    whole=True,
+    computation=WholeColumn(
+        score=score,
+    ),
     figures=figures,
     example=Example(
         truth="id,latitude,longitude,group\n1,0,0,a\n2,0,1,a\n3,60,10,b\n",

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, each_pair, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, each_pair, ratio
 from .reading.column_kinds import Label
 
 
@@ -37,13 +37,15 @@ error_rate = Metric(
     group="Labels",
     direction="minimize",
     best=0.0,
+    worst=1.0,
     truth=Label(),
     submission=Label(),
-    rows=rows,
-    total=total,
-    parts=("wrong", "rows"),
-    last_line="{wrong} / {rows}",
-    worst=1.0,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("wrong", "rows"),
+        last_line="{wrong} / {rows}",
+    ),
     example=Example(
         truth="id,label\n1,cat\n2,dog\n3,dog\n4,bird\n",
         submission="id,label\n1,cat\n2,dog\n3,cat\n4,bird\n",

@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
 from .core.parameters import Range
 from .numerics.ranked_lists import Hits, LabelList, Separator, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
@@ -51,14 +51,16 @@ error_rate_at_k = Metric(
     group="Rankings",
     direction="minimize",
     best=0.0,
+    worst=1.0,
     truth=LabelSet(),
     submission=LabelList(),
-    rows=rows,
-    total=total,
-    parts=("wrong", "rows"),
-    last_line="{wrong} / {rows}",
-    worst=1.0,
-    perfect=perfect,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("wrong", "rows"),
+        last_line="{wrong} / {rows}",
+    ),
+    rules=Rules(perfect=perfect),
     example=Example(
         truth="id,species\n1,71\n2,108\n3,339\n4,5\n",
         submission="id,species\n1,71 108\n2,339 108\n3,339\n4,\n",

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, ratio
 from .numerics.label_sets import FN, FP, Comparison, Separator
 from .reading.column_kinds import LabelSet
 
@@ -40,13 +40,15 @@ exact_match = Metric(
     group="Labels",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=LabelSet(),
     submission=LabelSet(),
-    rows=rows,
-    total=total,
-    parts=("right", "rows"),
-    last_line="{right} / {rows}",
-    worst=0.0,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("right", "rows"),
+        last_line="{right} / {rows}",
+    ),
     example=Example(
         truth="id,labels\n1,scab rust\n2,healthy\n3,rust\n4,\n",
         submission="id,labels\n1,rust scab\n2,healthy rust\n3,rust\n4,\n",

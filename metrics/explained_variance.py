@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .numerics.correlation import centred, centred_differences, no_variance, share_left
 from .reading.column_kinds import Number
 
@@ -41,13 +41,14 @@ explained_variance = Metric(
     best=1.0,
     truth=Number(),
     submission=Number(),
-    rows=rows,
-    total=total,
-    whole=True,
-    influence=influence,
-    unscorable=no_variance,
-    parts=("error_variance", "truth_variance"),
-    last_line="1 − {error_variance} / {truth_variance}",
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("error_variance", "truth_variance"),
+        last_line="1 − {error_variance} / {truth_variance}",
+        influence=influence,
+    ),
+    rules=Rules(unscorable=no_variance),
     example=Example(
         truth="id,y\n1,1\n2,2\n3,3\n4,6\n",
         submission="id,y\n1,2\n2,3\n3,6\n4,5\n",

@@ -24,7 +24,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric
+from .core.contract import Contributions, Example, Metric, WholeColumn
 from .numerics.averages import F1, effects, mean_of, size_of, worth
 from .numerics.contingency import confusion_matrix, cross
 from .reading.column_kinds import Label
@@ -70,17 +70,18 @@ f1 = Metric(
     group="Labels",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Label(),
     submission=Label(),
-    rows=rows,
-    total=total,
-    score=score,
-    whole=True,
-    parts=("share",),
-    last_line="{share}",
-    worst=0.0,
-    influence=influence,
-    effective_size=effective_size,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("share",),
+        last_line="{share}",
+        influence=influence,
+        effective_size=effective_size,
+    ),
     figures=confusion_matrix,
     example=Example(
         truth="id,label\n1,cat\n2,cat\n3,dog\n4,dog\n5,bird\n6,bird\n",

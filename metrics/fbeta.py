@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Contributions, Example, Metric
+from .core.contract import Contributions, Example, Metric, RowSum
 from .numerics.confusion import PARTS, Positive, confusion, two_by_two
 from .numerics.f_score import Beta, f_beta
 from .reading.column_kinds import Binary
@@ -36,13 +36,15 @@ fbeta = Metric(
     group="Labels",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Binary(),
     submission=Binary(),
-    rows=rows,
-    total=total,
-    parts=PARTS,
-    last_line="(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})",
-    worst=0.0,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=PARTS,
+        last_line="(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})",
+    ),
     figures=two_by_two,
     example=Example(
         truth="id,y\n1,1\n2,1\n3,1\n4,0\n5,0\n",

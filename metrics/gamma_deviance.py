@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .numerics.deviances import FLOOR, deviance
 from .reading.column_kinds import Number
 
@@ -36,10 +36,12 @@ gamma_deviance = Metric(
     best=0.0,
     truth=Number(above=0, smallest=FLOOR),
     submission=Number(above=0),
-    rows=rows,
-    total=total,
-    parts=("deviance", "rows"),
-    last_line="{deviance} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("deviance", "rows"),
+        last_line="{deviance} / {rows}",
+    ),
     example=Example(
         truth="id,y\n1,1\n2,3\n3,10\n4,2\n",
         submission="id,y\n1,1\n2,3\n3,5\n4,4\n",

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .core.figures import Figure
 from .core.messages import Message
 from .numerics.lorenz import lead, lorenz, pull
@@ -69,17 +69,18 @@ gini = Metric(
     group="Probabilities",
     direction="maximize",
     best=1.0,
+    worst=-1.0,
     truth=Number(minimum=0),
     submission=Score(),
-    rows=rows,
-    total=total,
-    whole=True,
-    parts=("area", "best_area"),
-    last_line="{area} / {best_area}",
-    worst=-1.0,
-    influence=influence,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("area", "best_area"),
+        last_line="{area} / {best_area}",
+        influence=influence,
+    ),
+    rules=Rules(unscorable=unscorable),
     figures=figures,
-    unscorable=unscorable,
     example=Example(
         truth="id,loss\n1,0\n2,3\n3,0\n4,1\n5,2\n",
         submission="id,loss\n1,0.2\n2,0.9\n3,0.4\n4,0.3\n5,0.8\n",

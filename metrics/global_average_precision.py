@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded, Ranked
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, ratio
 from .core.messages import Message
 from .numerics.confidences import has_answer, in_order, influence, mean_precision, ranking_of
 from .reading.column_kinds import LabelOrNone, RankedLabel
@@ -58,20 +58,20 @@ global_average_precision = Metric(
     group="Rankings",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=LabelOrNone(),
     submission=RankedLabel(),
-    rows=rows,
-    total=total,
-    score=score,
-    whole=True,
-    parts=("precision", "sought"),
-    last_line="{precision} / {sought}",
-    worst=0.0,
-    influence=influence,
-    ready=in_order,
-    may_miss_ids=True,
-    unscorable=unscorable,
-    perfect=perfect,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("precision", "sought"),
+        last_line="{precision} / {sought}",
+        influence=influence,
+        ready=in_order,
+    ),
+    format=SubmissionFormat(may_miss_ids=True),
+    rules=Rules(unscorable=unscorable, perfect=perfect),
     example=Example(
         truth="id,landmark\nid_001,123\nid_002,\nid_003,999\nid_004,123\nid_005,999\nid_006,888\nid_007,666\n"
         "id_008,666\nid_009,\nid_010,666\n",

@@ -23,7 +23,7 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, Rules, WholeColumn, ratio
 from .core.messages import Message
 from .core.parameters import Range
 from .numerics.label_sets import FN, FP, Comparison, Separator, label_sets
@@ -80,13 +80,14 @@ hamming_loss = Metric(
     best=0.0,
     truth=LabelSet(),
     submission=LabelSet(),
-    rows=rows,
-    total=total,
-    whole=True,
-    parts=("wrong", "answers"),
-    last_line="{wrong} / {answers}",
-    influence=influence,
-    unscorable=unscorable,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("wrong", "answers"),
+        last_line="{wrong} / {answers}",
+        influence=influence,
+    ),
+    rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,labels\n1,scab rust\n2,healthy\n3,rust\n4,\n",
         submission="id,labels\n1,scab\n2,healthy rust\n3,rust\n4,\n",

@@ -28,7 +28,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Answers, Coded
-from .core.contract import Example, Metric, Role
+from .core.contract import Example, Metric, Role, Rules, WholeColumn
 from .core.figures import Figure, Grid
 from .core.messages import Message
 from .numerics.masks import RunLengths, masks_of
@@ -92,6 +92,7 @@ hausdorff_3d = Metric(
     group="Masks and boxes",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=RunLengths(),
     submission=RunLengths(),
     roles={
@@ -100,12 +101,12 @@ hausdorff_3d = Metric(
         "height": Role(PictureSide(), "Lines of the row's picture."),
         "width": Role(PictureSide(), "Columns of the row's picture."),
     },
-    score=score,
-    whole=True,
-    worst=0.0,
-    influence=influence,
+    computation=WholeColumn(
+        score=score,
+        influence=influence,
+    ),
+    rules=Rules(unscorable=unscorable),
     figures=figures,
-    unscorable=unscorable,
     example=Example(
         truth="id,mask,volume,slice,height,width\n1,1 2,v,1,4,4\n2,1 2,v,2,4,4\n3,,w,1,4,4\n4,6 1,w,2,4,4\n",
         submission="id,mask\n1,1 2\n2,1 3\n3,\n4,6 1\n",

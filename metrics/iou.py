@@ -23,7 +23,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
 from .numerics.masks import Pixels, RunLengths, areas, beyond
 
 Pooling = Annotated[Literal["rows", "pooled"], "rows: mean over rows; pooled: pixels of all rows together."]
@@ -56,15 +56,16 @@ iou = Metric(
     group="Masks and boxes",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=RunLengths(),
     submission=RunLengths(),
-    rows=rows,
-    total=total,
-    parts=("intersection", "union", "iou", "rows"),
-    last_line=last_line,
-    worst=0.0,
-    verify=verify,
-    unscorable=unscorable,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("intersection", "union", "iou", "rows"),
+        last_line=last_line,
+    ),
+    rules=Rules(verify=verify, unscorable=unscorable),
     example=Example(
         truth="id,mask\nimg1,1 3 10 1\nimg2,5 4\nimg3,\n",
         submission="id,mask\nimg1,2 3\nimg2,5 4\nimg3,7 1\n",

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, ratio
 from .core.figures import Figure
 from .numerics.averages import JACCARD
 from .numerics.f_score import Average
@@ -80,15 +80,17 @@ jaccard = Metric(
     group="Labels",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=LabelSet(),
     submission=LabelSet(),
-    rows=rows,
-    total=total,
-    score=score,
-    parts=("both", "either", "similarity", "rows"),
-    last_line=last_line,
-    worst=0.0,
-    influence=influence,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("both", "either", "similarity", "rows"),
+        last_line=last_line,
+        influence=influence,
+    ),
     figures=figures,
     example=Example(
         truth="id,labels\n1,scab rust\n2,healthy\n3,rust\n4,\n",

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .numerics.concordance import pair_counts
 from .numerics.correlation import constant
 from .reading.column_kinds import Number
@@ -52,16 +52,17 @@ kendall_tau = Metric(
     group="Numbers",
     direction="maximize",
     best=1.0,
+    worst=-1.0,
     truth=Number(largest=np.inf),
     submission=Number(largest=np.inf),
-    rows=rows,
-    total=total,
-    whole=True,
-    worst=-1.0,
-    influence=influence,
-    unscorable=constant,
-    parts=("concordant", "discordant", "apart_in_truth", "apart_in_prediction"),
-    last_line="({concordant} − {discordant}) / √({apart_in_truth} · {apart_in_prediction})",
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("concordant", "discordant", "apart_in_truth", "apart_in_prediction"),
+        last_line="({concordant} − {discordant}) / √({apart_in_truth} · {apart_in_prediction})",
+        influence=influence,
+    ),
+    rules=Rules(unscorable=constant),
     example=Example(
         truth="id,y\n1,1\n2,2\n3,3\n4,3\n",
         submission="id,y\n1,10\n2,30\n3,20\n4,20\n",

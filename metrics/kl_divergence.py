@@ -23,7 +23,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .core.parameters import Range
 from .reading.class_columns import ClassProbabilities
 
@@ -54,10 +54,12 @@ kl_divergence = Metric(
     best=0.0,
     truth=ClassProbabilities(whole=True),
     submission=ClassProbabilities(whole=True),
-    rows=rows,
-    total=total,
-    parts=("divergence", "rows"),
-    last_line="{divergence} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("divergence", "rows"),
+        last_line="{divergence} / {rows}",
+    ),
     example=Example(
         truth="id,seizure,other\n1,1,0\n2,0.5,0.5\n3,0.25,0.75\n",
         submission="id,seizure,other\n1,0.8,0.2\n2,0.5,0.5\n3,0.5,0.5\n",

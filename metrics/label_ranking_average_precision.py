@@ -25,7 +25,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, Rules, ratio
 from .core.messages import Message
 from .reading.column_kinds import Binary, Score
 
@@ -83,14 +83,16 @@ label_ranking_average_precision = Metric(
     group="Probabilities",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Binary(many=True),
     submission=Score(many=True),
-    rows=rows,
-    total=total,
-    parts=("precision", "labels", "mean_precision", "rows"),
-    last_line=last_line,
-    worst=0.0,
-    unscorable=unscorable,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("precision", "labels", "mean_precision", "rows"),
+        last_line=last_line,
+    ),
+    rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,bark,meow,purr\n1,1,0,0\n2,0,0,1\n3,0,1,1\n",
         submission="id,bark,meow,purr\n1,0.75,0.5,1\n2,1,0.2,0.1\n3,0.5,0.8,0.3\n",

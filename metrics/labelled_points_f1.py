@@ -26,7 +26,7 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, each_pair
+from .core.contract import Contributions, Example, Metric, RowSum, Rules, each_pair
 from .core.messages import Message, Plural
 from .core.parameters import Range
 from .numerics.f_score import f_beta
@@ -93,16 +93,16 @@ labelled_points_f1 = Metric(
     group="Masks and boxes",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=LabelledBoxes(),
     submission=LabelledPoints(),
-    rows=rows,
-    total=total,
-    parts=("tp", "fp", "fn"),
-    last_line="2·{tp} / (2·{tp} + {fp} + {fn})",
-    worst=0.0,
-    verify=verify,
-    unscorable=unscorable,
-    perfect=perfect,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("tp", "fp", "fn"),
+        last_line="2·{tp} / (2·{tp} + {fp} + {fn})",
+    ),
+    rules=Rules(verify=verify, unscorable=unscorable, perfect=perfect),
     example=Example(
         truth="id,labels\np1,a 0 0 4 4 b 10 10 4 4\np2,a 1 1 2 2\np3,\n",
         submission="id,labels\np1,a 1 1 a 11 11\np2,a 2 2\np3,b 5 5\n",

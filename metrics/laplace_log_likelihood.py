@@ -23,7 +23,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import ByParameters, Example, Metric, RowSum, Rules, SubmissionFormat, ratio
 from .core.messages import Message
 from .core.parameters import Range
 from .reading.column_kinds import Number
@@ -67,16 +67,17 @@ laplace_log_likelihood = Metric(
     group="Numbers",
     direction="maximize",
     best=best_for(),
-    best_for=best_for,
     truth=Number(),
     submission=Fields(Message("value, sigma"), value=Number(), sigma=Number(minimum=0)),
-    submission_names=names,
-    aliases=("Confidence",),
-    rows=rows,
-    total=total,
-    perfect=perfect,
-    parts=("loss", "rows"),
-    last_line="−ln(√2 · {sigma_minimum}) − {loss} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("loss", "rows"),
+        last_line="−ln(√2 · {sigma_minimum}) − {loss} / {rows}",
+    ),
+    format=SubmissionFormat(names=names, aliases=("Confidence",)),
+    rules=Rules(perfect=perfect),
+    by_parameters=ByParameters(best=best_for),
     example=Example(
         truth="id,FVC\n1,2000\n2,2500\n3,3000\n4,1800\n",
         submission="id,FVC,sigma\n1,2000,70\n2,2600,200\n3,2900,50\n4,3800,700\n",

@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, ratio
 from .numerics.edit_distances import characters, edits
 from .reading.column_kinds import Words
 
@@ -50,10 +50,12 @@ levenshtein = Metric(
     best=0.0,
     truth=Words(),
     submission=Words(),
-    rows=rows,
-    total=total,
-    parts=("distance", "rows"),
-    last_line="{distance} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("distance", "rows"),
+        last_line="{distance} / {rows}",
+    ),
     example=Example(
         truth="id,text\n1,kitten\n2,InChI=1S/CH4/h1H4\n3,flaw\n4,same\n",
         submission="id,text\n1,sitting\n2,InChI=1S/CH4\n3,lawn\n4,same\n",

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .numerics.log_losses import Clip, surprise
 from .reading.column_kinds import Binary, Probability
 
@@ -40,10 +40,12 @@ log_loss = Metric(
     best=0.0,
     truth=Binary(),
     submission=Probability(),
-    rows=rows,
-    total=total,
-    parts=("surprise", "rows"),
-    last_line="{surprise} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("surprise", "rows"),
+        last_line="{surprise} / {rows}",
+    ),
     example=Example(
         truth="id,y\n1,1\n2,0\n3,0\n4,1\n",
         submission="id,y\n1,0.9\n2,0.1\n3,0.2\n4,0.65\n",

@@ -20,7 +20,7 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Answers, Coded
-from .core.contract import Example, Metric, Role
+from .core.contract import ByParameters, Example, Metric, Role, WholeColumn
 from .core.figures import Figure, Grid
 from .core.parameters import Range
 from .numerics.group_sums import group_sums
@@ -79,13 +79,14 @@ log_mae_by_group = Metric(
     group="Numbers",
     direction="minimize",
     best=best_for(),
-    best_for=best_for,
     truth=Number(),
     submission=Number(),
     roles={"group": Role(Label(), "The group of each row.")},
-    score=score,
-    whole=True,
-    influence=influence,
+    computation=WholeColumn(
+        score=score,
+        influence=influence,
+    ),
+    by_parameters=ByParameters(best=best_for),
     figures=figures,
     example=Example(
         truth="id,y,group\n1,10,a\n2,20,a\n3,30,b\n4,40,b\n",

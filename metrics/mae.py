@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .reading.column_kinds import Number
 
 
@@ -32,10 +32,12 @@ mae = Metric(
     best=0.0,
     truth=Number(),
     submission=Number(),
-    rows=rows,
-    total=total,
-    parts=("absolute_error", "rows"),
-    last_line="{absolute_error} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("absolute_error", "rows"),
+        last_line="{absolute_error} / {rows}",
+    ),
     example=Example(
         truth="id,y\n1,3\n2,-0.5\n3,2\n4,7\n",
         submission="id,y\n1,2.5\n2,0.0\n3,2\n4,8\n",

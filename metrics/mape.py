@@ -18,7 +18,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .reading.column_kinds import Number
 from .reading.number_columns import NonZero
 
@@ -47,10 +47,12 @@ mape = Metric(
     best=0.0,
     truth=NonZero(),
     submission=Number(),
-    rows=rows,
-    total=total,
-    parts=("relative_error", "rows"),
-    last_line=last_line,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("relative_error", "rows"),
+        last_line=last_line,
+    ),
     example=Example(
         truth="id,y\n1,10\n2,-4\n3,2\n4,8\n",
         submission="id,y\n1,15\n2,-4\n3,1\n4,10\n",

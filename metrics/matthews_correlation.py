@@ -23,7 +23,7 @@ from fractions import Fraction
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric
+from .core.contract import Contributions, Example, Metric, Rules, WholeColumn
 from .numerics.contingency import Crossing, confusion_matrix, cross, one_label
 from .reading.column_kinds import Label
 
@@ -80,18 +80,19 @@ matthews_correlation = Metric(
     group="Labels",
     direction="maximize",
     best=1.0,
+    worst=-1.0,
     truth=Label(),
     submission=Label(),
-    rows=rows,
-    total=total,
-    score=score,
-    whole=True,
-    parts=("together", "truth", "prediction"),
-    last_line="{together} / √({truth} · {prediction})",
-    worst=-1.0,
-    influence=influence,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("together", "truth", "prediction"),
+        last_line="{together} / √({truth} · {prediction})",
+        influence=influence,
+    ),
+    rules=Rules(unscorable=one_label),
     figures=confusion_matrix,
-    unscorable=one_label,
     example=Example(
         truth="id,y\n1,1\n2,1\n3,1\n4,0\n5,0\n",
         submission="id,y\n1,1\n2,1\n3,0\n4,0\n5,0\n",

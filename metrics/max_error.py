@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, WholeColumn, ratio
 from .reading.column_kinds import Number
 
 
@@ -55,13 +55,14 @@ max_error = Metric(
     best=0.0,
     truth=Number(),
     submission=Number(),
-    rows=rows,
-    total=total,
-    score=score,
-    whole=True,
-    influence=influence,
-    parts=("absolute_error", "largest_error", "largest"),
-    last_line="{largest_error} / {largest}",
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("absolute_error", "largest_error", "largest"),
+        last_line="{largest_error} / {largest}",
+        influence=influence,
+    ),
     example=Example(
         truth="id,y\n1,3\n2,-0.5\n3,2\n4,7\n",
         submission="id,y\n1,2.5\n2,0.0\n3,2\n4,8\n",

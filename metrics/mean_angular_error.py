@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .core.messages import Message
 from .numerics.angles import arc
 from .reading.column_kinds import Number
@@ -51,10 +51,12 @@ mean_angular_error = Metric(
     best=0.0,
     truth=DIRECTION,
     submission=DIRECTION,
-    rows=rows,
-    total=total,
-    parts=("angle", "rows"),
-    last_line="{angle} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("angle", "rows"),
+        last_line="{angle} / {rows}",
+    ),
     example=Example(
         truth="id,azimuth,zenith\n1,0,90\n2,30,45\n3,200,0\n4,10,30\n",
         submission="id,azimuth,zenith\n1,90,90\n2,30,75\n3,20,0\n4,190,30\n",

@@ -21,7 +21,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .core.messages import Message
 from .core.parameters import Range
 from .numerics.angles import arc
@@ -73,10 +73,12 @@ mean_haversine = Metric(
     best=0.0,
     truth=PLACE,
     submission=PLACE,
-    rows=rows,
-    total=total,
-    parts=("distance", "rows"),
-    last_line="{distance} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("distance", "rows"),
+        last_line="{distance} / {rows}",
+    ),
     example=Example(
         truth="id,latitude,longitude\n1,0,0\n2,60,10\n3,41.15,-8.61\n",
         submission="id,latitude,longitude\n1,0,1\n2,60,11\n3,41.15,-8.61\n",

@@ -28,7 +28,7 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, distinct_pairs
+from .core.contract import Contributions, Example, Metric, RowSum, Rules, distinct_pairs
 from .core.figures import Figure
 from .core.parameters import Range
 from .numerics.masks import Pixels, RunLengths, beyond, masks_of, objects_that_meet
@@ -88,16 +88,17 @@ mean_precision_at_iou = Metric(
     group="Masks and boxes",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=RunLengths(several=True),
     submission=RunLengths(several=True),
-    rows=rows,
-    total=total,
-    parts=PARTS,
-    last_line=last_line,
-    worst=0.0,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=PARTS,
+        last_line=last_line,
+    ),
+    rules=Rules(verify=verify, unscorable=unscorable),
     figures=figures,
-    verify=verify,
-    unscorable=unscorable,
     example=Example(
         truth="id,masks\nimg1,1 10|20 10\nimg2,\nimg3,5 4\n",
         submission="id,masks\nimg1,1 9|24 10\nimg2,\nimg3,\n",

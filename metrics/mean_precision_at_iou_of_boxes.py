@@ -31,7 +31,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, distinct_pairs
+from .core.contract import Contributions, Example, Metric, RowSum, Rules, distinct_pairs
 from .core.figures import Figure
 from .core.parameters import Range
 from .numerics.boxes import BoxList, Layout, boxes_of, in_turn, matched, matrix, meetings, perfect, unscorable, verify
@@ -75,17 +75,17 @@ mean_precision_at_iou_of_boxes = Metric(
     group="Masks and boxes",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=BoxList(),
     submission=BoxList(confidence=True),
-    rows=rows,
-    total=total,
-    parts=PARTS,
-    last_line=last_line,
-    worst=0.0,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=PARTS,
+        last_line=last_line,
+    ),
+    rules=Rules(verify=verify, unscorable=unscorable, perfect=perfect),
     figures=figures,
-    verify=verify,
-    unscorable=unscorable,
-    perfect=perfect,
     example=Example(
         truth="id,boxes\nimg1,0 0 10 10 20 20 10 10\nimg2,\nimg3,5 5 4 4\n",
         submission="id,boxes\nimg1,0.9 0 0 10 6 0.8 21 20 10 10\nimg2,\nimg3,\n",

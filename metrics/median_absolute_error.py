@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, WholeColumn, ratio
 from .reading.column_kinds import Number
 
 
@@ -44,12 +44,13 @@ median_absolute_error = Metric(
     best=0.0,
     truth=Number(),
     submission=Number(),
-    rows=rows,
-    total=total,
-    score=score,
-    whole=True,
-    parts=("absolute_error", "error_in_the_middle", "middle"),
-    last_line="{error_in_the_middle} / {middle}",
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("absolute_error", "error_in_the_middle", "middle"),
+        last_line="{error_in_the_middle} / {middle}",
+    ),
     example=Example(
         truth="id,y\n1,3\n2,-0.5\n3,2\n4,7\n",
         submission="id,y\n1,2.5\n2,0.0\n3,2\n4,8\n",

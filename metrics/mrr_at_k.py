@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
 from .numerics.ranked_lists import Hits, K, LabelList, Separator, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
 
@@ -43,14 +43,16 @@ mrr_at_k = Metric(
     group="Rankings",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=LabelSet(),
     submission=LabelList(),
-    rows=rows,
-    total=total,
-    parts=("hits", "relevant", "reciprocal_rank", "rows"),
-    last_line="{reciprocal_rank} / {rows}",
-    worst=0.0,
-    perfect=perfect,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("hits", "relevant", "reciprocal_rank", "rows"),
+        last_line="{reciprocal_rank} / {rows}",
+    ),
+    rules=Rules(perfect=perfect),
     example=Example(
         truth="id,items\nu1,a\nu2,b c\nu3,d\n",
         submission="id,items\nu1,x a\nu2,b x c\nu3,x y z\n",

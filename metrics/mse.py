@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .reading.column_kinds import Number
 
 
@@ -34,10 +34,12 @@ mse = Metric(
     best=0.0,
     truth=Number(),
     submission=Number(),
-    rows=rows,
-    total=total,
-    parts=("squared_error", "rows"),
-    last_line="{squared_error} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("squared_error", "rows"),
+        last_line="{squared_error} / {rows}",
+    ),
     example=Example(
         truth="id,y\n1,3\n2,-0.5\n3,2\n4,7\n",
         submission="id,y\n1,2.5\n2,0.0\n3,2\n4,8\n",

@@ -26,7 +26,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, Rules, SubmissionFormat, ratio
 from .core.messages import Message, Plural
 from .core.number_lists import Weights, weights_for, wrong_weights
 from .numerics.log_losses import Clip, Normalise, by_class, must_sum, surprise_of_class
@@ -98,16 +98,16 @@ multiclass_log_loss = Metric(
     best=0.0,
     truth=OneClass(),
     submission=ClassProbabilities(),
-    submission_names=class_names,
-    rows=rows,
-    total=total,
-    score=score,
-    influence=influence,
-    parts=("surprise", "weight"),
-    last_line=last_line,
-    verify=must_sum,
-    unscorable=unscorable,
-    perfect=certain,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("surprise", "weight"),
+        last_line=last_line,
+        influence=influence,
+    ),
+    format=SubmissionFormat(names=class_names),
+    rules=Rules(verify=must_sum, unscorable=unscorable, perfect=certain),
     example=Example(
         truth="id,author\n1,EAP\n2,HPL\n3,MWS\n4,EAP\n",
         submission="id,EAP,HPL,MWS\n1,0.5,0.25,0.25\n2,0.2,0.7,0.1\n3,0.1,0.1,0.8\n4,1,1,0\n",

@@ -28,7 +28,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric
+from .core.contract import Contributions, Example, Metric, RowSum
 from .core.figures import Figure
 from .numerics.averages import f_share
 from .numerics.f_score import Average, Beta, f_beta_of_rows, mean_over_rows
@@ -86,15 +86,17 @@ multilabel_f1 = Metric(
     group="Labels",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=LabelSet(),
     submission=LabelSet(),
-    rows=rows,
-    total=total,
-    score=score,
-    parts=("tp", "fp", "fn", "f", "rows"),
-    last_line=last_line,
-    worst=0.0,
-    influence=influence,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("tp", "fp", "fn", "f", "rows"),
+        last_line=last_line,
+        influence=influence,
+    ),
     figures=figures,
     example=Example(
         truth="id,birds\nr1,amecro\nr2,amecro amerob\nr3,nocall\n",

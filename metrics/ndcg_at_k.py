@@ -28,7 +28,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
 from .numerics.graded_labels import best_first, graded_labels, ideal
 from .numerics.ranked_lists import Hits, K, LabelList, Separator, mean_over_lists
 from .numerics.ranked_lists import perfect as named_once
@@ -98,15 +98,16 @@ ndcg_at_k = Metric(
     group="Rankings",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=LabelSet(),
     submission=LabelList(),
-    rows=rows,
-    total=total,
-    parts=("hits", "relevant", "ndcg", "rows"),
-    last_line="{ndcg} / {rows}",
-    worst=0.0,
-    unscorable=unscorable,
-    perfect=perfect,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("hits", "relevant", "ndcg", "rows"),
+        last_line="{ndcg} / {rows}",
+    ),
+    rules=Rules(unscorable=unscorable, perfect=perfect),
     example=Example(
         truth="id,items\nu1,a\nu2,b c\nu3,d\n",
         submission="id,items\nu1,x a\nu2,b x c\nu3,x y z\n",

@@ -24,7 +24,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, WholeColumn, ratio
 from .numerics.clusters import Cluster, contingency, sizes
 
 Average = Annotated[Literal["arithmetic", "geometric", "min", "max"], "The mean of the two entropies."]
@@ -80,15 +80,16 @@ normalised_mutual_information = Metric(
     group="Clusterings",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Cluster(),
     submission=Cluster(),
-    rows=rows,
-    total=total,
-    whole=True,
-    parts=("shared", "truth", "prediction"),
-    last_line=last_line,
-    worst=0.0,
-    influence=influence,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("shared", "truth", "prediction"),
+        last_line=last_line,
+        influence=influence,
+    ),
     figures=contingency,
     example=Example(
         truth="id,cluster\n1,a\n2,a\n3,b\n4,b\n",

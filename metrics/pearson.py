@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric
+from .core.contract import Example, Metric, Rules, WholeColumn
 from .numerics.correlation import constant, correlation_influence, correlation_of, correlation_rows
 from .reading.column_kinds import Number
 
@@ -35,16 +35,17 @@ pearson = Metric(
     group="Numbers",
     direction="maximize",
     best=1.0,
+    worst=-1.0,
     truth=Number(largest=np.inf),
     submission=Number(largest=np.inf),
-    rows=rows,
-    total=total,
-    whole=True,
-    worst=-1.0,
-    influence=correlation_influence,
-    unscorable=constant,
-    parts=("product", "truth_squared", "prediction_squared"),
-    last_line="{product} / √({truth_squared} · {prediction_squared})",
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("product", "truth_squared", "prediction_squared"),
+        last_line="{product} / √({truth_squared} · {prediction_squared})",
+        influence=correlation_influence,
+    ),
+    rules=Rules(unscorable=constant),
     example=Example(
         truth="id,y\n1,1\n2,2\n3,3\n4,6\n",
         submission="id,y\n1,10\n2,30\n3,20\n4,40\n",

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .core.parameters import Range
 from .reading.column_kinds import Number
 
@@ -40,10 +40,12 @@ pinball = Metric(
     best=0.0,
     truth=Number(),
     submission=Number(),
-    rows=rows,
-    total=total,
-    parts=("loss", "rows"),
-    last_line="{loss} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("loss", "rows"),
+        last_line="{loss} / {rows}",
+    ),
     example=Example(
         truth="id,y\n1,30\n2,20\n3,5\n4,10\n",
         submission="id,y\n1,20\n2,30\n3,5\n4,14\n",

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .numerics.deviances import FLOOR, deviance
 from .reading.column_kinds import Number
 
@@ -36,10 +36,12 @@ poisson_deviance = Metric(
     best=0.0,
     truth=Number(minimum=0, smallest=FLOOR),
     submission=Number(minimum=0),
-    rows=rows,
-    total=total,
-    parts=("deviance", "rows"),
-    last_line="{deviance} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("deviance", "rows"),
+        last_line="{deviance} / {rows}",
+    ),
     example=Example(
         truth="id,y\n1,0\n2,1\n3,2\n4,5\n",
         submission="id,y\n1,0.5\n2,1\n3,1\n4,5\n",

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, distinct_pairs, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, Rules, distinct_pairs, ratio
 from .core.messages import Message
 from .numerics.concordance import smaller_before
 from .numerics.ranked_lists import LabelList, Lists, ranked_labels
@@ -97,14 +97,16 @@ pooled_kendall_tau = Metric(
     group="Rankings",
     direction="maximize",
     best=1.0,
+    worst=-1.0,
     truth=LabelSet(),
     submission=LabelList(),
-    rows=rows,
-    total=total,
-    parts=("reversed", "pairs"),
-    last_line="1 − 2·{reversed} / {pairs}",
-    worst=-1.0,
-    unscorable=unscorable,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("reversed", "pairs"),
+        last_line="1 − 2·{reversed} / {pairs}",
+    ),
+    rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,order\nn1,a b c d\nn2,x y\nn3,p q r\n",
         submission="id,order\nn1,b a c d\nn2,y x\nn3,p q r\n",

@@ -24,7 +24,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
 from .core.messages import Message
 from .numerics.ranked_lists import Hits, K, LabelList, Separator, mean_over_lists, perfect, shortest
 from .reading.column_kinds import LabelSet
@@ -69,15 +69,16 @@ precision_at_k = Metric(
     group="Rankings",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=LabelSet(),
     submission=LabelList(),
-    rows=rows,
-    total=total,
-    parts=("hits", "relevant", "precision", "rows"),
-    last_line="{precision} / {rows}",
-    worst=0.0,
-    perfect=perfect,
-    unscorable=unscorable,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("hits", "relevant", "precision", "rows"),
+        last_line="{precision} / {rows}",
+    ),
+    rules=Rules(unscorable=unscorable, perfect=perfect),
     example=Example(
         truth="id,items\nu1,a\nu2,b c\nu3,d\n",
         submission="id,items\nu1,x a\nu2,b x c\nu3,x y z\n",

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric
+from .core.contract import Example, Metric, RowSum
 from .numerics.f_score import Beta, f_beta
 from .reading.column_kinds import Binary, Probability
 
@@ -39,13 +39,15 @@ probabilistic_f1 = Metric(
     group="Probabilities",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Binary(),
     submission=Probability(),
-    rows=rows,
-    total=total,
-    parts=("ptp", "pfp", "pfn"),
-    last_line="(1 + {beta}²)·{ptp} / ((1 + {beta}²)·{ptp} + {beta}²·{pfn} + {pfp})",
-    worst=0.0,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("ptp", "pfp", "pfn"),
+        last_line="(1 + {beta}²)·{ptp} / ((1 + {beta}²)·{ptp} + {beta}²·{pfn} + {pfp})",
+    ),
     example=Example(
         truth="id,cancer\n1,1\n2,0\n3,0\n4,1\n",
         submission="id,cancer\n1,0.75\n2,0.25\n3,0\n4,0.5\n",

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .numerics.correlation import centred, no_variance, share_left
 from .reading.column_kinds import Number
 
@@ -41,13 +41,14 @@ r2 = Metric(
     best=1.0,
     truth=Number(),
     submission=Number(),
-    rows=rows,
-    total=total,
-    whole=True,
-    influence=influence,
-    unscorable=no_variance,
-    parts=("squared_error", "squared_distance"),
-    last_line="1 − {squared_error} / {squared_distance}",
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("squared_error", "squared_distance"),
+        last_line="1 − {squared_error} / {squared_distance}",
+        influence=influence,
+    ),
+    rules=Rules(unscorable=no_variance),
     example=Example(
         truth="id,y\n1,1\n2,2\n3,3\n4,6\n",
         submission="id,y\n1,1\n2,2\n3,5\n4,5\n",

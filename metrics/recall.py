@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Contributions, Example, Metric
+from .core.contract import Contributions, Example, Metric, RowSum
 from .numerics.confusion import PARTS, Positive, confusion, found_share, two_by_two
 from .reading.column_kinds import Binary
 
@@ -34,13 +34,15 @@ recall = Metric(
     group="Labels",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Binary(),
     submission=Binary(),
-    rows=rows,
-    total=total,
-    parts=PARTS,
-    last_line="{tp} / ({tp} + {fn})",
-    worst=0.0,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=PARTS,
+        last_line="{tp} / ({tp} + {fn})",
+    ),
     figures=two_by_two,
     example=Example(
         truth="id,y\n1,1\n2,1\n3,1\n4,0\n5,0\n",

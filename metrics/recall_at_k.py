@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
 from .core.messages import Message
 from .numerics.ranked_lists import Hits, K, LabelList, Separator, longest, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
@@ -60,15 +60,16 @@ recall_at_k = Metric(
     group="Rankings",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=LabelSet(),
     submission=LabelList(),
-    rows=rows,
-    total=total,
-    parts=("hits", "relevant", "recall", "rows"),
-    last_line="{recall} / {rows}",
-    worst=0.0,
-    perfect=perfect,
-    unscorable=unscorable,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("hits", "relevant", "recall", "rows"),
+        last_line="{recall} / {rows}",
+    ),
+    rules=Rules(unscorable=unscorable, perfect=perfect),
     example=Example(
         truth="id,items\nu1,a\nu2,b c\nu3,d\n",
         submission="id,items\nu1,x a\nu2,b x c\nu3,x y z\n",

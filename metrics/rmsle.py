@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio, root
+from .core.contract import Example, Metric, RowSum, Rules, ratio, root
 from .numerics.logarithms import Offset, squared_log_error, unscorable, verify
 from .reading.column_kinds import Number
 from .reading.number_columns import Amount
@@ -40,12 +40,13 @@ rmsle = Metric(
     best=0.0,
     truth=Number(minimum=0),
     submission=Amount(),
-    rows=rows,
-    total=total,
-    verify=verify,
-    unscorable=unscorable,
-    parts=("squared_log_error", "rows"),
-    last_line="√({squared_log_error} / {rows})",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("squared_log_error", "rows"),
+        last_line="√({squared_log_error} / {rows})",
+    ),
+    rules=Rules(verify=verify, unscorable=unscorable),
     example=Example(
         truth="id,y\n1,3\n2,0\n3,9\n4,99\n",
         submission="id,y\n1,7\n2,0\n3,4\n4,99\n",

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio, root
+from .core.contract import Example, Metric, RowSum, ratio, root
 from .reading.column_kinds import Number
 from .reading.number_columns import NonZero
 
@@ -37,10 +37,12 @@ rmspe = Metric(
     best=0.0,
     truth=NonZero(),
     submission=Number(),
-    rows=rows,
-    total=total,
-    parts=("squared_relative_error", "rows"),
-    last_line="√({squared_relative_error} / {rows})",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("squared_relative_error", "rows"),
+        last_line="√({squared_relative_error} / {rows})",
+    ),
     example=Example(
         truth="id,y\n1,10\n2,-4\n3,2\n4,8\n",
         submission="id,y\n1,15\n2,-4\n3,1\n4,10\n",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .numerics.ranks import Ranks, one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
 from .reading.column_kinds import Binary, Score
 
@@ -37,20 +37,21 @@ roc_auc = Metric(
     group="Probabilities",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Binary(),
     submission=Score(),
-    rows=rows,
-    total=total,
-    score=score,
-    whole=True,
-    parts=("ordered", "pairs"),
-    last_line="{ordered} / {pairs}",
-    worst=0.0,
-    influence=roc_influence,
-    effective_size=roc_effective_size,
-    ready=ranks_of,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("ordered", "pairs"),
+        last_line="{ordered} / {pairs}",
+        influence=roc_influence,
+        effective_size=roc_effective_size,
+        ready=ranks_of,
+    ),
+    rules=Rules(unscorable=one_class),
     figures=roc_curve,
-    unscorable=one_class,
     example=Example(
         truth="id,y\n1,0\n2,0\n3,1\n4,1\n",
         submission="id,y\n1,0.1\n2,0.4\n3,0.35\n4,0.8\n",

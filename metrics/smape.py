@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, ratio
 from .core.parameters import Range
 from .reading.column_kinds import Number
 
@@ -46,10 +46,12 @@ smape = Metric(
     best=0.0,
     truth=Number(),
     submission=Number(),
-    rows=rows,
-    total=total,
-    parts=("share", "rows"),
-    last_line="{scale} · {share} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("share", "rows"),
+        last_line="{scale} · {share} / {rows}",
+    ),
     example=Example(
         truth="id,y\n1,10\n2,0\n3,0\n4,1\n",
         submission="id,y\n1,30\n2,0\n3,5\n4,1\n",

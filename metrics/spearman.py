@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric
+from .core.contract import Example, Metric, Rules, WholeColumn
 from .numerics.correlation import constant, correlation_of, correlation_rows, mid_ranks, rank_correlation_influence
 from .reading.column_kinds import Number
 
@@ -37,16 +37,17 @@ spearman = Metric(
     group="Numbers",
     direction="maximize",
     best=1.0,
+    worst=-1.0,
     truth=Number(largest=np.inf),
     submission=Number(largest=np.inf),
-    rows=rows,
-    total=total,
-    whole=True,
-    worst=-1.0,
-    influence=rank_correlation_influence,
-    unscorable=constant,
-    parts=("product", "truth_squared", "prediction_squared"),
-    last_line="{product} / √({truth_squared} · {prediction_squared})",
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("product", "truth_squared", "prediction_squared"),
+        last_line="{product} / √({truth_squared} · {prediction_squared})",
+        influence=rank_correlation_influence,
+    ),
+    rules=Rules(unscorable=constant),
     example=Example(
         truth="id,y\n1,1\n2,2\n3,3\n4,60\n",
         submission="id,y\n1,0.1\n2,0.3\n3,0.2\n4,0.4\n",

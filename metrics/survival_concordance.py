@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, ratio
 from .core.messages import Message
 from .numerics.ranks import count_below
 from .reading.column_kinds import Score, TimeAndEvent
@@ -88,18 +88,18 @@ survival_concordance = Metric(
     group="Survival",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=TimeAndEvent(),
     submission=Score(),
-    submission_names=("risk",),
-    rows=rows,
-    total=total,
-    whole=True,
-    parts=("concordant", "comparable"),
-    last_line="{concordant} / {comparable}",
-    worst=0.0,
-    influence=influence,
-    unscorable=unscorable,
-    perfect=perfect,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("concordant", "comparable"),
+        last_line="{concordant} / {comparable}",
+        influence=influence,
+    ),
+    format=SubmissionFormat(names=("risk",)),
+    rules=Rules(unscorable=unscorable, perfect=perfect),
     example=Example(
         truth="id,time,event\n1,5,1\n2,10,1\n3,2,0\n4,8,0\n",
         submission="id,risk\n1,0.9\n2,0.2\n3,0.8\n4,0.4\n",

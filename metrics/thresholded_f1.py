@@ -19,7 +19,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric
+from .core.contract import Example, Metric, RowSum, Rules
 from .core.parameters import Range
 from .numerics.averages import F1, effects, mean_of
 from .numerics.f_score import Average, f_beta_of_rows, last_line, mean_over_rows
@@ -100,16 +100,18 @@ thresholded_f1 = Metric(
     group="Labels",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Binary(many=True),
     submission=Score(many=True),
-    rows=rows,
-    total=total,
-    score=score,
-    parts=("tp", "fp", "fn", "f", "rows"),
-    last_line=last_line,
-    worst=0.0,
-    influence=influence,
-    perfect=perfect,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("tp", "fp", "fn", "f", "rows"),
+        last_line=last_line,
+        influence=influence,
+    ),
+    rules=Rules(perfect=perfect),
     example=Example(
         truth="id,x,y,z\n1,0,0,1\n2,0,1,1\n3,1,0,1\n4,1,1,1\n",
         submission="id,x,y,z\n1,0.4,0.6,0.9\n2,0.1,0.9,0.8\n3,0.1,0.4,0.2\n4,0.9,0.9,0.9\n",

@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, distinct_pairs, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, distinct_pairs, ratio
 from .numerics.edit_distances import Lowercase
 from .numerics.word_bags import bags, common
 from .reading.column_kinds import Words
@@ -51,13 +51,15 @@ token_f1 = Metric(
     group="Text",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Words(),
     submission=Words(),
-    rows=rows,
-    total=total,
-    parts=("f1", "rows"),
-    last_line="{f1} / {rows}",
-    worst=0.0,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("f1", "rows"),
+        last_line="{f1} / {rows}",
+    ),
     example=Example(
         truth="id,answer\n1,the cat sat on the mat\n2,Denver Broncos\n3,1912\n4,in the year 1912\n",
         submission="id,answer\n1,the cat the dog\n2,denver broncos\n3,1913\n4,1912\n",

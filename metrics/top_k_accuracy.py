@@ -22,7 +22,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, Rules, SubmissionFormat, ratio
 from .core.messages import Message
 from .core.parameters import Range
 from .reading.class_columns import Classes, OneClass, certain, class_names
@@ -61,16 +61,17 @@ top_k_accuracy = Metric(
     group="Probabilities",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=OneClass(),
     submission=Score(many=True),
-    submission_names=class_names,
-    rows=rows,
-    total=total,
-    parts=("right", "rows"),
-    last_line="{right} / {rows}",
-    worst=0.0,
-    unscorable=unscorable,
-    perfect=certain,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("right", "rows"),
+        last_line="{right} / {rows}",
+    ),
+    format=SubmissionFormat(names=class_names),
+    rules=Rules(unscorable=unscorable, perfect=certain),
     example=Example(
         truth="id,animal\n1,cat\n2,dog\n3,owl\n4,owl\n",
         submission="id,cat,dog,owl\n1,0.5,0.2,0.2\n2,0.3,0.4,0.2\n3,0.2,0.4,0.3\n4,0.7,0.2,0.1\n",

@@ -21,7 +21,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, Rules, ratio
 from .core.messages import Message
 from .core.parameters import Range
 from .numerics.deviances import FLOOR, deviance
@@ -62,12 +62,13 @@ tweedie_deviance = Metric(
     best=0.0,
     truth=Number(minimum=0, smallest=FLOOR),
     submission=Amount(),
-    rows=rows,
-    total=total,
-    verify=verify,
-    unscorable=unscorable,
-    parts=("deviance", "rows"),
-    last_line="{deviance} / {rows}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("deviance", "rows"),
+        last_line="{deviance} / {rows}",
+    ),
+    rules=Rules(verify=verify, unscorable=unscorable),
     example=Example(
         truth="id,y\n1,0\n2,4\n3,1\n4,9\n",
         submission="id,y\n1,4\n2,4\n3,4\n4,1\n",

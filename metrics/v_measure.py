@@ -23,7 +23,7 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric
+from .core.contract import Contributions, Example, Metric, WholeColumn
 from .core.parameters import Range
 from .numerics.clusters import Cluster, contingency, sizes
 
@@ -62,15 +62,16 @@ v_measure = Metric(
     group="Clusterings",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Cluster(),
     submission=Cluster(),
-    rows=rows,
-    total=total,
-    whole=True,
-    parts=("shared", "truth", "prediction"),
-    last_line="(1 + {beta})·{shared} / ({truth} + {beta}·{prediction})",
-    worst=0.0,
-    influence=influence,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("shared", "truth", "prediction"),
+        last_line="(1 + {beta})·{shared} / ({truth} + {beta}·{prediction})",
+        influence=influence,
+    ),
     figures=contingency,
     example=Example(
         truth="id,cluster\n1,a\n2,a\n3,b\n4,b\n",

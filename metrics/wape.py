@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, RowSum, Rules, ratio
 from .core.messages import Message
 from .reading.column_kinds import Number
 
@@ -44,11 +44,13 @@ wape = Metric(
     best=0.0,
     truth=Number(),
     submission=Number(),
-    rows=rows,
-    total=total,
-    unscorable=unscorable,
-    parts=("error", "answers"),
-    last_line="{error} / {answers}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("error", "answers"),
+        last_line="{error} / {answers}",
+    ),
+    rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,y\n1,10\n2,100\n3,0\n",
         submission="id,y\n1,12\n2,91\n3,0\n",

@@ -24,7 +24,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .core.parameters import Range
 from .numerics.ranks import one_class
 from .numerics.sums import exact_sum
@@ -63,12 +63,13 @@ weighted_gini = Metric(
     best=1.0,
     truth=Binary(),
     submission=Score(),
-    rows=rows,
-    total=total,
-    whole=True,
-    parts=("area", "best_area"),
-    last_line="{area} / {best_area}",
-    unscorable=one_class,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("area", "best_area"),
+        last_line="{area} / {best_area}",
+    ),
+    rules=Rules(unscorable=one_class),
     example=Example(
         truth="id,y\n1,0\n2,1\n3,0\n4,1\n5,0\n",
         submission="id,y\n1,0.2\n2,0.9\n3,0.4\n4,0.3\n5,0.1\n",

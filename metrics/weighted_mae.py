@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Answers
-from .core.contract import Example, Metric, Role, ratio
+from .core.contract import Example, Metric, Role, RowSum, Rules, ratio
 from .core.messages import Message
 from .reading.column_kinds import Number
 
@@ -43,12 +43,14 @@ weighted_mae = Metric(
     best=0.0,
     truth=Number(),
     submission=Number(),
-    rows=rows,
-    total=total,
     roles={"weight": Role(Number(minimum=0), "The weight of each row.")},
-    unscorable=unscorable,
-    parts=("weighted_error", "weight"),
-    last_line="{weighted_error} / {weight}",
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("weighted_error", "weight"),
+        last_line="{weighted_error} / {weight}",
+    ),
+    rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,y,weight\n1,10,1\n2,20,5\n3,30,2\n",
         submission="id,y\n1,14\n2,18\n3,30\n",

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Answers
-from .core.contract import Example, Metric, Role, ratio
+from .core.contract import Example, Metric, Role, RowSum, Rules, ratio
 from .core.messages import Message, Plural
 from .core.number_lists import Weights, weights_for, wrong_weights
 from .numerics.log_losses import Clip, surprise
@@ -59,11 +59,13 @@ weighted_multilabel_log_loss = Metric(
     truth=Binary(many=True),
     submission=Probability(many=True),
     roles={"weight": Role(Number(minimum=0), "The weight of each row.")},
-    rows=rows,
-    total=total,
-    parts=("surprise", "weight"),
-    last_line="{surprise} / {weight}",
-    unscorable=unscorable,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("surprise", "weight"),
+        last_line="{surprise} / {weight}",
+    ),
+    rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,label,weight\np1_any,1,2\np1_epidural,0,1\np2_any,0,2\np2_epidural,0,1\n",
         submission="id,label\np1_any,0.5\np1_epidural,0.2\np2_any,0.1\np2_epidural,0.05\n",

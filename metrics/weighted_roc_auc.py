@@ -23,7 +23,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, ratio
+from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .core.figures import Figure
 from .core.messages import Message
 from .core.number_lists import weights_in
@@ -81,17 +81,18 @@ weighted_roc_auc = Metric(
     group="Probabilities",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Binary(),
     submission=Score(),
-    rows=rows,
-    total=total,
-    whole=True,
-    parts=("height", "lost"),
-    last_line="1 - {lost} / {height}",
-    worst=0.0,
-    influence=influence,
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        parts=("height", "lost"),
+        last_line="1 - {lost} / {height}",
+        influence=influence,
+    ),
+    rules=Rules(unscorable=unscorable),
     figures=figures,
-    unscorable=unscorable,
     example=Example(
         truth="id,y\n1,1\n2,0\n3,1\n4,0\n",
         submission="id,y\n1,0.9\n2,0.6\n3,0.5\n4,0.2\n",

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric
+from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .numerics.edit_distances import Lowercase, nothing_true, per_length, pooled, spelled, spelled_like, words
 from .reading.column_kinds import Words
 
@@ -48,11 +48,13 @@ word_error_rate = Metric(
     best=0.0,
     truth=Words(),
     submission=Words(),
-    rows=rows,
-    total=total,
-    parts=("changes", "words"),
-    last_line="{changes} / {words}",
-    unscorable=unscorable,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("changes", "words"),
+        last_line="{changes} / {words}",
+    ),
+    rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,text\n1,turn the light on\n2,good morning\n3,stop now\n",
         submission="id,text\n1,turn that light\n2,good morning to you\n3,stop now\n",

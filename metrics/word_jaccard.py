@@ -20,7 +20,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, distinct_pairs, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, distinct_pairs, ratio
 from .numerics.tokens import BLOCK, Tokens, in_words, jaccard, tokens
 from .reading.column_kinds import Words
 from .reading.tables import pick
@@ -61,13 +61,15 @@ word_jaccard = Metric(
     group="Text",
     direction="maximize",
     best=1.0,
+    worst=0.0,
     truth=Words(),
     submission=Words(),
-    rows=rows,
-    total=total,
-    parts=("similarity", "rows"),
-    last_line="{similarity} / {rows}",
-    worst=0.0,
+    computation=RowSum(
+        rows=rows,
+        total=total,
+        parts=("similarity", "rows"),
+        last_line="{similarity} / {rows}",
+    ),
     example=Example(
         truth='id,text\n1,"Hello, how are you?"\n2,Be happy my friend\n3,It\'s good.\n',
         submission='id,text\n1,"Hello, how are you?"\n2,be happy\n3,Have a nice day!\n',

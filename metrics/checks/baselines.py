@@ -131,8 +131,8 @@ def reading_of(truth: Truth, rows: Sequence[Sequence[str]]) -> tuple[Any, list[P
     table = read_table(text, lambda names, line: [], longest_line=truth.metric.longest_line)
     columns = [Cells(table, name, truth.id_column) for name in truth.scored_columns]
     prediction = truth.metric.submission.read(columns, truth.target)
-    if truth.metric.verify is not None:
-        truth.metric.verify(columns, prediction, **chosen(truth.metric.verify, truth.params))
+    if truth.metric.rules.verify is not None:
+        truth.metric.rules.verify(columns, prediction, **chosen(truth.metric.rules.verify, truth.params))
     return prediction, table.problems + [problem for cells in columns for problem in cells.problems]
 
 

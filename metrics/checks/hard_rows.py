@@ -96,7 +96,7 @@ def _why_not(truth: Truth) -> str:
             "{metric} was added by the operator as a whole; nobody knows what a row contributes to it.",
             metric=metric.title,
         )
-    if metric.rows is None or metric.total is None or metric.whole:
+    if metric.computation.is_whole:
         return Message(
             "{metric} is computed on whole columns: no row has a part of its own in the score.", metric=metric.title
         )
@@ -154,7 +154,7 @@ def _moved(sums: np.ndarray, place: int, by: float) -> np.ndarray:
 
 
 def _total(truth: Truth, sums: np.ndarray) -> float | None:
-    total = truth.metric.total
+    total = truth.metric.computation.total
     assert total is not None
     return total(sums, **chosen(total, truth.params))
 

@@ -104,7 +104,7 @@ class _File:
         if asked := [parameter.name for parameter in metric.parameters if parameter.required]:
             reason = Message("It must be told {parameters}, for which it has no default.", parameters=", ".join(asked))
             return Fit(metric.key, False, False, reason, params)
-        if metric.adapted is not None:
+        if metric.by_parameters.metric is not None:
             return Fit(metric.key, False, False, Message("Which metrics it is made of is for you to write."), params)
         try:
             layout = layout_of(metric, self.table, self.id_column, params)

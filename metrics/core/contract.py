@@ -1,12 +1,6 @@
 """What a metric file provides: one ``Metric`` value named like the file, made of functions and kinds of column.
 
-A metric is either a **sum over rows** (``rows`` tells what each row contributes, ``total`` makes the score of the
-added contributions) or it needs the **whole column**. A metric of the whole column says so in one of two ways:
-
-- ``whole=True`` with ``rows`` and ``total``: what a row contributes depends on the other rows of its split (a rank, a
-  number of pairs), so each split is computed by itself; everything else is as above;
-- ``score``, with or without ``rows``. It is asked where it exists and ``whole`` is set, and where ``total`` returns
-  ``None`` for the parameters given (averages over labels).
+There are two ways to define one: a **sum over rows** (``RowSum``) or a value of the **whole column** (``WholeColumn``).
 
 Uncertainty follows from the sums where a metric is a sum over rows; otherwise from ``influence``; otherwise by scoring
 resampled rows again (``uncertainty``).
@@ -22,13 +16,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
 from ..numerics.sums import exact_sum
 from .messages import Message, joined
-from .parameters import Parameter, chosen, parameters_of
+from .parameters import Parameter, chosen, complete, parameters_of
 
 if TYPE_CHECKING:
     from ..reading.columns import Kind
@@ -79,29 +73,40 @@ class Role:
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A metric as its file declares it. Callable: ``accuracy(truth_csv, submission_csv)`` is the overall value.
-
-    ``best`` and ``worst`` are the ends of its scale; ``worst`` is ``None`` where there is no end. Where parameters move
-    the best value, ``best_for(**params)`` gives it and ``best`` is that of the defaults.
-
-    ``truth`` and ``submission`` name the kinds of column on both sides, ``roles`` further truth columns.
-    ``submission_names`` overrides the rule that both files use the same column names: fixed names, or a function of
-    the truth's answers and of the names of its target columns. ``aliases`` are further names that a submission may
-    use for its last column.
-
-    ``verify(columns, prediction, **params)`` complains about cells of a submission that only the parameters make wrong;
-    ``columns`` are its ``Cells`` and ``prediction`` what was read from them, in the order of the file.
-
-    ``perfect(truth, **params)`` gives the columns of a perfect submission where copying the truth is not enough.
-    ``unscorable(truth, **params)`` says in a sentence why a part of the truth cannot be scored, or returns ``""``.
+class RowSum:
+    """A sum over rows: ``rows(truth, prediction)`` tells what each row contributes, ``total(sums)`` makes the score of
+    the added contributions.
 
     ``parts`` names the columns that ``rows`` returns, and ``last_line`` says how their sums become the score, such as
     ``"{right} / {rows}"``, where parameters may occur too; it is a function of the parameters where they change it.
-    ``figures(truth, prediction, **params)`` draws what helps to understand a small file: a matrix, a curve.
 
-    ``ready(prediction)`` prepares all rows at once before they are cut into splits: where only the order of scores
-    matters, their ranks, so that they are sorted once. The other functions take both.
+    Where ``total`` returns ``None`` for the parameters given (averages over labels), ``score(truth, prediction)`` gives
+    the value and ``influence`` its uncertainty.
+    """
+
+    rows: Callable[..., np.ndarray | Contributions]
+    total: Callable[..., float | None]
+    parts: tuple[str, ...] = ()
+    last_line: str | Callable[..., str] = ""
+    score: Callable[..., float] | None = None
+    influence: Callable[..., np.ndarray] | None = None
+
+    is_whole: ClassVar[bool] = False
+    is_made_of_sums: ClassVar[bool] = True
+    effective_size: ClassVar[None] = None
+    ready: ClassVar[None] = None
+
+    @property
+    def is_plain_sum(self) -> bool:
+        """Whether the added contributions make the value under all parameters."""
+        return self.score is None
+
+
+@dataclass(frozen=True)
+class WholeColumn:
+    """A value of the whole column: ``score(truth, prediction)`` gives it; or ``rows`` and ``total`` give it as in
+    ``RowSum``, where what a row contributes depends on the other rows of its split (a rank, a number of pairs). Beside
+    a ``score``, ``rows`` and ``total`` explain it. Each split is computed by itself.
 
     ``influence(truth, prediction, **params)`` is the first-order effect of each row of one split on its score, shape
     (n,), scaled so that the root of the sum of squares is the standard error.
@@ -110,16 +115,77 @@ class Metric:
     weight of frequent ones: how many rows a plain share would need to say as much as this split, or ``None`` where
     these parameters weigh rows alike.
 
+    ``ready(prediction)`` prepares all rows at once before they are cut into splits: where only the order of scores
+    matters, their ranks, so that they are sorted once. The other functions take both.
+    """
+
+    score: Callable[..., float] | None = None
+    rows: Callable[..., np.ndarray | Contributions] | None = None
+    total: Callable[..., float | None] | None = None
+    parts: tuple[str, ...] = ()
+    last_line: str | Callable[..., str] = ""
+    influence: Callable[..., np.ndarray] | None = None
+    effective_size: Callable[..., float | None] | None = None
+    ready: Callable[[Any], Any] | None = None
+
+    is_whole: ClassVar[bool] = True
+    is_plain_sum: ClassVar[bool] = False
+
+    @property
+    def is_made_of_sums(self) -> bool:
+        """Whether the value of a split is made of what its rows contribute."""
+        return self.score is None
+
+
+@dataclass(frozen=True)
+class SubmissionFormat:
+    """Where a submission does not simply have the columns of the truth: ``names`` are fixed names, or a function of the
+    truth's answers and of the names of its target columns. ``aliases`` are further names that a submission may use for
+    its last column. With ``may_miss_ids`` it may leave rows out."""
+
+    names: tuple[str, ...] | Callable[[Any, tuple[str, ...]], Sequence[str]] = ()
+    aliases: tuple[str, ...] = ()
+    may_miss_ids: bool = False
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What only this metric asks of files.
+
+    ``verify(columns, prediction, **params)`` complains about cells of a submission that only the parameters make wrong;
+    ``columns`` are its ``Cells`` and ``prediction`` what was read from them, in the order of the file.
+    ``unscorable(truth, **params)`` says in a sentence why a part of the truth cannot be scored, or returns ``""``.
+    ``perfect(truth, **params)`` gives the columns of a perfect submission where copying the truth is not enough.
+    ``confirm`` has, by parameter and value, what the host must confirm.
+    """
+
+    verify: Callable[..., None] | None = None
+    unscorable: Callable[..., str] | None = None
+    perfect: Callable[..., list[list[str]]] | None = None
+    confirm: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ByParameters:
+    """What parameters change: ``best(**params)`` is the best value; ``metric(**params)`` is the metric that reads the
+    columns which they ask for."""
+
+    best: Callable[..., float] | None = None
+    metric: Callable[..., Metric] | None = None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric as its file declares it. Callable: ``accuracy(truth_csv, submission_csv)`` is the overall value.
+
+    ``best`` and ``worst`` are the ends of its scale; ``worst`` is ``None`` where there is no end. ``best`` is infinite
+    where the best value of a metric from outside is not known. ``truth`` and ``submission`` name the kinds of column on
+    both sides, ``roles`` further truth columns.
+
+    ``figures(truth, prediction, **params)`` draws what helps to understand a small file: a matrix, a curve.
+
     What it says of itself is sentences, which are shown in each reader's language: its title, group and summary, the
-    kinds of column, the help of its parameters and what it wants ``confirm``ed.
-
-    ``adapted(**params)`` is the metric for parameters that change which columns it reads; the metric itself is that of
-    the defaults.
-
-    ``elsewhere(truth, table, places)`` replaces all of these for a metric whose file runs in another process: it
-    scores the rows ``places`` of a submission's ``table``, one for each scored row. Where nobody knows the best value
-    of such a metric, ``best`` has no end. ``refuse_elsewhere(truth, table)`` raises what the metric itself says against
-    a submission, without a look at the truth.
+    kinds of column, the help of its parameters and what it wants confirmed.
     """
 
     title: str
@@ -128,36 +194,27 @@ class Metric:
     best: float
     truth: Kind
     submission: Kind
+    computation: RowSum | WholeColumn
     example: Example
-    rows: Callable[..., np.ndarray | Contributions] | None = None
-    total: Callable[..., float | None] | None = None
-    score: Callable[..., float] | None = None
-    whole: bool = False
-    parts: tuple[str, ...] = ()
-    last_line: str | Callable[..., str] = ""
-    figures: Callable[..., list[Figure]] | None = None
-    influence: Callable[..., np.ndarray] | None = None
-    effective_size: Callable[..., float | None] | None = None
-    ready: Callable[[Any], Any] | None = None
     worst: float | None = None
-    best_for: Callable[..., float] | None = None
     roles: Mapping[str, Role] = field(default_factory=dict)
-    submission_names: tuple[str, ...] | Callable[[Any, tuple[str, ...]], Sequence[str]] = ()
-    aliases: tuple[str, ...] = ()
-    may_miss_ids: bool = False
-    verify: Callable[..., None] | None = None
-    unscorable: Callable[..., str] | None = None
-    perfect: Callable[..., list[list[str]]] | None = None
-    confirm: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
-    adapted: Callable[..., Metric] | None = None
-    elsewhere: Callable[[Truth, Table, np.ndarray], Result] | None = None
-    refuse_elsewhere: Callable[[Truth, Table], None] | None = None
+    format: SubmissionFormat = SubmissionFormat()
+    rules: Rules = Rules()
+    by_parameters: ByParameters = ByParameters()
+    figures: Callable[..., list[Figure]] | None = None
 
     @property
     def is_outside(self) -> bool:
         """Whether its file was added by the operator: it runs in another process, for about a second each time, and
         knows no contributions of rows and no uncertainty."""
-        return self.elsewhere is not None
+        return False
+
+    def score_elsewhere(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
+        """Score the rows ``places`` of a submission's ``table``, one for each scored row, in another process."""
+        raise NotImplementedError(f"{self.key} is computed here")
+
+    def refuse_elsewhere(self, truth: Truth, table: Table) -> None:
+        """Raise what a metric from outside says against a submission, without a look at the truth."""
 
     @property
     def has_best(self) -> bool:
@@ -171,7 +228,7 @@ class Metric:
 
     @property
     def _module(self) -> Any:
-        function = self.rows or self.score
+        function = self.computation.rows or self.computation.score
         assert function is not None, "a metric needs rows or score"
         return sys.modules[function.__module__]
 
@@ -214,7 +271,8 @@ class Metric:
     def parameters(self) -> tuple[Parameter, ...]:
         """What the host may set, in the order of the functions' keyword-only arguments."""
         roles = [Parameter(name, "column", name, help=role.help) for name, role in self.roles.items()]
-        functions = [function for function in (self.rows, self.total, self.score) if function]
+        how = self.computation
+        functions = [function for function in (how.rows, how.total, how.score) if function]
         return (*roles, *parameters_of(functions))
 
     @property
@@ -229,18 +287,18 @@ class Metric:
 
     def adapt(self, params: Mapping[str, Any]) -> Metric:
         """The metric that reads the columns which all these parameters ask for."""
-        return self if self.adapted is None else self.adapted(**chosen(self.adapted, params))
+        made = self.by_parameters.metric
+        return self if made is None else made(**chosen(made, params))
 
     def best_with(self, params: Mapping[str, Any]) -> float:
         """The best value under all these parameters."""
-        return self.best if self.best_for is None else self.best_for(**chosen(self.best_for, params))
+        best = self.by_parameters.best
+        return self.best if best is None else best(**chosen(best, params))
 
     def confirmation(self, params: Mapping[str, Any]) -> str:
         """What the host must confirm before publishing with these parameters; ``""`` if nothing."""
-        from .parameters import complete
-
         full = complete(self.parameters, params)
-        return joined([words[full[name]] for name, words in self.confirm.items() if full.get(name) in words])
+        return joined([words[full[name]] for name, words in self.rules.confirm.items() if full.get(name) in words])
 
     def __call__(self, truth: Source, submission: Source, **params: Any) -> float:
         from .prepare import evaluate
@@ -285,9 +343,9 @@ def distinct_codes(pairs: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray
 
 def answer_columns(metric: Metric, target: Any, names: tuple[str, ...]) -> tuple[str, ...]:
     """The names of a submission's columns beside the id."""
-    if callable(metric.submission_names):
-        return tuple(metric.submission_names(target, names))
-    return metric.submission_names or names
+    if callable(metric.format.names):
+        return tuple(metric.format.names(target, names))
+    return metric.format.names or names
 
 
 def ratio(over: Any, under: Any, *, empty: float = 0.0) -> float:

@@ -83,15 +83,16 @@ def measure(
     """Score a prediction that is in the order of the truth's scored rows. Of a sum over rows it is enough what they
     contribute. Raises ``NotFinite``."""
     metric = truth.metric
-    if metric.ready is not None and prediction is not None:
-        prediction = metric.ready(prediction)
+    ready = metric.computation.ready
+    if ready is not None and prediction is not None:
+        prediction = ready(prediction)
     with np.errstate(over="ignore", invalid="ignore"):
         parts = _parts(truth, prediction)
         contributions, sums = _sums(truth, parts, contributions)
         values: dict[str, float | None] = {name: _total(truth, exact) for name, exact in sums.items()}
         checked: dict[str, float] = {}
         doubts: dict[str, Uncertainty] = {}
-        named = {name: _named(metric.parts, exact) for name, exact in sums.items()}
+        named = {name: _named(metric.computation.parts, exact) for name, exact in sums.items()}
         for name in tuple(parts):
             # A part and what was computed of it are needed no longer than this.
             part, value = parts.pop(name), values.get(name)
@@ -124,16 +125,17 @@ def _parts(truth: Truth, prediction: Any) -> dict[str, Part]:
 
 def row_contributions(metric: Metric, answers: Any, prediction: Any, params: Mapping[str, Any]) -> Any:
     """What each row contributes; the metric must have ``rows``."""
-    assert metric.rows is not None
-    return metric.rows(answers, prediction, **chosen(metric.rows, params))
+    rows = metric.computation.rows
+    assert rows is not None
+    return rows(answers, prediction, **chosen(rows, params))
 
 
 def _sums(truth: Truth, parts: dict[str, Part], given: Any) -> tuple[Any, dict[str, list[Fraction]]]:
     """The contributions of all rows (``None`` where a split is computed by itself) and the exact sums per split."""
     metric = truth.metric
-    if metric.rows is None or metric.total is None or (metric.whole and metric.score is not None):
+    if not metric.computation.is_made_of_sums:
         return None, {}
-    if metric.whole:
+    if metric.computation.is_whole:
         apart = {
             name: _checked(row_contributions(metric, part.answers, part.prediction, truth.params))
             for name, part in parts.items()
@@ -165,7 +167,7 @@ def _checked(contributions: Any) -> Any:
 
 
 def _total(truth: Truth, exact: list[Fraction]) -> float | None:
-    total = truth.metric.total
+    total = truth.metric.computation.total
     assert total is not None
     return total(np.array(list(map(_rounded, exact))), **chosen(total, truth.params))
 
@@ -186,16 +188,16 @@ def _named(names: tuple[str, ...], exact: list[Fraction]) -> dict[str, float]:
 def _added(truth: Truth, part: Part) -> dict[str, float]:
     """The named sums of a metric that computes its value without them; one that is not finite is left out."""
     metric = truth.metric
-    if metric.rows is None:
+    if metric.computation.rows is None:
         return {}
     found = row_contributions(metric, part.answers, part.prediction, truth.params)
     dense = found.dense() if isinstance(found, Contributions) else found
-    sums = zip(metric.parts, (float(column.sum()) for column in dense.T), strict=False)
+    sums = zip(metric.computation.parts, (float(column.sum()) for column in dense.T), strict=False)
     return {name: int(value) if value == int(value) else value for name, value in sums if math.isfinite(value)}
 
 
 def _score(truth: Truth, part: Part) -> float:
-    score = truth.metric.score
+    score = truth.metric.computation.score
     assert score is not None, f"{truth.metric.key} can score no whole column"
     return score(part.answers, part.prediction, **chosen(score, truth.params))
 
@@ -206,15 +208,16 @@ def _doubt(truth: Truth, name: str, part: Part, contributions: Any, value: float
     # The interval ends at the best value that these parameters allow.
     metric = replace(truth.metric, best=truth.metric.best_with(params))
     buckets = truth.buckets(name)
-    total = metric.total
+    how = metric.computation
+    total = how.total
     if contributions is not None and total is not None:
         arguments = chosen(total, params)
         found = from_sums(metric, buckets, contributions, part.rows, value, lambda sums: total(sums, **arguments))
         if found is not None:
             return found
-    if metric.influence is not None:
-        effects = metric.influence(part.answers, part.prediction, **chosen(metric.influence, params))
-        size = metric.effective_size
+    if how.influence is not None:
+        effects = how.influence(part.answers, part.prediction, **chosen(how.influence, params))
+        size = how.effective_size
         enough = None if size is None else size(part.answers, part.prediction, **chosen(size, params))
         return from_influence(metric, buckets, effects, value, enough)
     return by_scoring_again(metric, buckets, value, lambda rows: value_of(truth, part.cut(rows)))
@@ -223,9 +226,10 @@ def _doubt(truth: Truth, name: str, part: Part, contributions: Any, value: float
 def value_of(truth: Truth, part: Part) -> float | None:
     """The score of some rows, or ``None`` where they cannot be scored."""
     metric = truth.metric
-    if metric.unscorable and metric.unscorable(part.answers, **chosen(metric.unscorable, truth.params)):
+    check = metric.rules.unscorable
+    if check is not None and check(part.answers, **chosen(check, truth.params)):
         return None
-    if metric.score is None:
+    if metric.computation.score is None:
         contributions = row_contributions(metric, part.answers, part.prediction, truth.params)
         return _total(truth, sums_of(contributions, None))
     return _score(truth, part)

@@ -61,11 +61,10 @@ def explanation(truth: Truth, submission: Source) -> Explanation:
     result = truth.evaluate(submission)
     header, columns, prediction = _cells(truth, submission)
     contributions = _contributions(truth, prediction)
-    added = _added(metric.parts, contributions)
+    how = metric.computation
+    added = _added(how.parts, contributions)
     sums = _finite(added)
-    line = (
-        metric.last_line(**chosen(metric.last_line, truth.params)) if callable(metric.last_line) else metric.last_line
-    )
+    line = how.last_line(**chosen(how.last_line, truth.params)) if callable(how.last_line) else how.last_line
     if result.parts.get(OVERALL):
         sums = dict(result.parts[OVERALL])
     figures: Sequence[Figure] = ()
@@ -75,10 +74,10 @@ def explanation(truth: Truth, submission: Source) -> Explanation:
         result=result,
         header=header,
         rows=list(zip(*columns, strict=True)),
-        parts=metric.parts if contributions else (),
+        parts=how.parts if contributions else (),
         contributions=list(zip(*map(_shorts, contributions), strict=True)),
         sums=sums,
-        last_line=line.format(**{name: name for name in (*metric.parts, *truth.params)}),
+        last_line=line.format(**{name: name for name in (*how.parts, *truth.params)}),
         worked=line.format(**{name: _in_words(value) for name, value in {**truth.params, **added, **sums}.items()}),
         figures=figures,
     )
@@ -102,7 +101,7 @@ def rows_csv(truth: Truth, submission: Source) -> bytes:
     """
     header, columns, prediction = _cells(truth, submission)
     contributions = _contributions_by_split(truth, prediction)
-    names = truth.metric.parts if contributions else ()
+    names = truth.metric.computation.parts if contributions else ()
     return csv_bytes([*header, *names], zip(*columns, *map(_shorts, contributions), strict=True))
 
 
@@ -127,23 +126,23 @@ def _cells(truth: Truth, submission: Source) -> tuple[list[str], list[list[Any]]
 def _contributions(truth: Truth, prediction: Any, answers: Any = None) -> list[np.ndarray]:
     """The named columns of what rows contribute; empty where the metric has none."""
     metric = truth.metric
-    if metric.rows is None:
+    if metric.computation.rows is None:
         return []
     found = row_contributions(metric, truth.answers if answers is None else answers, prediction, truth.params)
     dense = found.dense() if isinstance(found, Contributions) else found
-    return [dense[:, place] for place in range(min(dense.shape[1], len(metric.parts)))]
+    return [dense[:, place] for place in range(min(dense.shape[1], len(metric.computation.parts)))]
 
 
 def _contributions_by_split(truth: Truth, prediction: Any) -> list[np.ndarray]:
-    if not (truth.metric.whole and truth.parts):
+    if not (truth.metric.computation.is_whole and truth.parts):
         return _contributions(truth, prediction)
-    merged = [np.zeros(len(truth.scored)) for _ in truth.metric.parts]
+    merged = [np.zeros(len(truth.scored)) for _ in truth.metric.computation.parts]
     for name, rows in truth.parts.items():
         for column, values in zip(
             merged, _contributions(truth, take(prediction, rows), truth.part_answers[name]), strict=False
         ):
             column[rows] = values
-    return merged if truth.metric.rows is not None else []
+    return merged if truth.metric.computation.rows is not None else []
 
 
 def _shorts(column: np.ndarray) -> list[float]:

@@ -113,8 +113,8 @@ class Readings:
             names = [self.main.name_in(self.table, name) for name in truth.scored_columns]
             columns = [Cells(self.table, name, truth.id_column) for name in names]
             prediction = truth.metric.submission.read(columns, truth.target)
-            if truth.metric.verify is not None:
-                truth.metric.verify(columns, prediction, **chosen(truth.metric.verify, truth.params))
+            if truth.metric.rules.verify is not None:
+                truth.metric.rules.verify(columns, prediction, **chosen(truth.metric.rules.verify, truth.params))
             self._kept[truth.reading] = columns, prediction
         return self._kept[truth.reading]
 
@@ -136,7 +136,7 @@ class Beside:
         if (truth := aside.truth) is None:
             return aside.nothing(_OUR_FAULT)  # the reason may quote the truth
         # Of all rows, not of the scored ones: which these are is secret. A file that was accepted repeats no id.
-        if not truth.metric.may_miss_ids and (missing := readings.main.rows - readings.table.rows):
+        if not truth.metric.format.may_miss_ids and (missing := readings.main.rows - readings.table.rows):
             return aside.nothing(
                 Message.counted(
                     missing,
@@ -144,8 +144,8 @@ class Beside:
                     "This metric needs every row: {count} ids missing.",
                 )
             )
-        if truth.metric.elsewhere is not None:
-            return value_of(aside, lambda: truth.metric.elsewhere(truth, readings.table, places))
+        if truth.metric.is_outside:
+            return value_of(aside, lambda: truth.metric.score_elsewhere(truth, readings.table, places))
         try:
             columns, prediction = readings.of(truth)
         except Exception as error:

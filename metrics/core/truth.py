@@ -88,7 +88,7 @@ class Truth:
     def reading(self) -> tuple[object, ...]:
         """All that a prediction depends on beside the file: truths that agree here make the same of it."""
         kinds = [(type(kind), repr(vars(kind))) for kind in (self.metric.truth, self.metric.submission)]
-        verified = (self.metric.key, repr(self.params)) if self.metric.verify is not None else ()
+        verified = (self.metric.key, repr(self.params)) if self.metric.rules.verify is not None else ()
         return (*kinds, self.target_columns, self.submission_columns, verified)
 
     def _read_usage(self) -> np.ndarray:
@@ -210,8 +210,7 @@ class Truth:
         """The warnings about a submission, which is read and not measured. Raises ``SubmissionError`` as ``evaluate``
         does, and never because of an answer."""
         prediction, table, _ = self.read_submission(submission)
-        if self.metric.refuse_elsewhere is not None:
-            self.metric.refuse_elsewhere(self, table)
+        self.metric.refuse_elsewhere(self, table)
         return self._warnings(prediction)
 
     def _warnings(self, prediction: Any) -> tuple[Problem, ...]:
@@ -223,8 +222,8 @@ class Truth:
         import pyarrow as pa
 
         prediction, table, places = self.read_submission(submission)
-        if self.metric.elsewhere is not None:
-            result = self.metric.elsewhere(self, table, places)
+        if self.metric.is_outside:
+            result = self.metric.score_elsewhere(self, table, places)
             return replace(result, secondary=self._beside(table, places).values())
         beside = self._beside(table, places)
         del table  # what was read is in the predictions
@@ -247,12 +246,12 @@ class Truth:
                 read_bytes(submission, self.largest_submission),
                 self.problems_of_header,
                 self.rows,
-                may_be_empty=self.metric.may_miss_ids,
+                may_be_empty=self.metric.format.may_miss_ids,
                 longest_line=self.metric.longest_line,
             )
         except Refused as refused:
             raise SubmissionError(refused.problems) from None
-        return (table, *self.ids.align(table, self.id_column, may_miss=self.metric.may_miss_ids))
+        return (table, *self.ids.align(table, self.id_column, may_miss=self.metric.format.may_miss_ids))
 
     def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
         """The prediction in the order of the scored rows, its table, and where each scored row is in it.
@@ -263,8 +262,8 @@ class Truth:
         names = [self.name_in(table, name) for name in self.scored_columns]
         columns = [Cells(table, name, self.id_column) for name in names]
         prediction = self.metric.submission.read(columns, self.target)
-        if self.metric.verify is not None:
-            self.metric.verify(columns, prediction, **chosen(self.metric.verify, self.params))
+        if self.metric.rules.verify is not None:
+            self.metric.rules.verify(columns, prediction, **chosen(self.metric.rules.verify, self.params))
         problems = table.problems + problems + [problem for cells in columns for problem in cells.problems]
         if problems:
             raise SubmissionError(problems)
@@ -276,13 +275,13 @@ class Truth:
     def problems_of_header(self, names: Sequence[str], line: int) -> list[Problem]:
         """What is wrong with the header of a submission."""
         expected = self.submission_columns
-        if expected[-1] not in names and set(names) & set(self.metric.aliases):
-            expected = (*expected[:-1], next(name for name in self.metric.aliases if name in names))
+        if expected[-1] not in names and set(names) & set(self.metric.format.aliases):
+            expected = (*expected[:-1], next(name for name in self.metric.format.aliases if name in names))
         return check_header(names, expected, line)
 
     def name_in(self, table: Table, name: str) -> str:
         """What a submission calls one of its columns: so, or by an alias."""
-        return name if name in table.names else next(a for a in self.metric.aliases if a in table.names)
+        return name if name in table.names else next(a for a in self.metric.format.aliases if a in table.names)
 
     def sample_submission(self) -> bytes:
         """A valid submission with the same dull answer in each row, sorted by id so that it tells nothing."""
@@ -307,8 +306,8 @@ class Truth:
 
     def perfect_columns(self) -> list[list[str]]:
         """The answers as a submission has them: its scored columns, of the scored rows."""
-        if self.metric.perfect is not None:
-            return self.metric.perfect(self.answers, **chosen(self.metric.perfect, self.params))
+        if self.metric.rules.perfect is not None:
+            return self.metric.rules.perfect(self.answers, **chosen(self.metric.rules.perfect, self.params))
         return [pick(self.table.column(name), self.scored).to_pylist() for name in self.target_columns]
 
     def some(self, rows: np.ndarray) -> Truth:
@@ -330,7 +329,7 @@ def _without_frame(submission: Source) -> Source:
 
 def unscorable_parts(truth: Truth) -> list[Problem]:
     """Why parts of a truth cannot be scored by anybody."""
-    check = truth.metric.unscorable
+    check = truth.metric.rules.unscorable
     if check is None:
         return []
     problems = []

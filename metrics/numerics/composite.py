@@ -153,7 +153,7 @@ def _metric_of(key: str) -> Metric:
     metric = built_in_metric(key)
     if metric is None:
         raise ValueError(Message("No built-in metric is called {key}.", key=shown(key)))
-    if metric.adapted is not None:
+    if metric.by_parameters.metric is not None:
         raise ValueError(Message("{metric} is a composite itself.", metric=metric.key))
     return metric
 
@@ -225,15 +225,16 @@ def values_of(truth: PartArrays, prediction: PartArrays) -> list[float]:
 def _value_of(part: Part, answers: Any, prediction: Any) -> float:
     """What the part's metric gives by itself, to the last bit."""
     metric, value = part.metric, None
-    if metric.rows is not None and metric.total is not None and not (metric.whole and metric.score is not None):
+    how = metric.computation
+    if how.is_made_of_sums and how.total is not None:
         try:
             sums = [float(added) for added in sums_of(_finite_rows(part, answers, prediction), None)]
         except OverflowError:
             raise NotFinite from None
-        value = metric.total(np.array(sums), **chosen(metric.total, part.params))
+        value = how.total(np.array(sums), **chosen(how.total, part.params))
     if value is None:
-        assert metric.score is not None
-        value = metric.score(answers, prediction, **chosen(metric.score, part.params))
+        assert how.score is not None
+        value = how.score(answers, prediction, **chosen(how.score, part.params))
     if not math.isfinite(value):
         raise NotFinite
     return float(value)
@@ -248,7 +249,7 @@ def _finite_rows(part: Part, answers: Any, prediction: Any) -> Any:
 
 def ready(prediction: PartArrays) -> PartArrays:
     """Each part's prediction as its metric wants it before rows are taken from it."""
-    steps = [part.metric.ready for part in prediction.parts]
+    steps = [part.metric.computation.ready for part in prediction.parts]
     arrays = [step(array) if step else array for step, array in zip(steps, prediction.arrays, strict=True)]
     return replace(prediction, arrays=tuple(arrays))
 
@@ -260,11 +261,7 @@ def best_of(parts: Sequence[Part], combine: str) -> float:
 
 def has_influence(parts: Sequence[Part]) -> bool:
     """Whether it is known, for every part, what each row does to its value."""
-    return all(part.metric.influence is not None or _is_sum(part.metric) for part in parts)
-
-
-def _is_sum(metric: Metric) -> bool:
-    return metric.rows is not None and metric.total is not None and metric.score is None and not metric.whole
+    return all(part.metric.computation.influence is not None or part.metric.computation.is_plain_sum for part in parts)
 
 
 def influence_of(truth: PartArrays, prediction: PartArrays, combine: str) -> np.ndarray:
@@ -280,18 +277,19 @@ def influence_of(truth: PartArrays, prediction: PartArrays, combine: str) -> np.
 
 def _influence_of(part: Part, answers: Any, prediction: Any) -> np.ndarray:
     metric = part.metric
-    if metric.influence is not None:
-        return metric.influence(answers, prediction, **chosen(metric.influence, part.params))
-    assert metric.total is not None
+    how = metric.computation
+    if how.influence is not None:
+        return how.influence(answers, prediction, **chosen(how.influence, part.params))
+    assert how.total is not None
     contributions = _finite_rows(part, answers, prediction)
     rows = contributions.dense() if isinstance(contributions, Contributions) else contributions
     sums = np.array([float(added) for added in sums_of(contributions, None)])
-    arguments = chosen(metric.total, part.params)
+    arguments = chosen(how.total, part.params)
     slopes = np.zeros(len(sums))
     for place, value in enumerate(sums):
         step = np.zeros(len(sums))
         step[place] = 1e-6 * max(1.0, abs(value))
-        up, down = (metric.total(sums + sign * step, **arguments) for sign in (1, -1))
+        up, down = (how.total(sums + sign * step, **arguments) for sign in (1, -1))
         if up is not None and down is not None and math.isfinite(up - down):
             slopes[place] = (up - down) / (2 * step[place])
     # A total of sums over rows is a ratio, so the effects of all rows add up to 0.
@@ -303,7 +301,7 @@ def unscorable(truth: PartArrays) -> str:
     """Why a part cannot be scored."""
     found = []
     for part, answers in zip(truth.parts, truth.arrays, strict=True):
-        check = part.metric.unscorable
+        check = part.metric.rules.unscorable
         if check is not None and (reason := check(answers, **chosen(check, part.params))):
             found.append(Message("in the part {part}, {reason}", part=shown(part.name), reason=reason))
     return joined(found)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.arrays import Answers
-from ..core.contract import answer_columns
+from ..core.contract import Rules, SubmissionFormat, answer_columns
 from ..core.errors import Problem, shown
 from ..core.messages import Message
 from ..core.parameters import chosen
@@ -15,7 +15,7 @@ from ..reading.column_kinds import Binary, Label
 from ..reading.columns import Cells, Kind
 from ..reading.tables import pick
 from ..reading.text import LONGEST_MASK_LINE
-from .composite import Part, PartArrays, ready, spread_out, unscorable
+from .composite import Part, PartArrays, spread_out, unscorable
 
 
 class TruthOfParts(Kind):
@@ -115,8 +115,8 @@ class SubmissionOfParts(Kind):
         for part, answers in zip(truth.parts, truth.arrays, strict=True):
             cells = [by_name[name] for name in names_of(part, answers)]
             arrays.append(part.metric.submission.read(cells, _target(answers)))
-            if part.metric.verify is not None:
-                part.metric.verify(cells, arrays[-1], **chosen(part.metric.verify, part.params))
+            if part.metric.rules.verify is not None:
+                part.metric.rules.verify(cells, arrays[-1], **chosen(part.metric.rules.verify, part.params))
         _say_once(columns)
         return PartArrays(truth.parts, tuple(arrays), len(columns[0].array))
 
@@ -154,8 +154,8 @@ def perfect(truth: PartArrays) -> list[list[str]]:
     made: dict[str, list[str]] = {}
     pairs = list(zip(truth.parts, truth.arrays, strict=True))
     for part, answers in pairs:
-        if part.metric.perfect is not None:
-            columns = part.metric.perfect(answers, **chosen(part.metric.perfect, part.params))
+        if part.metric.rules.perfect is not None:
+            columns = part.metric.rules.perfect(answers, **chosen(part.metric.rules.perfect, part.params))
             made = dict(zip(names_of(part, answers), columns, strict=True)) | made
     for part, answers in pairs:
         for name, column in zip(names_of(part, answers), part.columns, strict=False):
@@ -175,9 +175,6 @@ def columns_of_parts(parts: tuple[Part, ...]) -> dict[str, Any]:
     return {
         "truth": TruthOfParts(parts),
         "submission": SubmissionOfParts(),
-        "submission_names": submission_names,
-        "whole": True,
-        "ready": ready,
-        "unscorable": unscorable,
-        "perfect": perfect,
+        "format": SubmissionFormat(submission_names),
+        "rules": Rules(unscorable=unscorable, perfect=perfect),
     }

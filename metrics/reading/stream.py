@@ -49,7 +49,7 @@ def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool, with_p
     import pyarrow as pa
 
     metric = truth.metric
-    is_sum = metric.score is None and metric.elsewhere is None and not (metric.whole or metric.may_miss_ids)
+    is_sum = metric.computation.is_plain_sum and not (metric.is_outside or metric.format.may_miss_ids)
     if truth.secondary or not is_sum:
         return None
     kept = _Kept(truth)

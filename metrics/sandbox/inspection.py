@@ -127,8 +127,13 @@ def _told_of(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def _ours(metric: Metric) -> dict[str, Any]:
-    unsupported = [name for name in ("perfect", "best_for", "verify") if getattr(metric, name) is not None]
-    columns = metric.submission_names
+    functions = {
+        "perfect": metric.rules.perfect,
+        "by_parameters": metric.by_parameters.best or metric.by_parameters.metric,
+        "verify": metric.rules.verify,
+    }
+    unsupported = [name for name, function in functions.items() if function is not None]
+    columns = metric.format.names
     if callable(columns):
         unsupported.append("submission_names")
     if unsupported or callable(columns):
@@ -140,15 +145,17 @@ def _ours(metric: Metric) -> dict[str, Any]:
         "doc": "\n\n".join([metric.summary, metric.description]),
         "words": "",
         "submission_columns": list(columns),
-        "aliases": list(metric.aliases),
-        "may_miss_ids": metric.may_miss_ids,
+        "aliases": list(metric.format.aliases),
+        "may_miss_ids": metric.format.may_miss_ids,
         "truth": _kind(metric.truth),
         "submission": _kind(metric.submission),
         "roles": {name: {"kind": _kind(role.kind), "help": role.help} for name, role in metric.roles.items()},
-        "parts": list(metric.parts),
+        "parts": list(metric.computation.parts),
         "example": asdict(metric.example),
         "parameters": [{**asdict(parameter), "check": None} for parameter in metric.parameters],
-        "confirm": {name: [[value, text] for value, text in words.items()] for name, words in metric.confirm.items()},
+        "confirm": {
+            name: [[value, text] for value, text in words.items()] for name, words in metric.rules.confirm.items()
+        },
         "notes": [],
     }
 

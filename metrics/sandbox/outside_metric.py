@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.arrays import Answers
-from ..core.contract import Example, Metric, Role
+from ..core.contract import Example, Metric, Role, Rules, SubmissionFormat, WholeColumn
 from ..core.errors import MetricFailed, MetricTooSlow, Problem, SubmissionError
 from ..core.evaluate import OVERALL, Result
 from ..core.messages import Message
@@ -50,6 +50,17 @@ class OutsideMetric(Metric):
     @property
     def key(self) -> str:
         return self.file.key
+
+    @property
+    def is_outside(self) -> bool:
+        return True
+
+    def score_elsewhere(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
+        return _score(truth, table, places)
+
+    def refuse_elsewhere(self, truth: Truth, table: Table) -> None:
+        if self.file.facts["format"] == "kaggle":
+            _refuse(truth, table)
 
     @cached_property
     def _documentation(self) -> tuple[str, str]:
@@ -104,15 +115,13 @@ def metric_of(file: OutsideFile) -> OutsideMetric:
         truth=truth,
         submission=submission,
         example=Example(**facts["example"]) if facts.get("example") else _NO_EXAMPLE,
-        parts=tuple(facts.get("parts", ())),
         roles=roles,
-        submission_names=columns,
-        aliases=tuple(facts.get("aliases", ())),
-        may_miss_ids=bool(facts.get("may_miss_ids")),
-        perfect=_perfect_of(columns) if columns and facts["format"] == "kaggle" else None,
-        confirm={name: dict(pairs) for name, pairs in facts.get("confirm", {}).items()},
-        elsewhere=_score,
-        refuse_elsewhere=_refuse if facts["format"] == "kaggle" else None,
+        computation=WholeColumn(parts=tuple(facts.get("parts", ()))),
+        format=SubmissionFormat(columns, tuple(facts.get("aliases", ())), bool(facts.get("may_miss_ids"))),
+        rules=Rules(
+            perfect=_perfect_of(columns) if columns and facts["format"] == "kaggle" else None,
+            confirm={name: dict(pairs) for name, pairs in facts.get("confirm", {}).items()},
+        ),
         file=file,
     )
 
@@ -267,7 +276,7 @@ def _write_solution(truth: Truth, path: Path) -> None:
     names = [name for name in truth.table.names if name not in (truth.id_column, USAGE if truth.has_split else "")]
     rows = truth.scored
     arrays = [pick(truth.table.column(name), rows) for name in (truth.id_column, *names)]
-    if truth.has_split and truth.metric.elsewhere and _is_ours(truth):
+    if truth.has_split and truth.metric.is_outside and _is_ours(truth):
         names, arrays = [*names, USAGE], [*arrays, pick(truth.table.column(USAGE), rows)]
     _write_csv(path, [truth.id_column, *names], arrays)
 

@@ -1,6 +1,6 @@
 """Two competitions with the same ids and other answers: what a student reads of a file is the same in both.
 
-The library obeys this law for every metric (`tests/metrics/test_truth_independence.py`); here it is asked at the doors.
+The library obeys this law for every metric (`metrics/tests/test_truth_independence.py`); here it is asked at the doors.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.services import competitions
-from tests.metrics.answer_files import table
+from metrics.tests.answer_files import table
 
 from .for_everybody import dress
 

@@ -17,8 +17,8 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import copying, launches, publishing, truth_drafts
+from metrics.tests.answer_files import table
 from tests.browser.for_everybody import findings
-from tests.metrics.answer_files import table
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS = table("id,species", lambda i, dice: dice.choice(["newt", "toad", "frog"]), 400)

@@ -7,7 +7,7 @@ import gzip
 import random
 from collections.abc import Callable, Sequence
 
-from tests.metrics.hostile_case import zipped
+from metrics.tests.hostile_case import zipped
 
 Mutation = Callable[[random.Random, bytes], bytes]
 

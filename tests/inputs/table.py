@@ -241,7 +241,7 @@ INTRODUCTION = """# Inputs
 
 What may come in instead of a good file, and what becomes of it. Every file of numbers 1 to 101 goes through the form of
 the Submit page and through the API (`tests/inputs/test_doors.py`), and comes to the library as a submission and as a
-truth (`tests/metrics/test_inputs_submissions.py`, `test_inputs_truths.py`). Those that fit the commonest truth also
+truth (`metrics/tests/test_inputs_submissions.py`, `test_inputs_truths.py`). Those that fit the commonest truth also
 come to the host's check (`tests/inputs/test_host_doors.py`). The others have tests of their own, in `tests/inputs/`.
 
 A refused file costs no attempt. Its problems are told with line, column, count and at most five examples of 40

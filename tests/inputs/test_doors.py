@@ -14,10 +14,10 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, Score, Submission
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import submitting
+from metrics.tests.hostile import SECTIONS
+from metrics.tests.hostile_case import DAYS, DICE, LARGE, MOMENTS, NAMES, NUMBERS, PADDED, TEXTS, WORDS, Case
 from tests.conftest import enter, make_competition
 from tests.inputs.doors import DOORS, Door, attempts_used
-from tests.metrics.hostile import SECTIONS
-from tests.metrics.hostile_case import DAYS, DICE, LARGE, MOMENTS, NAMES, NUMBERS, PADDED, TEXTS, WORDS, Case
 
 pytestmark = pytest.mark.thorough
 

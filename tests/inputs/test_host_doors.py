@@ -17,9 +17,9 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, DataFile, GroundTruth, TruthDraft
 from leaderboard.competitions.services import competitions, data_files, truth_drafts
+from metrics.tests.hostile import SECTIONS
+from metrics.tests.hostile_case import NUMBERS, Case, zipped
 from tests.conftest import TRUTH
-from tests.metrics.hostile import SECTIONS
-from tests.metrics.hostile_case import NUMBERS, Case, zipped
 from tests.web.test_admin import act, draft_fields
 from tests.web.test_host import signed_in, text_of, upload
 from tests.web.test_host_truth import DATA, METRIC, check, look, publish

@@ -8,10 +8,10 @@ from collections import Counter
 import pytest
 
 import metrics
+from metrics.tests.hostile_case import zipped
 from tests.inputs.agreement import WORLDS, Disagreement, World, compare, in_pieces, one, written
 from tests.inputs.mutations import MUTATIONS, Mutation
 from tests.inputs.plain_reader import Unreadable, rows_of
-from tests.metrics.hostile_case import zipped
 
 pytestmark = pytest.mark.thorough
 

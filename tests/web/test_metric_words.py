@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+import shutil
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management.commands.makemessages import TranslatableFile
 from django.test import Client
 from django.utils import translation
 from django.utils.html import escape
@@ -18,12 +24,14 @@ from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import boards
 from leaderboard.competitions.views import metric_search
+from leaderboard.operations.management.commands import makemessages
 from metrics.core.registry import built_in
 from tests.conftest import enter, hand_in, make_competition
 from tests.web.languages import CODE, Bracketed, second_language
 from tests.web.test_join import signed_in
 from tests.web.test_secondary import TRUTH, a_file
 
+LIBRARY = Path(metrics.__file__).parent
 FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
 
 
@@ -125,3 +133,22 @@ def test_programs_and_exported_files_name_metrics_in_english(tides: Competition,
     assert "Pinball loss" in json.dumps(found)
     with translation.override(CODE):
         assert "Pinball loss, quantile 0.9" in boards.board_csv(tides, Split.PUBLIC)
+
+
+@pytest.mark.skipif(shutil.which("xgettext") is None, reason="GNU gettext is needed to translate, not to run a site")
+def test_the_command_for_translators_finds_messages_and_what_metrics_say_of_themselves(tmp_path: Path) -> None:
+    command = makemessages.Command()
+    command.domain, command.verbosity = "django", 0
+    command.process_files(
+        [
+            TranslatableFile(str(path.parent), path.name, str(tmp_path))
+            for path in sorted(LIBRARY.rglob("*.py"))
+            if path.parent.name != "tests"
+        ]
+    )
+    merged = subprocess.run(["msguniq", tmp_path / "django.pot"], check=True, capture_output=True, text=True).stdout
+    found = re.findall(r'^msgid(?:_plural)? ((?:".*"\n)+)', merged, re.MULTILINE)
+    texts = {"".join(ast.literal_eval(line) for line in quoted.splitlines()) for quoted in found}
+    assert {"line {line} (id {id})", "{count} id unknown: {ids}.", "{count} ids unknown: {ids}."} <= texts
+    assert {text for metric in metrics.catalogue() for text in (metric.title, metric.description)} <= texts
+    assert len(texts) > 600

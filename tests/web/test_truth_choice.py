@@ -15,8 +15,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, TruthDraft
 from leaderboard.competitions.services import competitions, data_files
+from metrics.tests.answer_files import split_table, table
 from tests.conftest import make_competition
-from tests.metrics.answer_files import split_table, table
 from tests.web.test_host import signed_in, text_of
 from tests.web.test_host_truth import DATA, check, look, publish
 

@@ -118,7 +118,7 @@ def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[
         stored.size,
         columns,
         expected_rows=rows,
-        may_be_empty=metric is not None and metric.may_miss_ids,
+        may_be_empty=metric is not None and metric.format.may_miss_ids,
         longest_line=metric.longest_line if metric else HEAD_BYTES,
     )
     return [problem.as_kept() for problem in problems]

@@ -1,0 +1,192 @@
+"""Metrics of clusterings equal scikit-learn, whatever the clusters are called, and know what each row changes."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+import metrics
+from metrics.core.parameters import chosen
+
+SEEDS = range(12)
+
+
+def csv_of(clusters: Sequence[object]) -> bytes:
+    return ("id,y\n" + "".join(f"{row},{cluster}\n" for row, cluster in enumerate(clusters))).encode()
+
+
+def score(key: str, truth: Sequence[object], prediction: Sequence[object], **params: Any) -> float:
+    return metrics.evaluate(key, csv_of(truth), csv_of(prediction), params).overall
+
+
+def clusters_of(seed: int) -> tuple[list[str], list[str]]:
+    """Few and many clusters, large and small ones, nearly right and unrelated; names shared or not."""
+    dice = random.Random(seed)
+    count = dice.choice((1, 2, 5, 40, 200))
+    names = [f"c{number}" for number in range(dice.choice((1, 2, 5, 50)))]
+    truth = dice.choices(names, weights=range(1, len(names) + 1), k=count)
+    others = [*names, "x", "y"] if seed % 2 else [f"k{number}" for number in range(dice.choice((1, 3, 60)))]
+    kept = dice.choice((0.0, 0.5, 0.95))
+    return truth, [name if dice.random() < kept else dice.choice(others) for name in truth]
+
+
+METRICS: list[tuple[str, dict[str, Any], Callable[..., float], dict[str, Any]]] = [
+    ("adjusted_rand", {}, sk.adjusted_rand_score, {}),
+    ("v_measure", {}, sk.v_measure_score, {}),
+    ("v_measure", {"beta": 0.3}, sk.v_measure_score, {"beta": 0.3}),
+    ("v_measure", {"beta": 7.0}, sk.v_measure_score, {"beta": 7.0}),
+    *(
+        ("normalised_mutual_information", {"average": name}, sk.normalized_mutual_info_score, {"average_method": name})
+        for name in ("arithmetic", "geometric", "min", "max")
+    ),
+]
+every_metric = pytest.mark.parametrize(("key", "params", "reference", "theirs"), METRICS)
+
+
+@every_metric
+@pytest.mark.filterwarnings("ignore:.*clustering metrics expects discrete:UserWarning")
+def test_it_equals_scikit_learn(
+    key: str, params: dict[str, Any], reference: Callable[..., float], theirs: dict[str, Any]
+) -> None:
+    for truth, said in map(clusters_of, SEEDS):
+        expected = float(reference(truth, said, **theirs))
+        assert score(key, truth, said, **params) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+@every_metric
+def test_names_of_clusters_mean_nothing(key: str, params: dict[str, Any], reference: Any, theirs: Any) -> None:
+    for truth, said in map(clusters_of, SEEDS):
+        names = {name: f"new {place}" for place, name in enumerate(sorted(set(said), reverse=True))}
+        value = score(key, truth, said, **params)
+        assert score(key, truth, [names[name] for name in said], **params) == value
+        assert score(key, truth, [f"{name}'" for name in truth], **params) == 1.0
+
+
+@every_metric
+def test_all_together_and_all_apart(key: str, params: dict[str, Any], reference: Any, theirs: Any) -> None:
+    together, apart = ["x"] * 4, list("1234")
+    assert score(key, together, together, **params) == 1.0
+    assert score(key, apart, apart, **params) == 1.0
+    assert score(key, ["a", "a", "b", "b"], together, **params) == 0.0
+    assert score(key, together, apart, **params) == 0.0
+    assert score(key, ["a"], ["z"], **params) == 1.0
+
+
+def test_the_worked_numbers_of_the_pages() -> None:
+    truth, halves, crossed, apart = "aabb", "xxyz", "xyxy", "wxyz"
+    values = {
+        key: [score(key, truth, said) for said in (halves, crossed, apart)]
+        for key in ("adjusted_rand", "v_measure", "normalised_mutual_information")
+    }
+    assert values["adjusted_rand"] == [pytest.approx(0.571, abs=5e-4), -0.5, 0.0]
+    assert values["v_measure"] == [0.8, 0.0, pytest.approx(0.667, abs=5e-4)]
+    assert values["normalised_mutual_information"] == pytest.approx(values["v_measure"], rel=1e-15)
+    means = [
+        score("normalised_mutual_information", truth, halves, average=name) for name in ("geometric", "min", "max")
+    ]
+    assert means == [pytest.approx(0.816, abs=5e-4), 1.0, pytest.approx(0.667, abs=5e-4)]
+    assert score("normalised_mutual_information", truth, apart, average="min") == 1.0
+
+
+def test_pairs_are_counted_exactly_on_many_rows() -> None:
+    truth, said = ["a"] * 19_999 + ["b"], ["x"] * 19_998 + ["y"] * 2
+    together = 19_998 * 19_997
+    ours, theirs, pairs = 19_999 * 19_998, together + 2, 20_000 * 19_999
+    chance = 2 * ours * theirs
+    expected = (2 * together * pairs - chance) / ((ours + theirs) * pairs - chance)
+    assert score("adjusted_rand", truth, said) == expected
+
+
+def entropy(names: Sequence[object], weights: np.ndarray) -> float:
+    summed: dict[object, float] = {}
+    for name, weight in zip(names, weights.tolist(), strict=True):
+        summed[name] = summed.get(name, 0.0) + weight
+    shares = [weight / float(weights.sum()) for weight in summed.values()]
+    return -sum(share * math.log(share) for share in shares)
+
+
+def entropy_like(truth: np.ndarray, said: np.ndarray, weights: np.ndarray, beta: float) -> float:
+    ours, theirs = entropy(truth.tolist(), weights), entropy(said.tolist(), weights)
+    both = entropy(list(zip(truth.tolist(), said.tolist(), strict=True)), weights)
+    return (1 + beta) * (ours + theirs - both) / (ours + beta * theirs)
+
+
+def rand_like(truth: np.ndarray, said: np.ndarray, weights: np.ndarray, beta: float) -> float:
+    pair = np.outer(weights, weights)
+    np.fill_diagonal(pair, 0.0)
+    ours, theirs = truth[:, None] == truth, said[:, None] == said
+    both, true, predicted, pairs = (float(pair[mask].sum()) for mask in (ours & theirs, ours, theirs, pair >= 0))
+    return (both - true * predicted / pairs) / ((true + predicted) / 2 - true * predicted / pairs)
+
+
+INFLUENCES: list[tuple[str, dict[str, Any], Callable[..., float], float]] = [
+    ("adjusted_rand", {}, rand_like, 1.0),
+    ("v_measure", {"beta": 0.5}, entropy_like, 0.5),
+    ("normalised_mutual_information", {}, entropy_like, 1.0),
+]
+
+
+@pytest.mark.parametrize(("key", "params", "plain", "beta"), INFLUENCES)
+def test_the_influence_of_a_row_is_the_slope_by_its_weight(
+    key: str, params: dict[str, Any], plain: Callable[..., float], beta: float
+) -> None:
+    dice = random.Random(3)
+    truth = dice.choices("aabc", k=30)
+    said = [name if dice.random() < 0.6 else dice.choice("xyz") for name in truth]
+    metric, prepared = metrics.get(key), metrics.prepare(key, csv_of(truth), params)
+    prediction, _, _ = prepared.read_submission(csv_of(said))
+    assert metric.computation.influence is not None
+    effects = metric.computation.influence(
+        prepared.answers, prediction, **chosen(metric.computation.influence, prepared.params)
+    )
+    assert effects.sum() == pytest.approx(0, abs=1e-12)
+    for row in range(30):
+        step = np.zeros(30)
+        step[row] = 1e-5
+        up, down = (plain(np.array(truth), np.array(said), 1 + sign * step, beta) for sign in (1, -1))
+        assert effects[row] == pytest.approx((up - down) / 2e-5, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("average", ["geometric", "min", "max"])
+def test_every_mean_of_entropies_has_its_own_slope(average: str) -> None:
+    dice = random.Random(5)
+    truth = dice.choices("aabc", k=24)
+    said = [name if dice.random() < 0.6 else dice.choice("xyz") for name in truth]
+    metric = metrics.get("normalised_mutual_information")
+    prepared = metrics.prepare(metric.key, csv_of(truth), {"average": average})
+    prediction, _, _ = prepared.read_submission(csv_of(said))
+    assert metric.computation.influence is not None
+    effects = metric.computation.influence(prepared.answers, prediction, average=average)
+    many = np.repeat(np.arange(24), 400)
+    for row in range(0, 24, 5):
+        up, down = (
+            sk.normalized_mutual_info_score(
+                np.array(truth)[rows].tolist(), np.array(said)[rows].tolist(), average_method=average
+            )
+            for rows in (np.append(many, row), np.delete(many, 400 * row))
+        )
+        assert effects[row] == pytest.approx((up - down) * 200, rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize("key", ["adjusted_rand", "v_measure", "normalised_mutual_information"])
+def test_a_row_without_a_cluster_is_refused(key: str) -> None:
+    with pytest.raises(metrics.SubmissionError, match=r"2 values of \"y\" are missing"):
+        score(key, "aab", ["x", "", ""])
+    with pytest.raises(metrics.GroundTruthError, match="missing"):
+        metrics.prepare(key, csv_of(["a", ""]))
+
+
+def test_the_table_of_clusters_shows_the_largest() -> None:
+    truth, said = [f"t{row % 20:02}" for row in range(50)], [f"s{row % 3}" for row in range(50)]
+    (grid,) = metrics.explain("adjusted_rand", csv_of(truth), csv_of(said)).figures
+    assert isinstance(grid, metrics.Grid)
+    assert (len(grid.rows), list(grid.columns)) == (12, ["s0", "s1", "s2"])
+    assert list(grid.rows)[:2] == ["t00", "t01"]
+    assert "8 smaller clusters are not shown" in grid.note
+    assert sum(map(int, grid.cells[0])) == 3

@@ -1,0 +1,281 @@
+"""What is fast says the same as what is slow and plain."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import metrics
+from metrics.core import uncertainty as uncertainty_module
+from metrics.core.arrays import Coded
+from metrics.numerics import sums as sums_module
+from metrics.numerics import tokens
+from metrics.numerics.confidences import in_order, influence, ranking_of
+from metrics.numerics.order import closed_up, counts_in_order, dense_ranks
+from metrics.numerics.ranks import placements, ranks_of, roc_influence, wins
+from metrics.reading import id_index, tables
+from metrics.reading import numbers as numbers_module
+from metrics.reading import text as text_module
+from metrics.reading.column_kinds import RankedLabel
+from metrics.reading.columns import Cells
+from metrics.reading.id_index import Index
+from metrics.tests.worlds import world
+
+KINDS_OF_IDS: dict[str, Callable[[random.Random], str]] = {
+    "one length": lambda dice: f"img_{dice.randrange(500):08d}",
+    "numbers": lambda dice: str(dice.randrange(500)),
+    "long": lambda dice: "x" * dice.choice((0, 7, 8, 9, 56, 63, 64)) + str(dice.randrange(50)),
+    "longer than looked at": lambda dice: "x" * dice.choice((1, 200)) + str(dice.randrange(50)),
+    "other letters": lambda dice: "".join(dice.choice("aßé語🙂") for _ in range(dice.randrange(5))),
+}
+
+
+def looked_up(known: list[str], asked: list[str]) -> None:
+    """Compare with a dictionary, which knows the first row of equal texts."""
+    rows: dict[str, int] = {}
+    for row, text in enumerate(known):
+        rows.setdefault(text, row)
+    found = Index(pa.array(known, pa.string())).find(pa.array(asked, pa.string()))
+    assert found.tolist() == [rows.get(text, -1) for text in asked]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", KINDS_OF_IDS)
+def test_an_id_is_found_where_a_dictionary_finds_it(kind: str, seed: int) -> None:
+    dice = random.Random(seed)
+    known = [KINDS_OF_IDS[kind](dice) for _ in range(dice.choice((1, 30, 300)))]
+    asked = [KINDS_OF_IDS[kind](dice) for _ in range(dice.choice((1, 300)))]
+    looked_up(known, asked + known)
+    looked_up(list(dict.fromkeys(known)), known)
+
+
+def test_ids_with_one_beginning_are_different_ids() -> None:
+    looked_up(["a", "ab", "abcdefgh", "abcdefghi"], ["abcdefg", "abcdefgh", "abcdefghi", "abcdefghij", "b", ""])
+    looked_up(["a"], [])
+    looked_up([], ["a"])
+    looked_up([""], ["", "a"])
+
+
+def test_a_slice_of_a_column_is_looked_up_by_its_own_cells() -> None:
+    column = pa.array([f"img_{number}" for number in range(50)])
+    assert Index(column[10:]).find(column[5:20]).tolist() == [-1] * 5 + list(range(10))
+
+
+@pytest.mark.parametrize("steps", [200, 2])
+def test_ids_that_collide_are_told_apart_by_their_bytes(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(id_index, "_slots_of", lambda words, bits: np.zeros(len(words[0]), np.int64))
+    monkeypatch.setattr(id_index, "_MOST_STEPS", steps)
+    looked_up([str(number) for number in range(90)], [str(number) for number in range(200)])
+
+
+def values_of_many_kinds(dice: np.random.Generator, rows: int) -> dict[str, np.ndarray]:
+    return {
+        "even": dice.random(rows),
+        "few": np.round(dice.random(rows), 2),
+        "six digits": np.round(dice.normal(size=rows) / 300, 6),
+        "few digits but one": np.append(np.round(dice.random(rows - 1), 2), 1 / 3),
+        "whole": dice.integers(-rows, rows, rows).astype(float),
+        "large steps": dice.integers(0, 9, rows) * 1e300,
+        "nearly the same": 1 + dice.integers(0, 9, rows) * 2.0**-52,
+        "crowded": dice.random(rows) ** 40,
+        "far apart": dice.normal(size=rows) * 10.0 ** dice.integers(-300, 300, rows),
+        "tiny": dice.integers(0, 9, rows) * 5e-324,
+        "zeros of both signs": dice.choice([0.0, -0.0, 1.0], rows),
+        "one": np.full(rows, 3.5),
+    }
+
+
+@pytest.mark.parametrize("rows", [1, 60, 6000])
+def test_ranks_are_the_places_among_the_sorted_distinct_values(rows: int) -> None:
+    for name, values in values_of_many_kinds(np.random.default_rng(rows), rows).items():
+        expected = np.unique(values, return_inverse=True)[1]
+        assert dense_ranks(values).tolist() == expected.tolist(), name
+        positive = np.random.default_rng(4).random(rows) < 0.3
+        down, up = counts_in_order(positive, values)
+        assert up.tolist() == np.bincount(expected[positive], minlength=len(up)).tolist(), name
+        assert (up + down).tolist() == np.bincount(expected).tolist(), name
+        some = np.random.default_rng(3).choice(rows, rows // 2 + 1)
+        assert ranks_of(values).take(some).places.tolist() == dense_ranks(values[some]).tolist(), name
+    assert closed_up(np.array([7, 2, 7, 5])).tolist() == [2, 0, 2, 1]
+
+
+def test_a_part_of_the_ranks_tells_what_the_part_alone_would_tell() -> None:
+    dice = np.random.default_rng(4)
+    truth, scores = dice.integers(0, 2, 300).astype(float), np.round(dice.random(300), 1)
+    rows = dice.permutation(300)[:120]
+    part = ranks_of(scores).take(rows)
+    for told in (wins, roc_influence):
+        assert told(truth[rows], part).tolist() == told(truth[rows], scores[rows]).tolist()
+    ups, downs = scores[truth == 1], scores[truth == 0]
+    expected = [(up > downs).sum() + 0.5 * (up == downs).sum() for up in ups]
+    assert placements(truth == 1, scores)[truth == 1].tolist() == expected
+
+
+def test_sorted_answers_keep_their_ranking_in_every_part() -> None:
+    dice = random.Random(8)
+    names = ["a", "b", ""]
+    truth = pa.array([dice.choice(names) for _ in range(90)]).dictionary_encode()
+    coded = Coded(np.array(truth.indices), list(truth.dictionary.to_pylist()))
+    said = _cells([dice.choice(("", f"{dice.choice('ab')} {dice.randint(0, 9) / 10}")) for _ in range(90)])
+    answers = RankedLabel().read([said], coded)
+    rows = np.array(dice.sample(range(90), 40))
+    part = in_order(answers).take(rows)
+    fresh = answers.take(rows)
+    for one, other in ((part, fresh), (in_order(fresh), fresh)):
+        ours, theirs = ranking_of(coded.take(rows), one), ranking_of(coded.take(rows), other)
+        assert ours.precision[ours.keys // 2].tolist() == theirs.precision[theirs.keys // 2].tolist()
+        expected = influence(coded.take(rows), other)
+        assert influence(coded.take(rows), one).tolist() == expected.tolist()
+
+
+def _cells(texts: list[str]) -> Cells:
+    data = "id,y\n" + "".join(f'{row},"{text}"\n' for row, text in enumerate(texts))
+    return Cells(tables.read_table(data.encode(), lambda names, line: []), "y", "id")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["cat 0.5", "dog 1e-3", "cat -2"],
+        ["cat 0.5", "", "dog 7"],
+        ["cat  0.5", "dog\u00a01"],
+        ["ünï 0.25"],
+        ["cat 0.5", "x", "a b 1"],
+        ["cat x"],
+        [""],
+    ],
+)
+def test_two_words_are_told_apart_the_same_way_in_a_hurry(texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = _cells(texts)
+    quick = numbers_module.read_ranked(fast)
+    slow = _cells(texts)
+    monkeypatch.setattr(numbers_module, "_halves", lambda array, filled: None)
+    plain = numbers_module.read_ranked(slow)
+    assert [quick[0].values[code] for code in quick[0].codes] == [plain[0].values[code] for code in plain[0].codes]
+    np.testing.assert_array_equal(quick[1], plain[1])
+    assert fast.problems == slow.problems
+
+
+@pytest.mark.parametrize("block", [1, 2, 5])
+def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = random.Random(block)
+    texts = [" ".join(dice.choices(["b", "A", "a", "ß", "c"], k=dice.randrange(5))) for _ in range(17)]
+    ids = pa.array([f"{text}{row}" for row, text in enumerate(texts)])
+    numbers = np.array([1e16, 1.0, -1e16, 0.1, 3e-300])
+    data = b'a,b\n"x\ny",1\n2,.5\n'
+
+    def cut() -> tokens.Tokens:
+        return tokens.tokens(pa.array(texts), None, tokens.in_words(lowercase=True), distinct=True)
+
+    whole, hashes, total = cut(), uncertainty_module.hashes_of(ids), sums_module.exact_sum(numbers)
+    places = text_module.places_of(10, data)
+    for module, name in (
+        (tokens, "BLOCK"),
+        (uncertainty_module, "_BYTES"),
+        (sums_module, "_BLOCK"),
+        (text_module, "_BLOCK"),
+    ):
+        monkeypatch.setattr(module, name, block)
+    monkeypatch.setattr(tables, "_BLOCK", block)
+    parts = cut()
+    assert (parts.vocabulary, parts.codes.tolist(), parts.starts.tolist()) == (
+        whole.vocabulary,
+        whole.codes.tolist(),
+        whole.starts.tolist(),
+    )
+    assert uncertainty_module.hashes_of(ids).tolist() == hashes.tolist()
+    assert sums_module.exact_sum(numbers) == total
+    assert text_module.places_of(10, data).tolist() == places.tolist() == [3, 6, 11, 16]
+    assert text_module.scan(data).line_ends == 4
+    assert tables.trimmed(pa.array(["a b", " c", "d\u00a0"])).to_pylist() == ["a b", "c", "d"]
+
+
+WRITTEN = (".5", "5.", "-.5", "+5.", "+.5e3", "5.e3", "-5.E-2", ".0", "0.", "00.50", "1e0000000001", "+1", "12.25")
+NONE = (".", "+.", "e5", ".e5", "5.e", "5.e+", "..5", "5..", ".5.", "+-.5", "5. 5", "inf", "0x.8")
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_a_point_at_either_end_is_read_the_same_in_a_hurry_and_in_an_explained_file(text: str) -> None:
+    quick, slow = _cells([text, "2"]), _cells([text, "2", "?"])
+    assert numbers_module.read_numbers(quick).tolist() == [float(text), 2.0]
+    assert numbers_module.read_numbers(slow).tolist()[:2] == [float(text), 2.0]
+    assert quick.problems == []
+    assert [problem.count for problem in slow.problems] == [1]
+    assert float(numbers_module.to_decimal(text) or 0) == float(text)
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_a_point_or_an_exponent_alone_is_no_number(text: str) -> None:
+    cells = _cells([text, "2"])
+    assert np.isnan(numbers_module.read_numbers(cells)[0])
+    assert [problem.line for problem in cells.problems] == [2]
+    assert numbers_module.to_decimal(text) is None
+
+
+@pytest.mark.parametrize(
+    "body", ["1,a\n2,b\n", "1,a\n2,b", "1,a\n\n2,b\n", "\n1,a\n2,b\n\n", '1,"a\nb"\n2,c\n', "", "1,a\n2\n3,c\n"]
+)
+@pytest.mark.parametrize("head", ["id,y\n", "\n \nid,y\n"])
+def test_lines_that_are_counted_are_those_that_are_searched(head: str, body: str) -> None:
+    def read() -> tables.Table:
+        return tables.read_table((head + body).encode(), lambda names, line: [], may_be_empty=True)
+
+    searched, counted = read().lines.tolist(), read()
+    counted.let_go(())
+    assert counted.lines.tolist() == searched
+    counted.let_go(())
+    assert counted.lines.tolist() == searched
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_all_pieces_are_read_together_as_one_by_one(seed: int) -> None:
+    dice = random.Random(seed)
+    letters = ["a", "B", "Σ", "İ", "ß", "\u00a0", "\x1c", "\u2003", ""]
+    texts = ["".join(dice.choices(letters, k=dice.randrange(4))) for _ in range(dice.randrange(6))]
+
+    def read(reader: tokens.Reader) -> list[list[str]]:
+        found, counts = reader(texts)
+        flat = iter(found)
+        pieces = [[next(flat) for _ in range(count)] for count in ([1] * len(texts) if counts is None else counts)]
+        assert list(flat) == []
+        return pieces
+
+    assert read(tokens.in_words(lowercase=True)) == [text.lower().split() for text in texts]
+    assert read(tokens.in_words(lowercase=False)) == [text.split() for text in texts]
+    assert read(tokens.kept) == [[text] if text.strip() else [] for text in texts]
+    assert read(tokens.stripped) == [[text.strip()] if text.strip() else [] for text in texts]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("metric", metrics.catalogue(), ids=lambda metric: metric.key)
+def test_all_resamples_are_summed_up_together_as_one_by_one(
+    metric: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    together = uncertainty_module._totals
+
+    def compared(total: Any, drawn: np.ndarray) -> np.ndarray | None:
+        quick, slow = together(total, drawn), [total(sums) for sums in drawn]
+        assert (None in slow) if quick is None else quick.tolist() == pytest.approx(slow, rel=1e-15, nan_ok=True)
+        seen.append(metric.key)
+        return quick
+
+    monkeypatch.setattr(uncertainty_module, "_totals", compared)
+    found = world(metric, 1)
+    result = metrics.prepare(metric.key, found.truth_csv()).evaluate(found.submission_csv(), uncertainty=True)
+    assert set(result.uncertainty) == {"public", "private", "overall"}
+    assert seen or metric.computation.is_whole
+
+
+def test_a_total_that_misreads_columns_is_asked_one_by_one() -> None:
+    drawn = np.random.default_rng(1).random((200, 2))
+
+    def share(sums: np.ndarray) -> float:
+        return float(sums[0] / sums.sum()) if sums.ndim == 1 else sums[0] / sums.sum()
+
+    assert uncertainty_module._totals(share, drawn).tolist() == [share(sums) for sums in drawn]  # type: ignore[union-attr]

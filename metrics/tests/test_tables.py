@@ -1,0 +1,221 @@
+"""How files are read beyond the single inputs of the list: many faults at once, large files, exactness."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import metrics
+
+NUMBERS = b"id,y\n1,0.5\n2,1.5\n3,-2\n"
+WORDS = b"id,y\nNA,cat\nnull,dog\n007,cat\n7,dog\n"
+
+
+def problems_of(data: bytes | Path, truth: bytes = NUMBERS, key: str = "rmse") -> list[metrics.Problem]:
+    with pytest.raises(metrics.SubmissionError) as caught:
+        metrics.prepare(key, truth).evaluate(data)
+    for problem in caught.value.problems:
+        assert len(problem.message) < 700
+        assert problem.message.isprintable()
+    return caught.value.problems
+
+
+def only(data: bytes, truth: bytes = NUMBERS, key: str = "rmse") -> metrics.Problem:
+    (problem,) = problems_of(data, truth, key)
+    return problem
+
+
+def value_of(data: bytes, truth: bytes = NUMBERS, key: str = "rmse") -> float:
+    return metrics.evaluate(key, truth, data).overall
+
+
+# --- quotes and rows --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'"id","y"\n"1","0.5"\n2,1.5\n3,"-2"\n',
+        b"id,y\n1,5e-1\n2,+1.5\n3,-2.0E0\n",
+        b"\xef\xbb\xbf\r\n y , id\r\r0.5,1.0\n\n 1.5 ,2\r\n-2,3",
+    ],
+)
+def test_harmless_differences_may_come_together(data: bytes) -> None:
+    assert value_of(data) == 0.0
+
+
+def test_all_problems_are_told_at_once() -> None:
+    found = problems_of(b"id,y\n1,x\n1,2\n,3\n9,inf\n2,1,1\n")
+    assert [problem.code for problem in found] == [
+        "row_width",
+        "blank_id",
+        "unknown_ids",
+        "repeated_ids",
+        "not_a_number",
+        "not_finite",
+    ]
+
+
+def test_a_text_may_hold_commas_quotes_and_line_breaks() -> None:
+    truth = b'id,y\n1,"a, ""b""\nc"\n2,d\n'
+    assert value_of(b'id,y\n2,"d"\n1,"c a,\n""b"""\n', truth, "word_jaccard") == 1.0
+
+
+def test_the_sniffer_sees_the_beginning_only() -> None:
+    assert metrics.sniff(NUMBERS, len(NUMBERS), ["id", "y"]) == []
+    assert metrics.sniff(NUMBERS, len(NUMBERS), None) == []
+    assert metrics.sniff("id,y\n1,é".encode()[:-1], 10**6, ["id", "y"]) == []
+    assert [problem.code for problem in metrics.sniff(b"", 0, None)] == ["empty_file"]
+    assert [problem.code for problem in metrics.sniff(b"id,y\n", 5, ["id", "y"])] == ["no_rows"]
+    assert [problem.code for problem in metrics.sniff(b"id;y\n1;2\n", 9, None)] == ["separator"]
+
+
+# --- ids --------------------------------------------------------------------------------------------------------
+
+
+def test_large_ids_are_exact() -> None:  # 70
+    truth = b"id,y\n9007199254740993,1\n9007199254740992,2\n"
+    assert value_of(truth, truth) == 0.0
+    found = problems_of(b"id,y\n9007199254740993.0,1\n9007199254740992,2\n", truth)
+    assert {problem.code for problem in found} == {"unknown_ids", "missing_ids"}
+
+
+def test_missing_ids_come_with_count_and_five_examples() -> None:  # 63
+    truth = "id,y\n" + "".join(f"i{row},1\n" for row in range(20))
+    problem = only(b"id,y\ni0,1\n", truth.encode())
+    assert (problem.code, problem.count) == ("missing_ids", 19)
+    assert problem.message.endswith('"i1", "i2", "i3", "i4", "i5" and 14 more.')
+
+
+def test_a_far_too_long_file_is_refused_early() -> None:  # 84
+    data = b"id,y\n" + b"123456,0.5\n" * 3_000_000
+    start = time.process_time()
+    assert only(data).code == "too_many_rows"
+    assert time.process_time() - start < 5
+
+
+# --- values -----------------------------------------------------------------------------------------------------
+
+
+def test_a_bad_value_is_named_with_its_place() -> None:
+    problem = only(b"id,y\n1,0.5\n2," + b"x" * 100 + b"\n3,-2\n")
+    assert (problem.code, problem.column, problem.line, problem.id, problem.count) == ("not_a_number", "y", 3, "2", 1)
+    assert f'"{"x" * 40}…"' in problem.message
+
+
+def test_the_accepted_form_of_a_number_does_not_depend_on_its_neighbours() -> None:
+    alone, beside = b"id,y\n1,.5\n2,1\n3,2\n", b"id,y\n1,.5\n2,+1.\n3,2\n"
+    assert value_of(alone) == value_of(beside) == value_of(b"id,y\n1,0.5\n2,1\n3,2\n")
+    assert only(beside.replace(b",2", b",?")).count == 1
+
+
+def test_thousands_of_bad_values_are_one_message() -> None:
+    truth = "id,y\n" + "".join(f"{row},1\n" for row in range(1000))
+    problem = only(truth.replace(",1\n", ",a\n").encode(), truth.encode())
+    assert problem.count == 1000
+    assert "and 995 more" in problem.message
+
+
+@pytest.mark.parametrize("cell", ["2", "0.9", "yes"])  # 95
+def test_zero_or_one_is_nothing_else(cell: str) -> None:
+    assert only(f"id,y\n1,1\n2,{cell}\n".encode(), b"id,y\n1,0\n2,1\n", "binary_f1").line == 3
+    assert value_of(b"id,y\n1,0.0\n2,1.0\n", b"id,y\n1,0\n2,1\n", "binary_f1") == 1.0
+
+
+def test_an_overflow_is_the_fault_of_the_values() -> None:  # 98
+    problem = only(b"id,y\n2,1\n1,1e308\n3,1\n")
+    assert "too large" in problem.message
+    assert (problem.column, problem.line, problem.id) == ("y", 3, "1")
+    assert "too large" in only(b"id,y\n1,1.3e154\n2,1.3e154\n3,1\n").message
+
+
+def test_tiny_and_negative_zeros_are_numbers() -> None:  # 99
+    assert str(value_of(b"id,y\n1,-0.0\n2,5e-324\n", b"id,y\n1,0\n2,-0\n", "mae")) != "-0.0"
+
+
+def test_labels_are_text_unless_the_truth_is_numeric() -> None:  # 92
+    assert value_of(b"id,y\n1,Cat\n2,dog\n", b"id,y\n1,cat\n2,dog\n", "accuracy") == 0.5
+    assert value_of(b"id,y\n1,1.0\n2,2\n", b"id,y\n1,1\n2,2\n", "accuracy") == 1.0
+    assert value_of(b"id,y\n1,1.0\n2,b\n", b"id,y\n1,1\n2,b\n", "accuracy") == 0.5
+    assert value_of(b"id,y\n1,7\n2,1\n", b"id,y\n1,007\n2,1\n", "accuracy") == 0.5
+    large = b"id,y\n1,9007199254740993\n2,1\n"
+    assert value_of(b"id,y\n1,9007199254740992\n2,1\n", large, "accuracy") == 0.5
+    assert only(b"id,y\n1,\n2,1\n", large, "accuracy").code == "missing_value"  # 94
+
+
+def test_hostile_texts_are_escaped_in_messages() -> None:  # 101
+    found = problems_of("id,y\n<img onerror=x>,1\n\u202eabc,2\n3,1\n".encode())
+    assert "<img onerror=x>" in found[0].message
+    assert "\\u202eabc" in found[0].message
+
+
+def test_frames_and_paths_are_read_like_files(tmp_path: Path) -> None:
+    path = tmp_path / "sub.csv"
+    path.write_bytes(NUMBERS)
+    frame = pd.DataFrame({"id": [1, 2, 3], "y": [0.5, 1.5, -2.0]})
+    assert metrics.evaluate("rmse", path, frame).overall == 0.0
+    assert metrics.evaluate("rmse", str(path), path).overall == 0.0
+    assert problems_of(frame.assign(y=np.nan).to_csv(index=False).encode())[0].code == "missing_value"
+
+
+# --- nothing is misread -----------------------------------------------------------------------------------------
+
+GOOD = b'id,y\n1,0.5\n2,"1.5"\n10,-2\n11,7e2\n'
+
+
+@pytest.mark.thorough
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, len(GOOD)),
+            st.integers(0, 3),
+            st.sampled_from(
+                [
+                    b"",
+                    b",",
+                    b'"',
+                    b"\n",
+                    b"\r",
+                    b" ",
+                    b"0",
+                    b".",
+                    b"\xff",
+                    b"\x00",
+                    b";",
+                    b"\n\n",
+                    b'""',
+                    b"e",
+                    b"-",
+                    b"\xc3\xa9",
+                    b"\t",
+                ]
+            ),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_a_mutated_file_is_refused_or_read_as_the_csv_module_reads_it(edits: list[tuple[int, int, bytes]]) -> None:
+    data = GOOD
+    for place, length, new in edits:
+        data = data[:place] + new + data[place + length :]
+    truth = metrics.prepare("rmse", GOOD)
+    try:
+        prediction, _, _ = truth.read_submission(data)
+    except metrics.SubmissionError:
+        return
+    lines = [row for row in csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")) if any(map(str.strip, row))]
+    names = [name.strip() for name in lines[0]]
+    rows = {row[names.index("id")].strip(): float(row[names.index("y")]) for row in lines[1:]}
+    rows = {name.partition(".")[0]: value for name, value in rows.items()}
+    assert len(rows) == len(lines) - 1
+    assert [rows[name] for name in truth.ids.texts] == prediction.tolist()
