@@ -62,6 +62,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards
 from leaderboard.competitions.ranking import rows as rows_module
 from leaderboard.competitions.ranking import standings as standings_module
+from leaderboard.competitions.services import competitions as competitions_services
 from leaderboard.competitions.views import board_cache
 
 PER_TEAM = 20
@@ -85,7 +86,9 @@ urlpatterns = [path("bare/<slug:slug>/", bare), path("", include("leaderboard.ur
 def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> Competition:
     """A live competition with `teams` teams of `per_team` scored submissions each, two a day until now."""
     chance, now = random.Random(seed), datetime.now(UTC)
-    competition = Competition.objects.create(
+    host, _is_new = User.objects.get_or_create(username=f"host-of-{slug}")
+    competition = competitions_services.create(
+        user=host,
         slug=slug,
         title=f"{teams} teams",
         overview="What is it?",

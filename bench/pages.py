@@ -46,7 +46,7 @@ from bench import board, term
 from leaderboard.accounts.models import User
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import store
-from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
+from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Limits, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.views import board_cache
@@ -159,7 +159,8 @@ def big_class(teams: int) -> Competition:
 
 def _enrol(competition: Competition) -> None:
     """Everybody is on the class list, in one of four sections, and may ask for the board of a section."""
-    Competition.objects.filter(pk=competition.pk).update(shows_sections=True, allows_late=True)
+    BoardSettings.objects.filter(pk=competition.pk).update(shows_sections=True)
+    Limits.objects.filter(pk=competition.pk).update(allows_late=True)
     people = User.objects.filter(memberships__competition=competition).order_by("pk")
     RosterEntry.objects.bulk_create(
         RosterEntry(
@@ -185,7 +186,7 @@ def turn(competition: Competition, state: str) -> None:
     now = timezone.now()
     held = Competition.objects.filter(pk=competition.pk)
     if state in ("steady", "hidden"):
-        held.update(board_mode=state, board_step=0.01)
+        BoardSettings.objects.filter(pk=competition.pk).update(mode=state, step=0.01)
     elif state == "waiting":
         held.update(candidate=_second_ruler(competition))
     elif state in ("closed", "revealed"):

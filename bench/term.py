@@ -323,7 +323,7 @@ def _doors(term: Term, competition: Competition) -> dict[str, dict[str, object]]
     late = RosterEntry.objects.create(competition=competition, name="Dee Berg", email="late@example.org")
     slips = roster.make_slips(competition=competition, entries=[late.pk], user=term.people["ada"])
     return {
-        "join_code": {"code": competition.join_code},
+        "join_code": {"code": competition.admission.join_code},
         "slip": {"code": slips[0][1]},
         "invitation": {"invitation": competition.teams.get(name="Residuals").invitation},
         "stop_mail": {"token": emails.token_for(term.people["bo"], {Kind.ANNOUNCEMENT})},

@@ -1,7 +1,6 @@
-"""A database with all tables and nothing in them: dozens of migrations, run once for a whole run of the suite.
+"""A database with all tables and nothing in them: its migrations, run once for a whole run of the suite.
 
-That the migrations themselves work, from nothing and from every release, is for `tests/flows/test_up.py` and
-`tests/faults/test_new_and_grown.py`: they start sites in empty folders.
+That the migrations themselves work is for `tests/flows/test_up.py`, which starts sites in empty folders.
 """
 
 from __future__ import annotations

@@ -160,12 +160,12 @@ def _in_admission(traces: Traces, user: User | None) -> None:
     """An address among those that may join; what lets a whole domain in says nothing about anybody."""
     theirs = {address.casefold() for address in traces.addresses}
     for held in Competition.objects.select_for_update().filter(pk__in=traces.competitions):
-        before = held.allowed_addresses
+        before = held.admission.allowed_addresses
         kept = [word for word in before.split() if word not in theirs]
         if len(kept) < len(before.split()):
-            held.allowed_addresses = "\n".join(kept)
-            held.save(update_fields=["allowed_addresses"])
-            changed = (plain({"allowed_addresses": text}) for text in (before, held.allowed_addresses))
+            held.admission.allowed_addresses = "\n".join(kept)
+            held.admission.save(update_fields=["allowed_addresses"])
+            changed = (plain({"allowed_addresses": text}) for text in (before, held.admission.allowed_addresses))
             AuditEntry.append(Deed.CHANGED, user=user, competition=held, before=next(changed), after=next(changed))
 
 

@@ -98,7 +98,7 @@ def _add(archive: zipfile.ZipFile, submission: Submission) -> None:
 def _files_of(account: User) -> QuerySet[Submission]:
     """Their own files, and those of their teams, which they can download anyway."""
     mine = Q(user=account, baseline=None) | Q(team__in=account.memberships.values("team"))
-    return Submission.objects.filter(mine).select_related("competition", "team").order_by("received_at")
+    return Submission.objects.filter(mine).select_related("competition__board", "team").order_by("received_at")
 
 
 def _profile(account: User) -> dict[str, Any]:

@@ -8,11 +8,9 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Admission, Competition
 
 from .models import RosterEntry
-
-Admission = Competition.Admission
 
 
 def confirmed_addresses(user: User) -> set[str]:
@@ -31,13 +29,13 @@ def entry_of(competition: Competition, user: User) -> RosterEntry | None:
 
 def obstacle_to_joining(competition: Competition, user: User) -> str:
     """Why this person may not join, in words for them; empty when they may. A one-time link asks nobody."""
-    if competition.admission == Admission.CODE:
+    if competition.admission.kind == Admission.Kind.CODE:
         return ""
-    if competition.admission == Admission.ROSTER:
+    if competition.admission.kind == Admission.Kind.ROSTER:
         entry = entry_of(competition, user)
         return "" if entry is not None and entry.left_at is None else _not_on_the_roster(user)
     addresses = confirmed_addresses(user)
-    allowed = set(competition.allowed_addresses.split())
+    allowed = set(competition.admission.allowed_addresses.split())
     if any(address in allowed or "@" + address.rpartition("@")[2] in allowed for address in addresses):
         return ""
     if not addresses:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Admission, Competition
+from leaderboard.competitions.models.settings import read_setting, setting_field
 
 from . import identifying, roster_files
 from .models import role as role_module
@@ -44,23 +46,21 @@ class RoleForm(forms.Form):
         )
 
 
-class AdmissionForm(forms.ModelForm):  # type: ignore[type-arg]
+class AdmissionForm(forms.Form):
     """Who may join, what peers read, what assistants may do."""
 
-    class Meta:
-        model = Competition
-        fields: ClassVar = ["admission", "allowed_addresses", "uses_pseudonyms", "shows_sections", "assistants_grade"]
-        labels: ClassVar = {
-            "admission": gettext_lazy("Who may join"),
-            "allowed_addresses": gettext_lazy("Allowed addresses"),
-            "uses_pseudonyms": gettext_lazy("Teams see pseudonyms of each other"),
-            "shows_sections": gettext_lazy("Students may look at the board of a section"),
-            "assistants_grade": gettext_lazy("Assistants may export grades"),
-        }
-        widgets: ClassVar = {
-            "admission": forms.RadioSelect,
-            "allowed_addresses": forms.Textarea(attrs={**PLAIN, "rows": 5}),
-        }
+    admission = setting_field("admission", label=gettext_lazy("Who may join"), widget=forms.RadioSelect)
+    allowed_addresses = setting_field(
+        "allowed_addresses",
+        label=gettext_lazy("Allowed addresses"),
+        widget=forms.Textarea(attrs={**PLAIN, "rows": 5}),
+    )
+    uses_pseudonyms = setting_field("uses_pseudonyms", label=gettext_lazy("Teams see pseudonyms of each other"))
+    shows_sections = setting_field("shows_sections", label=gettext_lazy("Students may look at the board of a section"))
+    assistants_grade = setting_field("assistants_grade", label=gettext_lazy("Assistants may export grades"))
+
+    def __init__(self, competition: Competition, data: QueryDict | None = None) -> None:
+        super().__init__(data, initial={name: read_setting(competition, name) for name in self.base_fields})
 
     def clean_allowed_addresses(self) -> str:
         """One address or `@domain` per line, small letters, each once."""
@@ -84,7 +84,7 @@ class AdmissionForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        wants = cleaned.get("admission") == Competition.Admission.ADDRESSES
+        wants = cleaned.get("admission") == Admission.Kind.ADDRESSES
         if wants and not cleaned.get("allowed_addresses") and "allowed_addresses" not in self.errors:
             self.add_error("allowed_addresses", _("Write at least one address or domain, or nobody could join."))
         return cleaned

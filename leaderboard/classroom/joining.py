@@ -26,12 +26,12 @@ ROLE_LOST = (Deed.HOST_REMOVED, Deed.ASSISTANT_REMOVED)
 
 def competition_of(code: str) -> Competition | None:
     """The launched competition of a join code, however it was typed."""
-    return Competition.objects.filter(join_code__iexact=normal_code(code), launched_at__isnull=False).first()
+    return Competition.objects.filter(admission__join_code__iexact=normal_code(code), launched_at__isnull=False).first()
 
 
 def early_competition_of(code: str) -> Competition | None:
     """The competition of a join code that was handed out before its launch."""
-    return Competition.objects.filter(join_code__iexact=normal_code(code), launched_at=None).first()
+    return Competition.objects.filter(admission__join_code__iexact=normal_code(code), launched_at=None).first()
 
 
 def lets_in(*, code: str = "", invitation: str = "", slip: str = "") -> bool:
@@ -64,7 +64,7 @@ def by_code(*, user: User, code: str) -> Membership:
 
 def openly(*, user: User, competition: Competition) -> Membership:
     """Join a listed competition that asks for no code."""
-    if competition.needs_code or not competition.is_listed or competition.launched_at is None:
+    if competition.admission.needs_code or not competition.admission.is_listed or competition.launched_at is None:
         raise CannotJoin(_("This competition needs its join code."))
     return enter(user=user, competition=competition)
 
@@ -147,9 +147,9 @@ def obstacle_to(team: Team, held: Membership | None) -> str:
     competition = team.competition
     if reason := competition.why_teams_stay(database_now()):
         return reason
-    if team.memberships.count() >= competition.team_size:
+    if team.memberships.count() >= competition.limits.team_size:
         words = _("“%(team)s” is full: a team has at most %(number)s members here.")
-        return words % {"team": team, "number": competition.team_size}
+        return words % {"team": team, "number": competition.limits.team_size}
     if team.disqualified_at or (held and held.team.disqualified_at):
         return _("A disqualified team takes nobody in, and its members cannot go on in another one.")
     if held and held.team.submissions.exists():

@@ -135,7 +135,7 @@ def balance(competition: Competition, teams: Iterable[Team], at: datetime) -> Ba
     today = at.astimezone(UTC).date()
     days = max(0, (today - competition.opens_at.astimezone(UTC).date()).days + 1)
     extra = max((_extra(team, today, days) for team in teams), default=0)
-    return Balance(used, days * competition.daily_attempts + extra)
+    return Balance(used, days * competition.limits.daily_attempts + extra)
 
 
 def _extra(team: Team, today: date, days: int) -> int:
@@ -153,8 +153,8 @@ def _refuse(competition: Competition, team: Team, other: Team) -> Balance:
     if team.disqualified_at or other.disqualified_at:
         raise CannotMerge(_("A disqualified team can become part of no other."))
     size = Membership.objects.filter(team__in=[team, other]).count()
-    if size > competition.team_size:
-        numbers = {"size": size, "most": competition.team_size}
+    if size > competition.limits.team_size:
+        numbers = {"size": size, "most": competition.limits.team_size}
         raise CannotMerge(_("Together you would be %(size)s; a team has at most %(most)s members here.") % numbers)
     found = balance(competition, (team, other), now)
     if found.used > found.possible:
@@ -162,7 +162,7 @@ def _refuse(competition: Competition, team: Team, other: Team) -> Balance:
             "Together you have handed in %(used)s files that count, and one team could have handed in %(possible)s by "
             "now. Each further day makes room for %(daily)s more."
         )
-        numbers = {"used": found.used, "possible": found.possible, "daily": competition.daily_attempts}
+        numbers = {"used": found.used, "possible": found.possible, "daily": competition.limits.daily_attempts}
         raise CannotMerge(words % numbers)
     return found
 
@@ -174,7 +174,7 @@ def _unite(competition: Competition, team: Team, other: Team) -> None:
     files.filter(former_team=None).update(former_team=other.pk)
     files.update(team=team)
     picked = Submission.objects.filter(team=team, is_selected=True)
-    if picked.count() > competition.final_count:
+    if picked.count() > competition.limits.final_count:
         # Nobody but they can say which of their picks to give up.
         picked.update(is_selected=False)
     _add_attempts(team, other)

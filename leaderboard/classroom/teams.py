@@ -32,7 +32,7 @@ def rename(*, membership: Membership, name: str) -> None:
         hold(membership.competition_id)
         competition = Competition.objects.get(pk=membership.competition_id)
         copy = 0
-        if competition.uses_pseudonyms:
+        if competition.board.uses_pseudonyms:
             copy = next_copy(competition, cleaned, besides=membership.team_id)
         elif teams_called(competition, cleaned).exclude(pk=membership.team_id).exists():
             words = _("Another team is called “%(name)s” already, or so alike that nobody could tell them apart.")
@@ -90,11 +90,11 @@ def hold(competition_id: int) -> None:
 
 
 def team_of_one(competition: Competition, user: User) -> Team:
-    competition.refresh_from_db(fields=["uses_pseudonyms"])
+    competition.board.refresh_from_db(fields=["uses_pseudonyms"])
     name = team_names.free_name(competition, user)
-    copy = next_copy(competition, name) if competition.uses_pseudonyms else 0
+    copy = next_copy(competition, name) if competition.board.uses_pseudonyms else 0
     team = Team.objects.create(competition=competition, name=name, name_copy=copy, captain=user)
-    if competition.uses_pseudonyms:
+    if competition.board.uses_pseudonyms:
         give_pseudonyms(competition)
         team.refresh_from_db(fields=["pseudonym"])
     return team

@@ -116,7 +116,7 @@ class Visit:
     def attempts_today(self) -> int:
         """How many files the viewer's team may hand in today (UTC), with what it was granted; one query."""
         if self.membership is None:
-            return self.competition.daily_attempts
+            return self.competition.limits.daily_attempts
         return terms_of(self.membership.team_id, self.competition, self.at.astimezone(UTC).date()).daily_attempts
 
     @cached_property
@@ -143,12 +143,12 @@ class Visit:
     def sees_sections(self) -> bool:
         """Whether the viewer may ask for the board of one section: whoever runs the competition, and where its host
         lets them, whoever competes in it."""
-        return self.assists or (self.competition.shows_sections and self.membership is not None)
+        return self.assists or (self.competition.board.shows_sections and self.membership is not None)
 
     @property
     def grades(self) -> bool:
         """Whether the viewer may export grades."""
-        return self.is_host or (self.competition.assistants_grade and self.assists)
+        return self.is_host or (self.competition.admission.assistants_grade and self.assists)
 
     @property
     def state(self) -> str:

@@ -32,7 +32,7 @@ def _is_draft(visit: Visit) -> bool:
 
 
 def _is_on(visit: Visit) -> bool:
-    return visit.state == "live" or visit.competition.paused_at is not None
+    return visit.state == "live" or visit.competition.limits.paused_at is not None
 
 
 def _is_over(visit: Visit) -> bool:

@@ -60,12 +60,12 @@ def restore(folder: Path, *, force: bool = False, say: Say = lambda _: None) -> 
 def hold_private_boards() -> list[str]:
     """Private boards that would open by themselves at once wait for a host: a deadline that passed since the backup may
     have been moved after it, and what was shown cannot be taken back. Gives the names of their addresses."""
-    due = Competition.objects.select_for_update().filter(
-        launched_at__isnull=False, revealed_at=None, reveals_itself=True, closes_at__lte=database_now()
+    due = Competition.objects.select_for_update(of=("self",)).filter(
+        launched_at__isnull=False, revealed_at=None, board__reveals_itself=True, closes_at__lte=database_now()
     )
     for competition in due:
-        competition.reveals_itself = False
-        competition.save(update_fields=["reveals_itself"])
+        competition.board.reveals_itself = False
+        competition.board.save(update_fields=["reveals_itself"])
         AuditEntry.append(
             Deed.CHANGED,
             user=None,

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.models import Admission, Competition, Submission
 from leaderboard.competitions.ranking import revealing
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
@@ -101,7 +101,7 @@ def test_a_draft_is_for_its_hosts_alone(programs: dict[str, Program], otto: User
 def test_dee_reads_a_listed_competition_and_its_board_but_no_submissions(
     programs: dict[str, Program], pets: Competition
 ) -> None:
-    Competition.objects.update(is_listed=True)
+    Admission.objects.update(is_listed=True)
     assert programs["dee"].get("competitions/pets")[0] == 200
     assert programs["dee"].get("competitions/pets/leaderboard")[0] == 200
     assert programs["dee"].get("competitions/pets/submissions")[0] == 404

@@ -23,7 +23,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions import tasks
-from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.models import Competition, Limits, Submission
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import checking, competitions, data_files, folder_zips
 from leaderboard.grades import saved_rules
@@ -259,7 +259,7 @@ def test_a_folder_with_its_truth_becomes_a_draft_with_a_ruler(adas: Terminal, tm
     assert said.code == 0, said
     birds = Competition.objects.get(slug="birds")
     assert birds.ground_truth is not None
-    assert birds.join_code in said.out
+    assert birds.admission.join_code in said.out
     assert [file.name for file in birds.data_files.all()] == ["train.csv"]
     again = adas.run("create birds")
     assert (again.code, Competition.objects.count()) == (4, 1)
@@ -327,7 +327,7 @@ def test_the_same_bytes_are_asked_about_before_they_cost_an_attempt(bos: Termina
 
 
 def test_who_has_no_attempt_left_reads_when_there_is_one_on_the_own_clock(bos: Terminal, tmp_path: Path) -> None:
-    Competition.objects.update(daily_attempts=1)
+    Limits.objects.update(daily_attempts=1)
     bos.run("submit pets -f submission.csv")
     (tmp_path / "other.csv").write_bytes(answers())
     said = bos.run("submit pets -f other.csv")
@@ -343,7 +343,7 @@ def test_a_note_that_is_too_long_is_told_before_anything_is_sent(bos: Terminal) 
 
 @pytest.mark.parametrize("verb", ["submit", "check"])
 def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal, verb: str) -> None:
-    Competition.objects.update(max_bytes=1)
+    Limits.objects.update(max_bytes=1)
     bos.monkeypatch.setattr(bos.module, "LARGE", 1)
     bos.monkeypatch.setattr(bos.module.Site, "post", lambda *_, **__: pytest.fail("sent"))
     said = bos.run(f"{verb} pets -f submission.csv")

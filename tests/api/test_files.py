@@ -10,7 +10,7 @@ import pytest
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import joining
 from leaderboard.competitions.api import base
-from leaderboard.competitions.models import Competition, DataFile, Submission
+from leaderboard.competitions.models import Admission, Competition, DataFile, Submission
 from leaderboard.competitions.services import data_files
 from tests.conftest import answers, enter, make_competition
 
@@ -50,7 +50,7 @@ def test_no_other_file_comes_out(bos_program: Program, train: DataFile, name: st
 
 
 def test_files_are_for_who_accepted_the_rules_once_it_has_opened(pets: Competition, train: DataFile, bo: User) -> None:
-    Competition.objects.update(is_listed=True)
+    Admission.objects.update(is_listed=True)
     program = Program(bo)
     assert program.get("competitions/pets/files")[1]["errors"][0]["code"] == "not_joined"
     joining.enter(user=bo, competition=pets)
@@ -70,7 +70,7 @@ def test_a_check_finds_every_problem_and_spends_and_keeps_nothing(bos_program: P
 
 
 def test_who_may_not_hand_in_may_not_check(pets: Competition, dee: User, ada: User) -> None:
-    Competition.objects.update(is_listed=True)
+    Admission.objects.update(is_listed=True)
     assert Program(dee).post("competitions/pets/check", answers())[0] == 403
     assert Program(ada).post("competitions/pets/check", answers())[0] == 403
 

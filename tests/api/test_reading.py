@@ -37,7 +37,7 @@ def test_no_answer_names_the_join_code_or_a_file_of_the_house(pets: Competition,
     program = Program(bo)
     for path in ("competitions", "competitions/pets", f"submissions/{bos.pk}", "competitions/pets/leaderboard"):
         said = str(program.get(path)[1])
-        assert pets.join_code not in said
+        assert pets.admission.join_code not in said
         assert bos.file_key not in said
         assert "Public" not in said
 

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, teams
-from leaderboard.competitions.models import Competition, Membership, Submission
+from leaderboard.competitions.models import Competition, Limits, Membership, Submission
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import submitting
 from tests.conftest import answers, enter, hand_in
@@ -143,7 +143,7 @@ def test_without_the_rules_no_file_is_taken(pets: Competition, bo: User) -> None
 
 
 def test_a_file_above_the_competitions_limit_is_refused(bos_program: Program, pets: Competition) -> None:
-    Competition.objects.update(max_bytes=1024)
+    Limits.objects.update(max_bytes=1024)
     status, said = bos_program.hand_in(b"id,label\n" + b"1,cat\n" * 1000)
     assert status == 413
     assert said["errors"] == []

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.common.clock import database_now
 from leaderboard.competitions import access
-from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
+from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.services import boards
@@ -178,7 +178,7 @@ def test_a_rule_that_lets_students_see_private_scores_is_noticed(
 
 def kept_back(scene: Scene, mode: str) -> re.Pattern[str]:
     """Give the files public scores of many digits on a board of this mode; what to look for, secondary values too."""
-    Competition.objects.filter(pk=scene.competition.pk).update(board_mode=mode, board_step=0.1)
+    BoardSettings.objects.filter(pk=scene.competition.pk).update(mode=mode, step=0.1)
     digits = []
     files = Submission.objects.filter(competition=scene.competition, team__isnull=False).order_by("received_at")
     for value, file in zip((0.5038617, 0.5170194), files, strict=True):

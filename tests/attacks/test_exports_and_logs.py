@@ -15,7 +15,7 @@ from django.test import Client
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import joining, teams
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.competitions.models import Competition, Submission, Team
+from leaderboard.competitions.models import Admission, Competition, Submission, Team
 from leaderboard.grades.models import Gradebook
 from tests.conftest import answers, enter, hand_in
 
@@ -30,7 +30,7 @@ FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", "=cmd|' /C calc'!A
 def test_no_name_becomes_a_formula_in_a_table(pets: Competition, ada: User, bo: User, name: str) -> None:
     teams.rename(membership=enter(pets, bo), name=name)
     hand_in(pets, bo, answers(public=1), file_name=f"{name}.csv", note=name)
-    Competition.objects.update(is_listed=True)
+    Admission.objects.update(is_listed=True)
     host = Client()
     host.force_login(ada)
     cells = []

@@ -61,7 +61,7 @@ def test_no_secret_is_in_the_log_of_a_walk_through_the_product(scene: Scene, log
     secrets |= {
         "token": ApiToken.issue(bo, "log")[1],
         "setup link": SetupLink.issue(),
-        "join code": competition.join_code,
+        "join code": competition.admission.join_code,
     }
     secrets["invitation"] = competition.teams.get(name="bo").invitation
     for path in (

@@ -141,7 +141,7 @@ def test_a_team_keeps_its_pseudonym_and_no_two_share_one(masked: Scene) -> None:
 def test_who_joins_a_masked_competition_has_a_pseudonym_at_once(masked: Scene) -> None:
     ask(masked, "dee", "POST", "/c/secret/join/", {"accepted": "on"})
     client: Client = masked.clients["dee"]
-    client.post(f"/join/{masked.competition.join_code}/", {"accepted": "on"})
+    client.post(f"/join/{masked.competition.admission.join_code}/", {"accepted": "on"})
     team = Membership.objects.select_related("team__competition").get(user__username="dee").team
     assert team.shown_name == team.pseudonym != ""
 
@@ -169,7 +169,7 @@ def test_renaming_a_team_does_not_tell_who_takes_part(masked: Scene, name: str) 
 
 def test_joining_under_the_name_of_a_team_does_not_tell_of_it_either(masked: Scene) -> None:
     Team.objects.filter(name=NAME).update(name="dee")
-    masked.clients["dee"].post(f"/join/{masked.competition.join_code}/", {"accepted": "on"})
+    masked.clients["dee"].post(f"/join/{masked.competition.admission.join_code}/", {"accepted": "on"})
     assert Membership.objects.select_related("team").get(user__username="dee").team.name == "dee"
 
 

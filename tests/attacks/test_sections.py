@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import BoardSettings
 from leaderboard.competitions.services import competitions
 
 from .scene import Scene, addresses, ask, filled, text_of
@@ -56,5 +56,5 @@ def test_whoever_asks_for_a_section_without_the_right_gets_the_whole_board(secti
         ("anonymous", "dee", "hal", "otto"), 2
     )
     assert {role: teams(role) for role in ("eve", "bo", "ivy", "ada")} == dict.fromkeys(("eve", "bo", "ivy", "ada"), 1)
-    Competition.objects.update(shows_sections=False)
+    BoardSettings.objects.update(shows_sections=False)
     assert teams("eve") == 2

@@ -19,7 +19,7 @@ from django.test import Client
 from leaderboard import settings as settings_module
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common.slow_clients import FewAtOnce
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Admission, Competition
 from leaderboard.wsgi import AT_ONCE, application
 from tests.conftest import enter
 from tests.web.test_signing_in import sign_in
@@ -116,9 +116,9 @@ def test_a_code_lets_in_as_long_as_it_is_valid(pets: Competition, settings: Lazy
     client = Client()
     client.get("/join/WRONGONE/")
     assert "You need a join code" in client.get("/accounts/signup/").content.decode()
-    client.get(f"/join/{pets.join_code}/")
+    client.get(f"/join/{pets.admission.join_code}/")
     assert "Create an account" in client.get("/accounts/signup/").content.decode()
-    Competition.objects.update(join_code="ANOTHER2")
+    Admission.objects.update(join_code="ANOTHER2")
     assert "You need a join code" in client.get("/accounts/signup/").content.decode()
     settings.OPEN_SIGN_UP = True
     assert "Create an account" in client.get("/accounts/signup/").content.decode()
@@ -126,7 +126,7 @@ def test_a_code_lets_in_as_long_as_it_is_valid(pets: Competition, settings: Lazy
 
 def test_opening_a_code_a_thousand_times_leaves_no_row(pets: Competition, bo: User) -> None:
     team = enter(pets, bo).team
-    for path in (f"/join/{pets.join_code}/", f"/invitation/{team.invitation}/"):
+    for path in (f"/join/{pets.admission.join_code}/", f"/invitation/{team.invitation}/"):
         answer = Client().get(path)
         assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store")
     assert not Session.objects.exists()
@@ -134,7 +134,12 @@ def test_opening_a_code_a_thousand_times_leaves_no_row(pets: Competition, bo: Us
 
 def test_a_way_in_that_somebody_made_up_is_none(pets: Competition) -> None:
     stranger = Client()
-    for made_up in (f'{{"code":"{pets.join_code}"}}', signing.dumps({"code": pets.join_code}), "", "x:y:z"):
+    for made_up in (
+        f'{{"code":"{pets.admission.join_code}"}}',
+        signing.dumps({"code": pets.admission.join_code}),
+        "",
+        "x:y:z",
+    ):
         stranger.cookies["way_in"] = made_up
         stranger.post("/accounts/signup/", {"username": "dee", "email": "dee@example.org", **NEW})
     assert not User.objects.filter(username="dee").exists()
@@ -145,7 +150,7 @@ def test_accounts_per_address_are_counted(pets: Competition, settings: LazySetti
     statuses = []
     for number in range(5):
         client = Client()
-        client.get(f"/join/{pets.join_code}/")
+        client.get(f"/join/{pets.admission.join_code}/")
         given = {"username": f"bot{number}", "email": f"bot{number}@example.org", **NEW}
         statuses.append(client.post("/accounts/signup/", given).status_code)
     assert statuses == [302, 302, 302, 429, 429]

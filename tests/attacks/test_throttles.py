@@ -190,7 +190,7 @@ def test_a_right_code_opens_after_a_hundred_and_one_wrong_ones_from_its_address(
     wrong_tries(CODES, "127.0.0.1", 99)
     for number in range(3):
         assert client.get(f"/join/WRONG{number}/").status_code == 404
-    assert client.get(f"/join/{pets.join_code}/").status_code == 200
+    assert client.get(f"/join/{pets.admission.join_code}/").status_code == 200
 
 
 def test_a_right_code_opens_for_bo_who_typed_many_wrong_ones(pets: Competition, bo: User) -> None:
@@ -198,7 +198,7 @@ def test_a_right_code_opens_for_bo_who_typed_many_wrong_ones(pets: Competition, 
     client.force_login(bo)
     for number in range(12):
         assert client.get(f"/join/WRONG{number}/").status_code == 404
-    assert client.get(f"/join/{pets.join_code}/").status_code == 200
+    assert client.get(f"/join/{pets.admission.join_code}/").status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/join/WRONG/", "/slip/WRONG/", "/invitation/nothing/"])

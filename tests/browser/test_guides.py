@@ -177,7 +177,7 @@ def test_a_student_can_do_the_whole_term_by_the_guide(walk: Callable[..., None],
         close(competition)
         boards.reveal(competition=competition)
 
-    walk("student-guide.md", bo, {"The end": it_ends}, {"CODE": competition.join_code})
+    walk("student-guide.md", bo, {"The end": it_ends}, {"CODE": competition.admission.join_code})
     assert Submission.objects.filter(user=bo, status="scored", is_selected=True).count() == 1
     assert Submission.objects.filter(user=bo).count() == 1
 

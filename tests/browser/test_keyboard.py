@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Admission, Competition
 from leaderboard.competitions.services import competitions
 from tests.conftest import answers, enter, hand_in
 
@@ -101,7 +101,7 @@ def test_a_file_gets_from_the_disk_to_the_board_by_keys_alone(page: Page, work: 
 
 
 def test_what_opens_has_a_mark_that_turns(chromium: Browser, live_server: LiveServer, pets: Competition) -> None:
-    Competition.objects.update(is_listed=True)
+    Admission.objects.update(is_listed=True)
     context = chromium.new_context(base_url=live_server.url, reduced_motion="reduce")
     page = context.new_page()
     page.goto("/c/pets/")

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.models import Admission, Competition, Submission
 from leaderboard.competitions.ranking import standings
 from leaderboard.notifications import notices
 from tests.conftest import answers, enter, hand_in
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def test_every_time_is_written_alike_whatever_the_browser_speaks(
     chromium: Browser, live_server: LiveServer, pets: Competition, locale: str
 ) -> None:
-    Competition.objects.update(is_listed=True)
+    Admission.objects.update(is_listed=True)
     written = []
     for runs_scripts in (True, False):
         context = chromium.new_context(
@@ -48,7 +48,8 @@ def test_a_date_of_another_year_shows_its_year_and_one_of_this_year_none(
     chromium: Browser, live_server: LiveServer, pets: Competition
 ) -> None:
     this = timezone.now().replace(month=7, day=1)
-    Competition.objects.update(is_listed=True, opens_at=this.replace(year=this.year - 1), closes_at=this)
+    Admission.objects.update(is_listed=True)
+    Competition.objects.update(opens_at=this.replace(year=this.year - 1), closes_at=this)
     context = chromium.new_context(timezone_id="Asia/Tokyo", base_url=live_server.url)
     page = context.new_page()
     page.goto("/c/pets/")
@@ -61,7 +62,8 @@ def test_a_date_of_another_year_shows_its_year_and_one_of_this_year_none(
 def test_spans_of_time_are_in_the_language_of_the_page(
     chromium: Browser, live_server: LiveServer, pets: Competition
 ) -> None:
-    Competition.objects.update(is_listed=True, closes_at=timezone.now() + timedelta(minutes=30, seconds=40))
+    Admission.objects.update(is_listed=True)
+    Competition.objects.update(closes_at=timezone.now() + timedelta(minutes=30, seconds=40))
     said = []
     with second_language():
         for locale in ("en-US", CODE):
@@ -83,7 +85,8 @@ def test_what_lies_ahead_is_said_with_its_date_also_where_others_are_so_long_ago
         Submission.objects.filter(pk=hand_in(pets, who, answers()).pk).update(received_at=at)
     assert pets.ground_truth
     standings.rebuild(pets.ground_truth)
-    Competition.objects.update(is_listed=True, board_version=F("board_version") + 1)
+    Admission.objects.update(is_listed=True)
+    Competition.objects.update(board_version=F("board_version") + 1)
     context = chromium.new_context(timezone_id="UTC", base_url=live_server.url)
     page = context.new_page()
     page.goto("/c/pets/leaderboard/")

@@ -45,7 +45,7 @@ def test_a_student_joins_hands_in_and_picks_the_final_file(
     page = page_of(bo)
     main = page.get_by_role("main")
     page.goto("/join/")
-    main.get_by_label("Join code").fill(pets.join_code)
+    main.get_by_label("Join code").fill(pets.admission.join_code)
     main.get_by_role("button", name="Continue").click()
     main.get_by_label("I have read the rules").check()
     main.get_by_role("button", name="Join", exact=True).click()
@@ -109,4 +109,4 @@ def test_a_host_announces_pauses_and_grants(
     expect(main).to_contain_text("2 extra attempts")
     assert Announcement.objects.get().reached == 1
     assert Grant.objects.get().extra_attempts == 2
-    assert Competition.objects.get().paused_at is None
+    assert Competition.objects.get().limits.paused_at is None

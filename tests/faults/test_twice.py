@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Competition, Limits
 from tests.site import ROOT
 
 from .races import PROCESSES
@@ -54,7 +54,7 @@ def race(name: str, folder: Path) -> list[list[str]]:
 
 @pytest.fixture(autouse=True)
 def team_of_two(pets: Competition) -> None:
-    Competition.objects.filter(pk=pets.pk).update(team_size=2)
+    Limits.objects.filter(pk=pets.pk).update(team_size=2)
 
 
 def test_one_slip_lets_one_of_four_in(pets: Competition, tmp_path: Path) -> None:

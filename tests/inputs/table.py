@@ -20,8 +20,8 @@ class Entry:
 
 FILE = (
     "inputs/test_doors.py::test_a_file_is_scored_or_refused_in_words_that_help",
-    "metrics/test_inputs_submissions.py::test_a_submission_is_read_as_it_is_meant_or_refused_with_words",
-    "metrics/test_inputs_truths.py::test_a_truth_is_read_as_it_is_meant_or_blocked_with_words",
+    "../metrics/tests/test_inputs_submissions.py::test_a_submission_is_read_as_it_is_meant_or_refused_with_words",
+    "../metrics/tests/test_inputs_truths.py::test_a_truth_is_read_as_it_is_meant_or_blocked_with_words",
 )
 """What proves all files of numbers 1 to 101."""
 

@@ -11,7 +11,7 @@ import pytest
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, teams
 from leaderboard.common.storage import store
-from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Submission
+from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission
 from leaderboard.competitions.services import competitions, submitting
 from tests.conftest import answers, close, enter, person
 from tests.inputs.doors import DOORS, Door, another, attempts_used, body_of, files_kept, nothing_happened, part
@@ -112,7 +112,8 @@ def test_118_attempts_start_again_at_midnight_utc_also_when_the_clocks_change(
 ) -> None:
     midnight = datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=1)
     times = {"opens_at": midnight - timedelta(days=9), "closes_at": midnight + timedelta(days=9)}
-    Competition.objects.update(zone="Europe/Vienna", daily_attempts=1, **times)
+    Competition.objects.update(zone="Europe/Vienna", **times)
+    Limits.objects.update(daily_attempts=1)
     taken = []
     # 22:00 and 23:00 UTC are midnight in Vienna in summer and in winter: no new day there.
     for number, hours in enumerate((-24, -2, -1, -0.001, 0, 1, 2, 23.999, 24)):

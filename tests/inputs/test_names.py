@@ -12,7 +12,7 @@ from django.conf import LazySettings
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Competition, Limits
 from leaderboard.competitions.scoring import score
 from tests.conftest import answers, enter
 from tests.inputs.doors import DOORS, Api, Door, Form, another, attempts_used, body_of, files_kept, part
@@ -20,7 +20,7 @@ from tests.inputs.doors import DOORS, Api, Door, Form, another, attempts_used, b
 
 @pytest.fixture(autouse=True)
 def many_attempts(pets: Competition) -> None:
-    Competition.objects.update(daily_attempts=100)
+    Limits.objects.update(daily_attempts=100)
 
 
 @pytest.fixture(params=DOORS)

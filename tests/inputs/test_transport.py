@@ -11,7 +11,7 @@ from django.conf import LazySettings
 from django.core.files.uploadhandler import MemoryFileUploadHandler
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Competition, Limits
 from tests.conftest import answers, enter, hand_in
 from tests.inputs.doors import (
     DOORS,
@@ -61,7 +61,7 @@ def test_109_a_file_over_the_limit_is_stopped_while_it_comes_in(
 
 
 def test_109_a_competition_may_take_less_than_the_site(door: Door, bo: User) -> None:
-    Competition.objects.update(max_bytes=2_097_152)
+    Limits.objects.update(max_bytes=2097152)
     answer = door.send(b"id,label\n" + b"1,cat\n" * 400_000)
     assert (answer.status, "larger than 2 MB" in answer.words) == (413, True)
     assert nothing_happened(bo)

@@ -107,7 +107,7 @@ def test_an_entry_tells_what_was_and_what_is(pets: Competition, ada: User) -> No
 
 def test_saving_a_form_without_a_change_is_no_deed(pets: Competition, ada: User) -> None:
     before = deeds()
-    competitions.change(competition=pets, user=ada, title=pets.title, daily_attempts=pets.daily_attempts)
+    competitions.change(competition=pets, user=ada, title=pets.title, daily_attempts=pets.limits.daily_attempts)
     assert deeds() == before
 
 
@@ -118,7 +118,7 @@ def test_the_trail_of_a_new_truth_names_its_fingerprint_and_no_answer(
         f"{i},{'truthcanary' if i % 2 else 'a'},{'Public' if i < 7 else 'Private'}\n" for i in range(1, 13)
     )
     pets = make_competition(ada, truth=truth)
-    code = pets.join_code
+    code = pets.admission.join_code
     competitions.change(competition=pets, user=ada, join_code="NEWCODE9", rules="x" * 500, contact="ada@example.org")
     competitions.remove(competition=pets, user=ada)
     written = "".join(entry.before + entry.after + entry.about for entry in AuditEntry.objects.all())
@@ -151,7 +151,7 @@ def test_a_change_that_fails_takes_its_entry_back(pets: Competition, ada: User) 
         competitions.change(competition=pets, user=ada, daily_attempts=9)
         transaction.set_rollback(True)
     pets.refresh_from_db()
-    assert (deeds(), pets.daily_attempts) == (before, 5)
+    assert (deeds(), pets.limits.daily_attempts) == (before, 5)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition, GroundTruth, Standing, Submission, Uncertainty
+from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Standing, Submission, Uncertainty
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.ranking import ladder as ladder_module
@@ -357,13 +357,13 @@ def test_a_steady_competition_is_not_launched_without_a_step(ada: User) -> None:
     launches.launch(competition=Competition.objects.get(pk=pets.pk))
 
 
-@pytest.mark.parametrize("fields", [{"board_mode": "shy"}, {"board_step": 0.0}, {"board_step": -1.0}])
+@pytest.mark.parametrize("fields", [{"mode": "shy"}, {"step": 0.0}, {"step": -1.0}])
 def test_boards_are_plain_steady_or_hidden_and_steps_positive(ada: User, fields: dict[str, Any]) -> None:
     pets = make_competition(ada)
     with pytest.raises(ValidationError):
-        competitions.change(competition=pets, **fields)
+        competitions.change(competition=pets, **{f"board_{name}": value for name, value in fields.items()})
     with pytest.raises(IntegrityError), transaction.atomic():
-        Competition.objects.filter(pk=pets.pk).update(**fields)
+        BoardSettings.objects.filter(pk=pets.pk).update(**fields)
 
 
 # --- other ways in and out --------------------------------------------------------------------------------------
@@ -376,7 +376,7 @@ def test_a_board_travels_in_the_folder(ada: User, tmp_path: Any) -> None:
     assert 'board_mode = "steady"\nboard_step = 0.1\n' in text
     competitions.remove(competition=pets)
     again = folders.import_folder(tmp_path / "pets", user=ada)
-    assert (again.board_mode, again.board_step) == ("steady", 0.1)
+    assert (again.board.mode, again.board.step) == ("steady", 0.1)
 
 
 def test_a_folder_without_a_word_about_the_board_makes_a_plain_one(ada: User, tmp_path: Any) -> None:
@@ -386,7 +386,7 @@ def test_a_folder_without_a_word_about_the_board_makes_a_plain_one(ada: User, tm
     assert "board_step" not in text
     (tmp_path / "pets" / "competition.toml").write_text(text.replace('board_mode = "plain"\n', ""))
     competitions.remove(competition=pets)
-    assert folders.import_folder(tmp_path / "pets", user=ada).board_mode == "plain"
+    assert folders.import_folder(tmp_path / "pets", user=ada).board.mode == "plain"
 
 
 def test_ada_downloads_exact_scores_whatever_her_students_see(ada: User, bo: User) -> None:

@@ -18,7 +18,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import Unreachable
 from leaderboard.competitions import tasks
-from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
+from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Score, Submission
 from leaderboard.competitions.scoring import queue as queue_module
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, submitting
@@ -85,7 +85,7 @@ def test_however_many_files_others_have_waiting_cys_waits_for_one_of_each(
     pets: Competition, ada: User, cy: User, greedy: int
 ) -> None:
     """Also where several teams agree to fill the queue, and one of their files came last."""
-    Competition.objects.update(daily_attempts=100)
+    Limits.objects.update(daily_attempts=100)
     pets.refresh_from_db()
     teams = [person(f"greedy-{number}") for number in range(greedy)]
     for one in teams:
@@ -155,7 +155,7 @@ def test_one_more_file_behind_a_long_queue_needs_no_bell(
     pets: Competition, bo: User, cy: User, bells: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where files of one team alone wait for each other, somebody else's is rung for: a worker may be idle."""
-    Competition.objects.update(daily_attempts=100)
+    Limits.objects.update(daily_attempts=100)
     pets.refresh_from_db()
     enter(pets, bo), enter(pets, cy)
     rung: list[object] = []

@@ -14,12 +14,15 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom.models import RoleInvitation, RosterEntry
 from leaderboard.competitions.models import (
+    Admission,
     Baseline,
+    BoardSettings,
     Competition,
     DailyAttempts,
     DataFile,
     Grant,
     GroundTruth,
+    Limits,
     Membership,
     MergeOffer,
     Refusal,
@@ -96,9 +99,9 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "competition_opens_before_it_closes": lambda: competition(closes_at=timezone.now() - timedelta(days=9)),
     "competition_launched_with_a_ground_truth": lambda: competition(ground_truth=None),
     "competition_revealed_after_launch": lambda: competition(launched_at=None, revealed_at=timezone.now()),
-    "competition_limits_are_positive": lambda: competition(daily_attempts=0),
-    "competition_board_mode_known": lambda: competition(board_mode="shy"),
-    "competition_step_is_positive": lambda: competition(board_step=0.0),
+    "limits_are_positive": lambda: Limits.objects.update(daily_attempts=0),
+    "board_mode_known": lambda: BoardSettings.objects.update(mode="shy"),
+    "board_step_is_positive": lambda: BoardSettings.objects.update(step=0.0),
     "ground_truth_number_once": lambda: ruler(number=1),
     "ground_truth_rows_add_up": lambda: ruler(ignored_rows=5),
     "ground_truth_has_both_splits": lambda: ruler(rows=6, public_rows=6, private_rows=0),
@@ -127,8 +130,8 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "webhook_message_told_once": lambda: twice(
         WebhookMessage, webhook=Webhook.objects.create(**here(), address="a"), title="t", key="k"
     ),
-    "a_pause_says_why": lambda: competition(paused_at=timezone.now()),
-    "competition_admission_known": lambda: competition(admission="everybody"),
+    "a_pause_says_why": lambda: Limits.objects.update(paused_at=timezone.now()),
+    "admission_kind_known": lambda: Admission.objects.update(kind="everybody"),
     "roster_user_once": lambda: twice(RosterEntry, **here(), user=bo()),
     "roster_email_once": lambda: [RosterEntry.objects.create(**here(), email=text) for text in ("a@b.org", "A@B.org")],
     "roster_slip_once": lambda: twice(RosterEntry, **here(), slip_digest="d"),

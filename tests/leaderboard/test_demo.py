@@ -66,7 +66,7 @@ def test_the_demo_tells_its_three_stories() -> None:
     assert leaves.ground_truth is not None
     assert leaves.ground_truth.rows == 18_632
     assert leaves.state(timezone.now()) == "live"
-    assert (leaves.is_listed, leaves.needs_code) == (True, False)
+    assert (leaves.admission.is_listed, leaves.admission.needs_code) == (True, False)
 
     # A class of 24 teams, all ranked on an open private board, between three baselines.
     finished = Competition.objects.get(slug=demo_module.CLASS)

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission, Team, Uncertainty
+from leaderboard.competitions.models import (
+    BoardSettings,
+    Competition,
+    GroundTruth,
+    Score,
+    Submission,
+    Team,
+    Uncertainty,
+)
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, standings
 from tests.leaderboard.test_ranking import scored, teams
@@ -61,7 +69,7 @@ def test_nothing_is_said_of_a_score_without_a_doubt_nor_through_it(pets: Competi
 
 @pytest.mark.parametrize("mode", ["steady", "hidden"])
 def test_a_board_without_exact_scores_says_nothing_that_follows_from_them(pets: Competition, mode: str) -> None:
-    Competition.objects.update(board_mode=mode, board_step=0.1)
+    BoardSettings.objects.update(mode=mode, step=0.1)
     standing(pets, [0.9, 0.899])
     assert [tied for _, tied in ties(pets)] == [None, None]
     found = boards.board(pets, Split.PUBLIC, at=timezone.now())

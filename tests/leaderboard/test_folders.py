@@ -13,6 +13,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, Standing
+from leaderboard.competitions.models.settings import read_setting
 from leaderboard.competitions.services import boards, competitions, data_files, folders
 from leaderboard.competitions.services.competitions import EDITABLE
 from leaderboard.competitions.services.folders import PLAIN_FIELDS, TIMES, TIMES_IF_ANY
@@ -62,7 +63,7 @@ def refusal(folder: Path) -> str:
 def test_ada_imports_a_folder_and_the_system_makes_the_split(ada: User, folder: Path) -> None:
     said = bring_in(folder, "--launch")
     birds = Competition.objects.get(slug="birds")
-    assert birds.join_code in said
+    assert birds.admission.join_code in said
     assert birds.launched_at is not None
     assert list(birds.hosts.all()) == [ada]
     assert birds.opens_at == datetime(2026, 10, 1, 6, tzinfo=UTC)
@@ -124,7 +125,10 @@ def facts_of(competition: Competition) -> dict[str, object]:
     ruler = competition.ground_truth
     assert ruler is not None
     return {
-        **{name: getattr(competition, name) for name in (*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY, "overview", "rules")},
+        **{
+            name: read_setting(competition, name)
+            for name in (*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY, "overview", "rules")
+        },
         "metric": (ruler.metric, ruler.params, ruler.id_column, ruler.submission_columns),
         "rows": (ruler.rows, ruler.public_rows, ruler.private_rows, ruler.ignored_rows, ruler.sha256),
         "data": [(f.name, f.description, f.sha256, f.rows, f.head) for f in competition.data_files.all()],

@@ -11,14 +11,14 @@ from leaderboard.classroom import captains, joining, team_names, teams
 from leaderboard.classroom.joining_refusals import CannotJoin
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed
-from leaderboard.competitions.models import Competition, Membership, Team
+from leaderboard.competitions.models import Competition, Limits, Membership, Team
 from leaderboard.competitions.services import submitting
 from leaderboard.notifications.models import Notice
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 
 def test_bo_joins_with_the_code_however_it_is_typed(pets: Competition, bo: User) -> None:
-    code = pets.join_code
+    code = pets.admission.join_code
     membership = joining.by_code(user=bo, code=f" {code[:4].lower()}-{code[4:]} ")
     assert membership.team.name == "bo"
     assert membership.competition == pets
@@ -32,11 +32,13 @@ def test_a_wrong_code_is_refused(pets: Competition, bo: User) -> None:
 def test_a_draft_cannot_be_joined(ada: User, bo: User) -> None:
     draft = make_competition(ada, launched=False)
     with pytest.raises(CannotJoin):
-        joining.by_code(user=bo, code=draft.join_code)
+        joining.by_code(user=bo, code=draft.admission.join_code)
 
 
 def test_joining_twice_gives_the_same_membership(pets: Competition, bo: User) -> None:
-    assert joining.by_code(user=bo, code=pets.join_code) == joining.by_code(user=bo, code=pets.join_code)
+    assert joining.by_code(user=bo, code=pets.admission.join_code) == joining.by_code(
+        user=bo, code=pets.admission.join_code
+    )
 
 
 def test_cy_joins_although_another_team_takes_cys_name_in_that_moment(
@@ -68,7 +70,7 @@ def test_a_listed_competition_without_a_code_is_open(ada: User, bo: User) -> Non
 def test_nobody_joins_after_the_deadline(pets: Competition, bo: User) -> None:
     close(pets)
     with pytest.raises(CannotJoin, match="deadline"):
-        joining.by_code(user=bo, code=pets.join_code)
+        joining.by_code(user=bo, code=pets.admission.join_code)
 
 
 def test_cy_follows_bos_invitation_and_leaves_no_empty_team(pets: Competition, bo: User, cy: User) -> None:
@@ -138,7 +140,7 @@ def test_ada_may_choose_a_code_with_hyphens(ada: User, bo: User) -> None:
 
 def test_ada_cannot_compete_where_she_sees_the_private_scores(pets: Competition, ada: User, bo: User) -> None:
     with pytest.raises(CannotJoin, match="You host"):
-        joining.by_code(user=ada, code=pets.join_code)
+        joining.by_code(user=ada, code=pets.admission.join_code)
     with pytest.raises(CannotJoin, match="You host"):
         joining.by_invitation(user=ada, invitation=enter(pets, bo).team.invitation)
 
@@ -209,7 +211,7 @@ def test_once_the_host_has_closed_the_teams_nobody_moves_but_newcomers_enter(
 ) -> None:
     captain = enter(pets, bo)
     member = joining.by_invitation(user=cy, invitation=captain.team.invitation)
-    Competition.objects.update(teams_close_at=timezone.now())
+    Limits.objects.update(teams_close_at=timezone.now())
     captain = Membership.objects.select_related("competition", "team", "user").get(pk=captain.pk)
     member = Membership.objects.select_related("competition", "team", "user").get(pk=member.pk)
     for verb in (

@@ -233,7 +233,7 @@ def test_time_that_was_given_after_the_backup_is_not_forgotten_by_an_open_board(
     assert revealing.reveal_due(timezone.now()) == []
     assert AuditEntry.objects.filter(competition=past.pk, about="restored from a backup").count() == 1
     later.refresh_from_db()
-    assert later.reveals_itself
+    assert later.board.reveals_itself
     assert restoring.hold_private_boards() == []
 
 

@@ -17,6 +17,7 @@ from leaderboard.competitions.models import (
     DailyAttempts,
     Grant,
     GroundTruth,
+    Limits,
     Membership,
     MergeOffer,
     Score,
@@ -130,7 +131,8 @@ def test_invalid_files_count_for_nobody(
 def test_the_rule_is_asked_again_when_the_other_accepts(
     two: tuple[Membership, Membership], pets: Competition, bo: User
 ) -> None:
-    Competition.objects.update(opens_at=timezone.now() - timedelta(seconds=1), daily_attempts=2)
+    Competition.objects.update(opens_at=timezone.now() - timedelta(seconds=1))
+    Limits.objects.update(daily_attempts=2)
     made = team_merges.offer(membership=two[0], invitation=two[1].team.invitation)
     for user in (bo, two[1].user):
         for _ in range(2):
@@ -170,7 +172,7 @@ def test_nobody_accepts_the_own_offer_or_somebody_elses(
 
 def test_a_team_too_large_the_own_link_and_a_wrong_one_are_refused(two: tuple[Membership, Membership]) -> None:
     bo, cy = two
-    Competition.objects.update(team_size=1)
+    Limits.objects.update(team_size=1)
     with pytest.raises(CannotMerge, match="you would be 2; a team has at most 1"):
         team_merges.offer(membership=bo, invitation=cy.team.invitation)
     with pytest.raises(CannotMerge, match="your own team"):
@@ -188,7 +190,7 @@ def test_teams_that_stay_as_they_are_do_not_become_one(
     if why == "deadline":
         close(pets)
     elif why == "host":
-        Competition.objects.update(teams_close_at=timezone.now())
+        Limits.objects.update(teams_close_at=timezone.now())
     else:
         Team.objects.filter(pk=two[0].team_id).update(disqualified_at=timezone.now(), disqualified_reason="Copied")
     with pytest.raises(CannotMerge):

@@ -13,7 +13,16 @@ from django.utils import timezone
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions
-from leaderboard.competitions.models import Competition, GroundTruth, Score, Standing, Submission, Team, Uncertainty
+from leaderboard.competitions.models import (
+    BoardSettings,
+    Competition,
+    GroundTruth,
+    Score,
+    Standing,
+    Submission,
+    Team,
+    Uncertainty,
+)
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, revealing, standings
 from leaderboard.competitions.ranking import rows as rows_module
@@ -163,7 +172,7 @@ def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(
     pets: Competition, mode: str, seed: int
 ) -> None:
     """Some teams came further today, some only handed in worse files, some began today, and ties go by receipt."""
-    Competition.objects.update(board_mode=mode, board_step=0.1 if mode == "steady" else None)
+    BoardSettings.objects.update(mode=mode, step=0.1 if mode == "steady" else None)
     pets.refresh_from_db()
     chance, now = random.Random(seed), timezone.now()
     midnight = now - timedelta(hours=1)
@@ -338,7 +347,7 @@ class TestAfterTheClose:
         assert revealing.reveal_due(timezone.now()) == []
 
     def test_it_stays_shut_where_ada_opens_it_herself(self, pets: Competition) -> None:
-        Competition.objects.filter(pk=pets.pk).update(reveals_itself=False)
+        BoardSettings.objects.filter(pk=pets.pk).update(reveals_itself=False)
         close(pets)
         assert revealing.reveal_due(timezone.now()) == []
 

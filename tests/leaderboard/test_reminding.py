@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions
-from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.models import Competition, LaunchPlan, Submission
 from leaderboard.competitions.ranking import revealing
 from leaderboard.competitions.services import boards, competitions, launching, pausing
 from leaderboard.notifications import notices, reminders
@@ -278,10 +278,11 @@ def test_a_competition_whose_hour_cannot_be_kept_keeps_no_other_from_theirs(
     stumbles_over(first, revealing, "_reveal_if_still_due", monkeypatch)
     assert revealing.reveal_due(timezone.now()) == [second]
     drafts = Competition.objects.filter(slug__in=["first", "second"])
-    drafts.update(launched_at=None, revealed_at=None, launches_at=timezone.now() - HOUR)
+    drafts.update(launched_at=None, revealed_at=None)
+    LaunchPlan.objects.filter(competition__in=drafts).update(launches_at=timezone.now() - HOUR)
     stumbles_over(first, launching, "_launch_planned", monkeypatch)
     launching.launch_due(timezone.now())
-    assert [bool(one.launch_trouble) for one in drafts.order_by("slug")] == [False, True]
+    assert [bool(one.launch_plan.trouble) for one in drafts.order_by("slug")] == [False, True]
     assert caplog.text.count("RuntimeError: of a sudden") == 3
 
 

@@ -11,7 +11,7 @@ import pytest
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
-from leaderboard.competitions.models import Competition, Score, Submission
+from leaderboard.competitions.models import Admission, Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import Immutable
 from leaderboard.competitions.scoring import score as score_module
@@ -153,7 +153,8 @@ def test_a_competition_as_a_folder_keeps_them(tides: Competition, ada: User, tmp
     folders.export_folder(tides, tmp_path / "tides")
     text = (tmp_path / "tides" / "competition.toml").read_text()
     assert '[[secondary]]\nkey = "weighted_mae"\n\n[secondary.params]\nweight = "w"\n' in text
-    Competition.objects.filter(pk=tides.pk).update(slug="old", join_code="OLDCODE1")
+    Competition.objects.filter(pk=tides.pk).update(slug="old")
+    Admission.objects.filter(pk=tides.pk).update(join_code="OLDCODE1")
     copy = folders.import_folder(tmp_path / "tides", user=ada)
     assert copy.ground_truth is not None
     assert tides.ground_truth is not None

@@ -14,7 +14,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, joining, teams
 from leaderboard.common.storage import path_of
-from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Submission, Team
+from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission, Team
 from leaderboard.competitions.scoring import measuring, score
 from leaderboard.competitions.services import competitions, pausing, submitting
 from leaderboard.competitions.services.submitting import Refused
@@ -157,7 +157,7 @@ def test_a_deadline_that_moves_just_before_the_row_is_written_is_the_one_that_co
 
 def test_late_files_are_taken_where_ada_allows_them_and_never_ranked(pets: Competition, ada: User, bo: User) -> None:
     membership = enter(pets, bo)
-    Competition.objects.filter(pk=pets.pk).update(allows_late=True)
+    Limits.objects.filter(pk=pets.pk).update(allows_late=True)
     close(pets)
     submission = hand_in(pets, bo, answers())
     assert submission.is_late
@@ -276,7 +276,7 @@ def test_cy_cannot_reach_bos_submission_by_guessing_its_upload_key(pets: Competi
 
 def test_a_file_over_the_limit_leaves_nothing_behind(pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
-    Competition.objects.filter(pk=pets.pk).update(max_bytes=2000)
+    Limits.objects.filter(pk=pets.pk).update(max_bytes=2000)
     pets.refresh_from_db()
     with pytest.raises(Exception, match="larger than"):
         upload(pets, bo, b"id,label\n" + b"1,cat\n" * 1000)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
-from leaderboard.competitions.models import Competition, Team
+from leaderboard.competitions.models import BoardSettings, Competition, Team
 from leaderboard.competitions.services import copying
 from leaderboard.notifications import announcements, chat_addresses, chat_events, chat_sending, chat_settings
 from leaderboard.notifications.models import Webhook, WebhookMessage
@@ -203,7 +203,7 @@ def test_a_team_is_told_by_its_pseudonym_and_its_name_calls_nobody(ada: User, bo
     hand_in(pets, bo, answers(public=3))
     (title,) = look()
     assert not any(harm in title for harm in ("@everyone", "<!", "]("))
-    Competition.objects.filter(pk=pets.pk).update(uses_pseudonyms=True)
+    BoardSettings.objects.filter(pk=pets.pk).update(uses_pseudonyms=True)
     other = enter(pets, cy).team
     Team.objects.filter(pk=other.pk).update(pseudonym="Amber Otter")
     hand_in(pets, cy, answers())

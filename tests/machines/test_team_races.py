@@ -12,7 +12,15 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import captains, joining, joining_refusals, roster, team_merges, teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.classroom.models.roster import slip_digest
-from leaderboard.competitions.models import Competition, DailyAttempts, Membership, MergeOffer, Submission, Team
+from leaderboard.competitions.models import (
+    Competition,
+    DailyAttempts,
+    Limits,
+    Membership,
+    MergeOffer,
+    Submission,
+    Team,
+)
 from leaderboard.competitions.services import submitting
 from leaderboard.operations import consistency
 from tests.conftest import answers, enter, person
@@ -27,7 +35,7 @@ DEEDS = (joining_refusals.CannotJoin, team_merges.CannotMerge, submitting.Refuse
 @pytest.fixture(autouse=True)
 def promises(pets: Competition) -> Iterator[None]:
     """Teams of up to four. Afterwards the site's promises hold and no team is empty or too large."""
-    Competition.objects.update(team_size=4)
+    Limits.objects.update(team_size=4)
     pets.refresh_from_db()
     yield
     assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []

@@ -34,7 +34,7 @@ SIGN_UP = {
 def test_eve_confirms_her_address_by_the_letter_and_a_button(
     pets: Competition, client: Client, post: list[mail.EmailMessage]
 ) -> None:
-    client.get(f"/join/{pets.join_code}/")
+    client.get(f"/join/{pets.admission.join_code}/")
     told = text_of(client.post("/accounts/signup/", SIGN_UP, follow=True))
     assert "Look into your mail" in told
     assert "A letter is on its way to eve@uni.example." in told
@@ -52,7 +52,7 @@ def test_eve_confirms_her_address_by_the_letter_and_a_button(
 def test_who_confirms_an_address_on_the_way_into_a_competition_goes_on_joining(
     pets: Competition, client: Client, post: list[mail.EmailMessage]
 ) -> None:
-    way_in = f"/join/{pets.join_code}/"
+    way_in = f"/join/{pets.admission.join_code}/"
     client.get(way_in)
     client.post("/accounts/signup/", SIGN_UP | {"next": way_in})
     telephone = Client()
@@ -70,7 +70,7 @@ def test_who_has_an_account_already_goes_on_joining_from_the_letter_with_the_old
     pets: Competition, bo: User, client: Client, post: list[mail.EmailMessage]
 ) -> None:
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
-    way_in = f"/join/{pets.join_code}/"
+    way_in = f"/join/{pets.admission.join_code}/"
     client.get(way_in)
     told = client.post("/accounts/signup/", SIGN_UP | {"email": bo.email, "next": way_in}, follow=True)
     assert f'href="/accounts/login/?next={quote(way_in, safe="")}"' in told.content.decode()
@@ -102,7 +102,7 @@ def test_the_letter_to_who_has_an_account_leads_to_no_other_site_and_without_a_w
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
     for going_to in ({"next": "https://evil.example/"}, {}):
         client = Client()
-        client.get(f"/join/{pets.join_code}/")
+        client.get(f"/join/{pets.admission.join_code}/")
         told = client.post("/accounts/signup/", SIGN_UP | {"email": bo.email} | going_to, follow=True)
         assert 'href="/accounts/login/"' in told.content.decode()
     for letter in post:
@@ -113,7 +113,7 @@ def test_the_letter_to_who_has_an_account_leads_to_no_other_site_and_without_a_w
 def test_who_signs_in_before_the_address_is_confirmed_keeps_the_way_on(
     pets: Competition, client: Client, post: list[mail.EmailMessage]
 ) -> None:
-    way_in = f"/join/{pets.join_code}/"
+    way_in = f"/join/{pets.admission.join_code}/"
     client.get(way_in)
     client.post("/accounts/signup/", SIGN_UP)
     given = {"login": "eve", "password": SIGN_UP["password1"], "next": way_in}
@@ -125,7 +125,7 @@ def test_who_signs_in_before_the_address_is_confirmed_keeps_the_way_on(
 def test_a_confirmation_leads_to_no_other_site(
     pets: Competition, client: Client, post: list[mail.EmailMessage]
 ) -> None:
-    client.get(f"/join/{pets.join_code}/")
+    client.get(f"/join/{pets.admission.join_code}/")
     client.post("/accounts/signup/", SIGN_UP | {"next": "https://evil.example/"})
     assert "evil" not in post[0].body
 

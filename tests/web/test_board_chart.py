@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition, GroundTruth, Team
+from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Team
 from leaderboard.competitions.ranking import boards, courses, revealing, standings
 from leaderboard.competitions.ranking.courses import MOST_STEPS
 from leaderboard.competitions.views.board_chart import FAR, HEIGHT, board_chart
@@ -52,10 +52,10 @@ def test_where_lower_is_better_steps_go_down_and_the_drawing_up(ada: User, bo: U
 
 
 def test_a_steady_board_has_no_more_steps_than_it_showed_and_a_hidden_one_none(pets: Competition, bo: User) -> None:
-    Competition.objects.update(board_mode="steady", board_step=0.1)
+    BoardSettings.objects.update(mode="steady", step=0.1)
     play(enter(pets, bo).team, 0.52, 0.58, 0.66, 0.71)
     assert steps(pets) == {"bo": [0.5, 0.6, 0.7]}
-    Competition.objects.update(board_mode="hidden")
+    BoardSettings.objects.update(mode="hidden")
     assert steps(pets) == {}
     assert "over-time" not in signed_in(bo).get(BOARD).content.decode()
 

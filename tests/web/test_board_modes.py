@@ -345,7 +345,7 @@ def test_steady_is_proposed_for_a_new_competition_and_nobody_is_forced(ada: User
     }
     for mode in ("plain", "steady", "hidden"):
         assert signed_in(ada).post("/host/pond/setup/limits/", {**form, "board_mode": mode}).status_code == 303
-        assert Competition.objects.get(slug="pond").board_mode == mode
+        assert Competition.objects.get(slug="pond").board.mode == mode
     assert signed_in(ada).post("/host/pond/setup/limits/", {**form, "board_mode": "shy"}).status_code == 422
 
 
@@ -386,7 +386,7 @@ def test_a_step_that_is_none_is_refused(ada: User, step: str) -> None:
     response = signed_in(ada).post("/host/pets/settings/", {**data, "board_step": step})
     assert response.status_code == 422
     assert "board_step" in response.context["form"].errors
-    assert Competition.objects.get().board_step == 0.1
+    assert Competition.objects.get().board.step == 0.1
 
 
 def test_log_loss_is_clipped_at_a_thousandth_unless_ada_says_otherwise(ada: User) -> None:

@@ -369,12 +369,12 @@ def test_ada_switches_it_on_where_she_reads_what_it_tells_and_the_trail_says_so(
     assert "Lab 2" not in student().get(BOARD).content.decode()
     hers.post(admission, {"admission": "code", "allowed_addresses": "", "shows_sections": "on"})
     labs.refresh_from_db()
-    assert labs.shows_sections
+    assert labs.board.shows_sections
     entry = AuditEntry.objects.filter(competition=labs.pk).latest("number")
     assert ("shows sections", False, True) in [tuple(change) for change in entry.changes]
-    assert copying.clone(competition=labs, user=ada, title="Next term").shows_sections
+    assert copying.clone(competition=labs, user=ada, title="Next term").board.shows_sections
     folders.export_folder(labs, tmp_path / "out")
     spec = tmp_path / "out" / "competition.toml"
     spec.write_text(spec.read_text().replace('slug = "pets"', 'slug = "again"'))
-    assert folders.import_folder(tmp_path / "out", user=ada).shows_sections
+    assert folders.import_folder(tmp_path / "out", user=ada).board.shows_sections
     assert student().post(admission, {"admission": "code"}).status_code == 404

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -10,7 +11,7 @@ from django.test import Client
 from leaderboard.accounts.models import User
 from leaderboard.classroom import teams
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.models import BoardSettings, Competition, Submission
 from leaderboard.competitions.services import boards, pausing
 from leaderboard.competitions.views import board_cache
 from tests.conftest import answers, close, enter, hand_in, make_competition
@@ -55,6 +56,11 @@ def reveal(pets: Competition, ada: User) -> None:
     boards.reveal(competition=pets, user=ada)
 
 
+def set_board(**fields: Any) -> None:
+    BoardSettings.objects.update(**fields)
+    Competition.objects.update(board_version=99)
+
+
 CHANGES: dict[str, Callable[[Competition, User, User], object]] = {
     "a better file": lambda pets, ada, bo: hand_in(pets, bo, answers()),
     "a worse file": lambda pets, ada, bo: hand_in(pets, bo, answers(public=4)),
@@ -64,11 +70,9 @@ CHANGES: dict[str, Callable[[Competition, User, User], object]] = {
     "a hidden file": lambda pets, ada, bo: pausing.hide_submission(
         submission=Submission.objects.get(user=bo), reason="Copied", user=ada
     ),
-    "a steady board": lambda pets, ada, bo: Competition.objects.update(
-        board_mode="steady", board_step=0.25, board_version=99
-    ),
-    "a hidden board": lambda pets, ada, bo: Competition.objects.update(board_mode="hidden", board_version=99),
-    "pseudonyms": lambda pets, ada, bo: Competition.objects.update(uses_pseudonyms=True, board_version=99),
+    "a steady board": lambda pets, ada, bo: set_board(mode="steady", step=0.25),
+    "a hidden board": lambda pets, ada, bo: set_board(mode="hidden"),
+    "pseudonyms": lambda pets, ada, bo: set_board(uses_pseudonyms=True),
     "the reveal": lambda pets, ada, bo: reveal(pets, ada),
 }
 

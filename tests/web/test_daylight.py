@@ -116,11 +116,14 @@ def test_attempts_are_there_again_at_midnight_utc_whatever_the_clocks_of_the_zon
     for number in range(-1, 3):
         midnight = datetime.combine(day + number * DAY, time(), UTC)
         DailyAttempts.objects.create(
-            team=membership.team, day=(midnight - DAY).date(), used=pets.daily_attempts, limit=pets.daily_attempts
+            team=membership.team,
+            day=(midnight - DAY).date(),
+            used=pets.limits.daily_attempts,
+            limit=pets.limits.daily_attempts,
         )
         before = submitting.allowance(membership, midnight - MINUTE)
         assert (before.left, before.resets_at) == (0, midnight)
-        assert submitting.allowance(membership, midnight).left == pets.daily_attempts
+        assert submitting.allowance(membership, midnight).left == pets.limits.daily_attempts
 
 
 @over_changes

@@ -95,10 +95,10 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
     pond = Competition.objects.get(slug="pond-life")
     assert pond.launched_at is not None
     assert pond.closes_at == datetime(2030, 11, 24, 22, 59, tzinfo=UTC)
-    assert pond.max_bytes == 20 * 1024 * 1024
+    assert pond.limits.max_bytes == 20 * 1024 * 1024
     dashboard = hers.get("/host/pond-life/").content.decode()
-    assert f"http://testserver/join/{pond.join_code}/" in dashboard
-    assert signed_in(bo).post(f"/join/{pond.join_code}/", {"accepted": "on"}).status_code == 303
+    assert f"http://testserver/join/{pond.admission.join_code}/" in dashboard
+    assert signed_in(bo).post(f"/join/{pond.admission.join_code}/", {"accepted": "on"}).status_code == 303
     board = hers.get("/host/pond-life/board.csv?board=public")
     assert board.content.decode().startswith("rank,team,score")
 
@@ -175,11 +175,11 @@ def test_a_deadline_does_not_move_once_the_private_board_is_open(hers: Client, p
 
 def test_the_dashboard_leads_to_joining_while_it_runs_and_to_grades_afterwards(hers: Client, pets: Competition) -> None:
     running = hers.get("/host/pets/").content.decode()
-    assert pets.join_code in running
+    assert pets.admission.join_code in running
     assert "Make a copy for the next class" not in running
     close(pets)
     ended = hers.get("/host/pets/").content.decode()
-    assert pets.join_code not in ended
+    assert pets.admission.join_code not in ended
     assert '<a href="/host/pets/grades/">Grades</a> ' in ended
     assert '<a href="/host/pets/clone/">Make a copy for the next class</a>' in ended
 
@@ -340,6 +340,6 @@ def test_a_join_link_that_opens_on_this_computer_alone_says_so(
     client = Client(headers={"host": host})
     client.force_login(ada)
     page = client.get("/host/pets/").content.decode()
-    assert f"{address}{pets.join_code}/" in page
+    assert f"{address}{pets.admission.join_code}/" in page
     assert ("opens on this computer alone" in page) is bool(command)
     assert command in page

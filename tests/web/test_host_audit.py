@@ -30,7 +30,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     client.post(f"{host}/walk/")
     score.walk(made.ground_truths.get().pk)
     client.post(f"{host}/setup/launch/", {"action": "schedule", "launches_at": "2029-01-01T00:00"})
-    planned = Competition.objects.get(pk=made.pk).launches_at
+    planned = Competition.objects.get(pk=made.pk).launch_plan.launches_at
     client.post(f"{host}/setup/launch/", {"action": "cancel", "seen": planned.isoformat() if planned else ""})
     client.post(f"{host}/launch/")
     client.post(f"{host}/people/roles/", {"name": "cy", "role": "host"})

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions
-from leaderboard.competitions.models import Competition, Submission, Team
+from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team
 from leaderboard.competitions.problem_labels import in_words
 from leaderboard.competitions.ranking import revealing
 from leaderboard.competitions.scoring import score
@@ -143,5 +143,5 @@ def test_after_the_deadline_the_dashboard_says_what_the_private_board_waits_for(
     assert "Files per hour" not in page, "nothing has come in the last day, and nothing will"
     extensions.revoke_grant(grant=team.grants.get(), user=ada)
     assert "opens as soon as all files are scored" in text_of(client.get("/host/pets/"))
-    Competition.objects.update(reveals_itself=False)
+    BoardSettings.objects.update(reveals_itself=False)
     assert "Private board waits for you" in text_of(client.get("/host/pets/"))

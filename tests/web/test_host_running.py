@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions
 from leaderboard.common.storage import path_of
-from leaderboard.competitions.models import Baseline, Competition, Submission
+from leaderboard.competitions.models import Baseline, Competition, Limits, Submission
 from leaderboard.competitions.services import boards, competitions, pausing, submitting
 from tests.conftest import answers, close, enter, hand_in, person
 from tests.web.test_host import signed_in, text_of, upload
@@ -40,7 +40,7 @@ def test_ada_sees_all_files_with_both_scores_and_every_problem(
 
 
 def test_submissions_come_in_pages(pets: Competition, ada: User, bo: User, settings: LazySettings) -> None:
-    Competition.objects.update(daily_attempts=100)
+    Limits.objects.update(daily_attempts=100)
     pets.refresh_from_db()
     enter(pets, bo)
     for number in range(52):

@@ -15,7 +15,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import path_of
-from leaderboard.competitions.models import Competition, Submission, Team
+from leaderboard.competitions.models import Competition, Limits, Submission, Team
 from leaderboard.competitions.services import boards, competitions, submissions_zip, submitting
 from tests.conftest import answers, enter, hand_in
 from tests.web.test_host import signed_in
@@ -58,7 +58,7 @@ def test_no_name_leads_out_of_the_archive_or_becomes_a_formula(pets: Competition
         submission = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
         Submission.objects.filter(pk=submission.pk).update(file_name=name)
         if Submission.objects.count() == 5:
-            Competition.objects.update(daily_attempts=100)
+            Limits.objects.update(daily_attempts=100)
             pets.refresh_from_db()
     archive = archive_of(signed_in(ada))
     names = [name for name in archive.namelist() if name != "manifest.csv"]

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition, TruthDraft
+from leaderboard.competitions.models import BoardSettings, Competition, TruthDraft
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.scoring import score
@@ -271,7 +271,7 @@ def test_the_board_stays_until_ada_applies(moved: Competition, ada: User) -> Non
 def test_the_look_ahead_says_where_students_see_other_ranks(
     moved: Competition, ada: User, mode: str, is_said: bool
 ) -> None:
-    Competition.objects.update(board_mode=mode)
+    BoardSettings.objects.update(mode=mode)
     assert moved.candidate is not None
     score.rescore(moved.candidate.pk)
     page = text_of(signed_in(ada).get("/host/pets/candidate/"))

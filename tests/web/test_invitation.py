@@ -8,7 +8,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
-from leaderboard.competitions.models import Competition, Membership
+from leaderboard.competitions.models import Competition, Limits, Membership
 from tests.conftest import answers, close, enter, hand_in
 from tests.web.test_host import text_of
 from tests.web.test_join import signed_in
@@ -49,7 +49,7 @@ def test_who_comes_after_the_deadline_reads_it_before_making_an_account(
 ) -> None:
     team = enter(pets, bo).team
     close(pets)
-    for way in (f"/invitation/{team.invitation}/", f"/join/{pets.join_code}/"):
+    for way in (f"/invitation/{team.invitation}/", f"/join/{pets.admission.join_code}/"):
         page = text_of(client.get(way))
         assert "The deadline of this competition has passed." in page
         assert "Create an account" not in page
@@ -62,7 +62,7 @@ def test_an_invitation_that_does_not_exist_says_what_to_do(cy: User) -> None:
 
 
 def test_a_full_team_takes_nobody(pets: Competition, bo: User, cy: User) -> None:
-    Competition.objects.update(team_size=1)
+    Limits.objects.update(team_size=1)
     team = enter(pets, bo).team
     client = signed_in(cy)
     assert "is full" in client.get(f"/invitation/{team.invitation}/").content.decode()

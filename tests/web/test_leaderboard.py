@@ -14,7 +14,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, teams
 from leaderboard.common.charts import sparkline
-from leaderboard.competitions.models import Competition, Score, Standing, Submission, Team
+from leaderboard.competitions.models import BoardSettings, Competition, Score, Standing, Submission, Team
 from leaderboard.competitions.ranking import digits, revealing, standings
 from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
 from leaderboard.competitions.views.board_cache import Cache
@@ -336,7 +336,7 @@ def test_neighbours_within_chance_are_said_to_be_in_words_and_drawn(client: Clie
     assert text.count('<svg class="band"') == 2
     assert text.count('aria-label="95 % interval 0.') == 2
     assert "means: not distinguishable from rank 3" in text
-    Competition.objects.update(board_mode="steady", board_step=0.1)
+    BoardSettings.objects.update(mode="steady", step=0.1)
     board.touch_board()
     text = page(client)
     assert "distinguishable" not in text

@@ -17,7 +17,7 @@ from leaderboard.classroom import captains, extensions, joining, joining_refusal
 from leaderboard.classroom.models import RoleInvitation, RosterEntry, role
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed
-from leaderboard.competitions.models import Competition, Membership, MergeOffer, Submission, Team
+from leaderboard.competitions.models import BoardSettings, Competition, Membership, MergeOffer, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import boards, competitions, pausing
 from leaderboard.grades import files as files_module
@@ -74,7 +74,7 @@ def test_private_scores_go_along_after_the_reveal_alone(pets: Competition, bo: U
 
 @pytest.mark.parametrize("mode", ["steady", "hidden"])
 def test_what_a_board_keeps_back_is_not_in_the_file(pets: Competition, bo: User, mode: str) -> None:
-    Competition.objects.update(board_mode=mode, board_step=0.1)
+    BoardSettings.objects.update(mode=mode, step=0.1)
     enter(pets, bo)
     hand_in(pets, bo, answers(public=1))
     assert loaded(taken_along(bo), "submissions")[0]["scores"] == {}
@@ -286,7 +286,7 @@ def test_the_trail_tells_of_lists_and_roles_that_an_account_took_its_address_fro
 ) -> None:
     delete_account(account=bo, user=bo)
     pets.refresh_from_db()
-    assert pets.allowed_addresses.split() == ["@example.org", "eve@example.net"]
+    assert pets.admission.allowed_addresses.split() == ["@example.org", "eve@example.net"]
     assert not RoleInvitation.objects.exists()
     written = AuditEntry.objects.filter(competition=pets.pk, by=bo.pk, deed__in=[Deed.CHANGED, Deed.ROLE_WITHDRAWN])
     assert written.count() == 2
@@ -298,7 +298,7 @@ def test_an_address_that_nobody_confirmed_stays_where_hosts_wrote_it(pets: Compe
     keep_address(pets, ada, "cy@example.org")
     delete_account(account=bo, user=bo)
     pets.refresh_from_db()
-    assert "cy@example.org" in pets.allowed_addresses.split()
+    assert "cy@example.org" in pets.admission.allowed_addresses.split()
     assert RoleInvitation.objects.exists()
 
 

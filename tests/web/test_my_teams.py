@@ -105,5 +105,5 @@ def test_who_runs_it_is_not_sent_to_a_door_that_is_shut(pets: Competition, ada: 
     for who, has_baselines in ((ada, True), (cy, False)):
         text = signed_in(who).get("/c/pets/submit/").content.decode()
         assert "does not compete in it" in text
-        assert f"/join/{pets.join_code}/" not in text
+        assert f"/join/{pets.admission.join_code}/" not in text
         assert ("/host/pets/baselines/" in text) == has_baselines

@@ -15,7 +15,7 @@ import pytest
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
-from leaderboard.competitions.models import Competition, Instrument, Score, Submission
+from leaderboard.competitions.models import BoardSettings, Competition, Instrument, Score, Submission
 from leaderboard.competitions.services import boards
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
@@ -121,7 +121,7 @@ def test_each_truth_has_a_key_of_its_own(ada: User) -> None:
 
 @pytest.mark.parametrize("mode", ["steady", "hidden"])
 def test_a_board_that_keeps_scores_back_has_none_on_the_receipt(pets: Competition, bo: User, mode: str) -> None:
-    Competition.objects.update(board_mode=mode, board_step=0.1)
+    BoardSettings.objects.update(mode=mode, step=0.1)
     enter(pets, bo)
     assert receipt(bo, hand_in(pets, bo, answers(public=1)))["scores"] == {}
 

@@ -222,12 +222,12 @@ def test_a_slip_is_a_way_to_an_account(hers: Client, pets: Competition, client: 
 def test_only_the_roster_may_join_where_ada_says_so(pets: Competition, ada: User, bo: User, dee: User) -> None:
     read(signed_in(ada))
     competitions.change(competition=pets, admission="roster")
-    refused = signed_in(bo).post(f"/join/{pets.join_code}/", {"accepted": "on"})
+    refused = signed_in(bo).post(f"/join/{pets.admission.join_code}/", {"accepted": "on"})
     assert "you have not confirmed an e-mail address" in text_of(refused)
     confirm(dee)
-    assert "is not on the roster: dee@example.org" in text_of(signed_in(dee).get(f"/join/{pets.join_code}/"))
+    assert "is not on the roster: dee@example.org" in text_of(signed_in(dee).get(f"/join/{pets.admission.join_code}/"))
     confirm(bo)
-    assert signed_in(bo).post(f"/join/{pets.join_code}/", {"accepted": "on"}).status_code == 303
+    assert signed_in(bo).post(f"/join/{pets.admission.join_code}/", {"accepted": "on"}).status_code == 303
     assert RosterEntry.objects.get(user=bo).state == "joined"
     team = Membership.objects.get(user=bo).team
     with pytest.raises(joining_refusals.CannotJoin, match="not on the roster"):
@@ -242,7 +242,7 @@ def test_a_list_of_addresses_and_domains_decides(
 ) -> None:
     hers.post("/host/pets/people/admission/", {"admission": "addresses", "allowed_addresses": allowed})
     confirm(bo)
-    response = signed_in(bo).post(f"/join/{pets.join_code}/", {"accepted": "on"})
+    response = signed_in(bo).post(f"/join/{pets.admission.join_code}/", {"accepted": "on"})
     assert (response.status_code == 303) == gets_in
 
 
@@ -253,7 +253,7 @@ def test_who_is_refused_reads_why_and_where_to_go(
     competitions.change(competition=pets, contact="ada@uni.example")
     hers.post("/host/pets/people/admission/", {"admission": "addresses", "allowed_addresses": "@uni.example"})
     confirm(bo)
-    page = signed_in(bo).get(f"/join/{pets.join_code}/").content.decode()
+    page = signed_in(bo).get(f"/join/{pets.admission.join_code}/").content.decode()
     assert "(bo@example.org) is not among those that may join" in page
     assert 'href="/accounts/email/"' in page
     assert "Questions go to ada@uni.example." in page

@@ -6,7 +6,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
-from leaderboard.competitions.models import Competition, Membership
+from leaderboard.competitions.models import Admission, Competition, Membership
 from leaderboard.competitions.services import competitions
 from tests.conftest import enter
 
@@ -37,7 +37,7 @@ def test_where_there_are_no_rules_nobody_says_that_they_read_them_until_some_are
 ) -> None:
     competitions.change(competition=pets, rules="  \n")
     client.force_login(bo)
-    door = f"/join/{pets.join_code}/"
+    door = f"/join/{pets.admission.join_code}/"
     assert "I have read the rules" not in client.get(door).content.decode()
     assert "accept" not in client.get("/c/pets/").content.decode()
     assert client.post(door)["Location"] == "/c/pets/"
@@ -52,7 +52,7 @@ def test_where_there_are_no_rules_nobody_says_that_they_read_them_until_some_are
 
 
 def test_a_stranger_reads_public_rules_and_accepts_nothing(client: Client, pets: Competition, dee: User) -> None:
-    Competition.objects.update(is_listed=True)
+    Admission.objects.update(is_listed=True)
     client.force_login(dee)
     assert "I accept the rules" not in client.get("/c/pets/rules/").content.decode()
     assert client.post("/c/pets/rules/").status_code == 302

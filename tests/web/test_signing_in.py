@@ -16,7 +16,7 @@ def sign_in(name: str, password: str, address: str = "10.0.0.1") -> int:
 
 
 def test_the_rules_of_a_password_are_one_line(pets: Competition, client: Client) -> None:
-    client.get(f"/join/{pets.join_code}/")
+    client.get(f"/join/{pets.admission.join_code}/")
     page = client.get("/accounts/signup/").content.decode()
     assert page.count("At least eight characters") == 1
     assert "<ul>" not in page.partition('id="id_password1_helptext"')[2].partition("</div>")[0]
@@ -33,7 +33,7 @@ def test_a_class_of_sixty_signs_in_within_a_minute_from_one_address(db: None) ->
 def test_a_class_of_sixty_signs_up_within_a_minute_from_one_address(pets: Competition) -> None:
     for number in range(60):
         student = Client(REMOTE_ADDR="10.0.0.1")
-        student.get(f"/join/{pets.join_code}/")
+        student.get(f"/join/{pets.admission.join_code}/")
         given = {"username": f"s{number}", "email": f"s{number}@example.org"}
         given |= {"password1": "long enough 7", "password2": "long enough 7"}
         assert student.post("/accounts/signup/", given).status_code == 302

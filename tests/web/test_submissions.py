@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition, Score, Submission
+from leaderboard.competitions.models import BoardSettings, Competition, Limits, Score, Submission
 from leaderboard.competitions.ranking import revealing
 from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.team_chart import score_chart
@@ -64,7 +64,7 @@ def test_an_empty_list_says_what_to_do(pets: Competition, bo: User) -> None:
 def test_an_empty_list_promises_no_place_after_the_deadline(pets: Competition, bo: User, takes_late: bool) -> None:
     enter(pets, bo)
     close(pets)
-    Competition.objects.update(allows_late=takes_late)
+    Limits.objects.update(allows_late=takes_late)
     page = page_of(signed_in(bo), LIST)
     assert "so your team is on no board" in page
     assert ("Submit predictions" in page) is ("never ranked" in page) is takes_late
@@ -73,7 +73,7 @@ def test_an_empty_list_promises_no_place_after_the_deadline(pets: Competition, b
 
 def test_an_empty_list_of_a_hidden_board_promises_no_score_at_once(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    Competition.objects.update(board_mode="hidden")
+    BoardSettings.objects.update(mode="hidden")
     assert "once the private board opens" in page_of(signed_in(bo), LIST)
 
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import joining
-from leaderboard.competitions.models import Competition, Membership, Submission
+from leaderboard.competitions.models import Admission, Competition, Limits, Membership, Submission
 from leaderboard.competitions.ranking import revealing
 from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import checking, submitting
@@ -82,7 +82,7 @@ def test_the_sixth_upload_of_the_day_is_refused_in_words(as_bo: Client) -> None:
 
 
 def test_who_has_one_attempt_a_day_reads_of_one(as_bo: Client) -> None:
-    Competition.objects.update(daily_attempts=1)
+    Limits.objects.update(daily_attempts=1)
     send(as_bo, upload_key="1")
     assert "has used its attempt of today" in send(as_bo, answers(public=1), upload_key="2").content.decode()
     assert "share its one attempt a day" in as_bo.get("/c/pets/team/").content.decode()
@@ -220,7 +220,7 @@ def test_a_file_that_is_no_table_is_invalid_at_once(as_bo: Client) -> None:
 
 
 def test_a_file_larger_than_the_competition_allows_is_refused(as_bo: Client) -> None:
-    Competition.objects.update(max_bytes=1024)
+    Limits.objects.update(max_bytes=1024)
     response = send(as_bo, b"id,label\n" + b"1,cat\n" * 1000)
     assert response.status_code == 413
     assert "larger than" in response.content.decode()
@@ -286,7 +286,7 @@ def test_after_the_reveal_the_card_beside_calls_the_public_rank_public(
 
 def test_late_files_are_scored_and_never_ranked(as_bo: Client, pets: Competition, work: Callable[[], int]) -> None:
     close(pets)
-    Competition.objects.update(allows_late=True)
+    Limits.objects.update(allows_late=True)
     assert "Late files are scored and never ranked" in as_bo.get(SUBMIT).content.decode()
     response = send(as_bo)
     work()
@@ -310,7 +310,7 @@ def test_the_host_is_told_about_baselines(pets: Competition, ada: User) -> None:
 
 def test_dee_is_sent_away(pets: Competition, dee: User) -> None:
     assert signed_in(dee).get(SUBMIT).status_code == 404
-    Competition.objects.update(is_listed=True)
+    Admission.objects.update(is_listed=True)
     assert signed_in(dee).get(SUBMIT)["Location"] == "/c/pets/"
     assert send(signed_in(dee))["Location"] == "/c/pets/"
     assert Client().get(SUBMIT)["Location"].startswith("/accounts/login/")
@@ -462,7 +462,8 @@ def test_who_waits_longer_than_usual_reads_that_the_page_may_be_closed(
 
 def test_attempts_that_come_after_the_deadline_are_not_promised(as_bo: Client, pets: Competition, bo: User) -> None:
     midnight = (timezone.now() + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
-    Competition.objects.filter(pk=pets.pk).update(daily_attempts=1, closes_at=midnight)
+    Limits.objects.filter(pk=pets.pk).update(daily_attempts=1)
+    Competition.objects.filter(pk=pets.pk).update(closes_at=midnight)
     pets.refresh_from_db()
     assert "not before the deadline" in as_bo.get(SUBMIT).content.decode()
     waiting(pets, bo)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, joining, team_merges
-from leaderboard.competitions.models import Competition, Membership, Team
+from leaderboard.competitions.models import Competition, Limits, Membership, Team
 from leaderboard.competitions.services import competitions
 from leaderboard.notifications.models import Notice
 from tests.conftest import answers, close, enter, hand_in, make_competition
@@ -146,7 +146,7 @@ def test_a_refused_offer_says_why_beside_what_was_typed(pets: Competition, bo: U
 
 def test_a_page_whose_teams_the_host_has_closed_has_no_buttons_for_them(pets: Competition, bo: User, cy: User) -> None:
     pair(pets, bo, cy)
-    Competition.objects.update(teams_close_at=pets.opens_at)
+    Limits.objects.update(teams_close_at=pets.opens_at)
     page = signed_in(bo).get(TEAM).content.decode()
     assert "The host has closed the teams" in page
     for word in ("Leave the team", "Remove from", "Offer to merge", "Copy the link"):
@@ -158,7 +158,7 @@ def test_ada_closes_the_teams_early_but_not_after_the_deadline(pets: Competition
     client, soon = signed_in(ada), timezone.now() + timedelta(hours=3)
     assert client.post("/host/pets/board/", {"teams_close_at": f"{soon:%Y-%m-%dT%H:%M}"}).status_code == 303
     pets.refresh_from_db()
-    assert pets.teams_close_at == soon.replace(second=0, microsecond=0)
+    assert pets.limits.teams_close_at == soon.replace(second=0, microsecond=0)
     late = pets.closes_at + timedelta(days=2)
     response = client.post("/host/pets/board/", {"teams_close_at": f"{late:%Y-%m-%dT%H:%M}"})
     assert response.status_code == 422
@@ -203,7 +203,7 @@ def test_a_disqualified_team_is_offered_nothing_that_would_be_refused_and_reads_
 ) -> None:
     """It may still be renamed: its name is on no board, and stands again with the team."""
     team = pair(pets, bo, cy)
-    Competition.objects.update(teams_close_at=pets.closes_at)
+    Limits.objects.update(teams_close_at=pets.closes_at)
     offered = ("Offer to merge", "Copy the link", "Leave the team", "Remove from the team", "Teams can change until")
     submit = 'href="/c/pets/submit/"'
     client = signed_in(bo)
@@ -237,7 +237,7 @@ def test_an_offer_of_a_disqualified_team_waits_unseen_until_it_competes_again(
 
 
 def test_a_full_team_is_offered_no_merger(pets: Competition, bo: User, cy: User) -> None:
-    Competition.objects.update(team_size=2)
+    Limits.objects.update(team_size=2)
     pets.refresh_from_db()
     pair(pets, bo, cy)
     page = signed_in(bo).get(TEAM).content.decode()

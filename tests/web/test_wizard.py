@@ -23,6 +23,8 @@ from leaderboard.competitions.models import (
     Competition,
     DataFile,
     GroundTruth,
+    LaunchPlan,
+    Limits,
     Submission,
     Team,
     TruthCheck,
@@ -138,7 +140,7 @@ def test_a_step_is_done_when_ada_has_saved_it_and_not_because_something_is_propo
     assert done(hers) == ["Basics", "Data and truth", "Metric", "Limits and dates", "People"]
     assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/launch/"
     copy = copying.clone(competition=Competition.objects.get(), user=User.objects.get(username="ada"), title="Lake")
-    assert (copy.has_proposed_limits, copy.has_proposed_entry) == (True, True)
+    assert (copy.limits.is_proposed, copy.admission.is_proposed) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +352,7 @@ def test_ada_reads_how_many_steps_a_steady_board_would_have(hers: Client, pond: 
 
 def test_a_planned_launch_stands_in_the_list_of_competitions(hers: Client, pond: Competition) -> None:
     assert "launches" not in text_of(hers.get("/host/"))
-    Competition.objects.update(launches_at=timezone.now() + timedelta(days=1))
+    LaunchPlan.objects.update(launches_at=timezone.now() + timedelta(days=1))
     assert "launches" in text_of(hers.get("/host/"))
 
 
@@ -359,7 +361,7 @@ def test_a_proposed_steady_board_becomes_plain_where_no_step_follows(hers: Clien
     look(hers, "id,label,Usage\n1,cat,Public\n2,dog,Private\n")
     page = text_of(hers.post("/host/pond/setup/metric/", {"metric": "accuracy", "action": "use"}, follow=True))
     assert "it is plain now" in page
-    assert Competition.objects.get().board_mode == "plain"
+    assert Competition.objects.get().board.mode == "plain"
 
 
 def test_a_check_that_breaks_loses_nothing(hers: Client, pond: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -464,7 +466,8 @@ def test_a_walk_whose_bell_was_lost_is_rung_for_again(
 def test_a_planned_time_stands_in_its_field_and_a_second_tab_is_told_that_it_was_cancelled(
     hers: Client, pond: Competition
 ) -> None:
-    Competition.objects.update(launches_at=datetime(2050, 7, 1, 6, 30, tzinfo=ZoneInfo("UTC")), zone="Europe/Vienna")
+    LaunchPlan.objects.update(launches_at=datetime(2050, 7, 1, 6, 30, tzinfo=ZoneInfo("UTC")))
+    Competition.objects.update(zone="Europe/Vienna")
     assert 'value="2050-07-01T08:30"' in hers.get("/host/pond/setup/launch/").content.decode()
     cancel = {"action": "cancel", **seen_on(hers)}
     assert "The launch is cancelled" in text_of(hers.post("/host/pond/setup/launch/", cancel, follow=True))
@@ -486,15 +489,15 @@ def test_a_plan_of_another_tab_is_shown_and_not_overwritten(hers: Client, ada: U
     assert plan(monday, nothing).status_code == 303
     first = seen_on(hers)
     assert plan(tuesday, first).status_code == 303
-    held = Competition.objects.get().launches_at
+    held = Competition.objects.get().launch_plan.launches_at
     for late in (nothing, first):
         refused = plan(friday, late)
         assert refused.status_code == 409
         assert "The plan was changed meanwhile: the launch is now planned for" in text_of(refused)
         assert f'value="{friday}"' in refused.content.decode(), "what was typed is still there"
-        assert Competition.objects.get().launches_at == held
+        assert Competition.objects.get().launch_plan.launches_at == held
     kept = plan("", first, "cancel")
-    assert (kept.status_code, Competition.objects.get().launches_at) == (409, held)
+    assert (kept.status_code, Competition.objects.get().launch_plan.launches_at) == (409, held)
     assert "Yours was not taken" in text_of(kept)
     again = dict(re.findall(r'name="(seen)" value="([^"]*)"', refused.content.decode()))
     assert plan(friday, again).status_code == 303, "who has read it and means it sends the same page once more"
@@ -502,14 +505,14 @@ def test_a_plan_of_another_tab_is_shown_and_not_overwritten(hers: Client, ada: U
 
 
 def test_who_changes_a_plan_that_was_cancelled_meanwhile_is_told(hers: Client, pond: Competition) -> None:
-    Competition.objects.update(launches_at=timezone.now() + timedelta(days=1))
+    LaunchPlan.objects.update(launches_at=timezone.now() + timedelta(days=1))
     seen = seen_on(hers)
     hers.post("/host/pond/setup/launch/", {"action": "cancel", **seen})
     later = f"{timezone.now() + timedelta(days=2):%Y-%m-%dT%H:%M}"
     refused = hers.post("/host/pond/setup/launch/", {"action": "schedule", "launches_at": later, **seen})
     assert refused.status_code == 409
     assert "no launch is planned any more" in text_of(refused)
-    assert Competition.objects.get().launches_at is None
+    assert Competition.objects.get().launch_plan.launches_at is None
 
 
 def planned(client: Client, competition: Competition) -> None:
@@ -517,7 +520,7 @@ def planned(client: Client, competition: Competition) -> None:
     soon = (timezone.now() + timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M")
     answer = client.post("/host/pond/setup/launch/", {"action": "schedule", "launches_at": soon})
     assert answer.status_code == 303
-    Competition.objects.filter(pk=competition.pk).update(launches_at=timezone.now() - timedelta(seconds=1))
+    LaunchPlan.objects.filter(pk=competition.pk).update(launches_at=timezone.now() - timedelta(seconds=1))
 
 
 def test_a_planned_launch_happens_by_itself_and_is_in_the_trail(hers: Client, ready: Competition) -> None:
@@ -529,7 +532,7 @@ def test_a_planned_launch_happens_by_itself_and_is_in_the_trail(hers: Client, re
     tasks.launch_due()
     launched = Competition.objects.get()
     assert launched.launched_at is not None
-    assert launched.launches_at is None
+    assert launched.launch_plan.launches_at is None
     deeds = list(AuditEntry.objects.order_by("number").values_list("deed", flat=True))
     assert deeds.count("launched") == 1
     assert [notice.title for notice in Notice.objects.all()] == ["“Pond life” is launched, as planned."]
@@ -545,7 +548,7 @@ def test_who_takes_away_what_a_planned_launch_needs_reads_so_on_the_next_page(he
     page = text_of(hers.get("/host/pond/setup/data/"))
     assert warning in page
     assert "Missing: The overview says what the question is." in page
-    Competition.objects.update(launches_at=None)
+    LaunchPlan.objects.update(launches_at=None)
     assert warning not in text_of(hers.get("/host/pond/setup/data/"))
 
 
@@ -564,21 +567,21 @@ def test_the_list_says_of_a_planned_launch_that_something_is_missing(
     assert way in page
     for number in range(12):
         other = copying.begin(user=ready.hosts.get(), title=f"Draft {number}", slug=f"draft-{number}")
-        Competition.objects.filter(pk=other.pk).update(launches_at=timezone.now() + timedelta(days=1))
+        LaunchPlan.objects.filter(pk=other.pk).update(launches_at=timezone.now() + timedelta(days=1))
     with django_assert_max_num_queries(12):
         assert hers.get("/host/").content.decode().count(warning) == 13
     # An assistant reads it, and is led to no page that is shut.
     page = signed_in(cy).get("/host/").content.decode()
     assert warning in page
     assert way not in page
-    Competition.objects.update(launches_at=None)
+    LaunchPlan.objects.update(launches_at=None)
     assert warning not in hers.get("/host/").content.decode()
 
 
 def test_a_launch_that_came_hours_late_is_not_called_punctual(hers: Client, ready: Competition) -> None:
     walk(hers)
     planned(hers, ready)
-    Competition.objects.update(launches_at=timezone.now() - timedelta(hours=3))
+    LaunchPlan.objects.update(launches_at=timezone.now() - timedelta(hours=3))
     tasks.launch_due()
     notice = Notice.objects.get()
     assert notice.title == "“Pond life” is launched, later than planned"
@@ -601,8 +604,8 @@ def test_who_dies_between_a_planned_launch_and_its_telling_leaves_both_to_the_ne
         with pytest.raises(SystemExit):
             tasks.launch_due()
     waits = Competition.objects.get()
-    assert (waits.launched_at, waits.launch_trouble) == (None, [])
-    assert waits.launches_at is not None
+    assert (waits.launched_at, waits.launch_plan.trouble) == (None, [])
+    assert waits.launch_plan.launches_at is not None
     assert not AuditEntry.objects.filter(deed__in=["launched", "launch_missed"]).exists()
     tasks.launch_due()
     tasks.launch_due()
@@ -642,7 +645,7 @@ def test_why_a_planned_launch_did_not_happen_is_read_and_told_in_each_hosts_lang
             assert "<li>Missing: You have walked" in hers.get(page).content.decode().replace("&#x27;", "'")
             assert "<li>⟦Missing: ⟦You have walked" in signed_in(cy).get(page).content.decode()
     # Kept by an earlier version, as a sentence.
-    Competition.objects.update(launch_trouble=["Missing: A deadline."])
+    LaunchPlan.objects.update(trouble=["Missing: A deadline."])
     assert "<li>Missing: A deadline.</li>" in hers.get("/host/pond/").content.decode()
 
 
@@ -682,7 +685,7 @@ def test_a_launch_is_planned_for_a_moment_that_can_be(
     answer = hers.post("/host/pond/setup/launch/", {"action": "schedule", "launches_at": moment})
     assert answer.status_code in (409, 422)
     assert words in text_of(answer)
-    assert Competition.objects.get().launches_at is None
+    assert Competition.objects.get().launch_plan.launches_at is None
 
 
 # --- the check, and copies --------------------------------------------------------------------------------------
@@ -714,15 +717,16 @@ def test_a_copy_has_everything_but_people_and_their_files(hers: Client, pets: Co
     enter(pets, bo)
     hand_in(pets, bo, answers())
     data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n1,2\n"], description="Learn")
-    Competition.objects.update(daily_attempts=7, opens_at=timezone.now() - timedelta(days=9))
+    Limits.objects.update(daily_attempts=7)
+    Competition.objects.update(opens_at=timezone.now() - timedelta(days=9))
     answer = hers.post("/host/pets/clone/", {"title": "Cats or dogs", "slug": ""})
     assert answer["Location"] == "/host/cats-or-dogs/setup/"
     copy = Competition.objects.get(slug="cats-or-dogs")
-    assert (copy.overview, copy.rules, copy.daily_attempts) == (pets.overview, pets.rules, 7)
+    assert (copy.overview, copy.rules, copy.limits.daily_attempts) == (pets.overview, pets.rules, 7)
     assert copy.launched_at is None
     assert copy.opens_at > timezone.now() - timedelta(minutes=1)
     assert copy.closes_at > timezone.now()
-    assert copy.join_code != pets.join_code
+    assert copy.admission.join_code != pets.admission.join_code
     assert [(file.name, file.description) for file in copy.data_files.all()] == [("train.csv", "Learn")]
     assert TruthDraft.objects.get().report["ok"]
     assert not copy.ground_truths.exists()
@@ -743,13 +747,14 @@ def test_a_copy_is_open_for_as_many_days_to_the_same_time_of_day(ada: User, pets
 def test_in_a_copy_teams_can_change_until_as_near_the_deadline(hers: Client, ada: User, pets: Competition) -> None:
     now = timezone.now()
     last_term = {"opens_at": now - timedelta(days=40), "closes_at": now - timedelta(days=10)}
-    Competition.objects.update(**last_term, teams_close_at=now - timedelta(days=13))
+    Competition.objects.update(**last_term)
+    Limits.objects.update(teams_close_at=now - timedelta(days=13))
     copy = copying.clone(competition=Competition.objects.get(), user=ada, title="Next term")
-    assert copy.teams_close_at == copy.closes_at - timedelta(days=3)
+    assert copy.limits.teams_close_at == copy.closes_at - timedelta(days=3)
     assert copy.why_teams_stay(now) == ""
-    Competition.objects.filter(slug="pets").update(teams_close_at=now - timedelta(days=90))
+    Limits.objects.filter(competition__slug="pets").update(teams_close_at=now - timedelta(days=90))
     again = copying.clone(competition=Competition.objects.get(slug="pets"), user=ada, title="After that")
-    assert again.teams_close_at is None
+    assert again.limits.teams_close_at is None
 
 
 def test_a_copy_with_baselines_has_its_ground_truth_published(hers: Client, ada: User, pets: Competition) -> None:

@@ -41,7 +41,7 @@ def join(request: HttpRequest) -> HttpResponse:
             return see_other("join_code", code=code)
         form.add_error("code", _("Type the code."))
     wanted = Competition.objects.visible_to(request.user).filter(slug=request.GET.get("competition", "")).first()
-    if wanted and wanted.is_listed and not wanted.needs_code:
+    if wanted and wanted.admission.is_listed and not wanted.admission.needs_code:
         return redirect("join_open", slug=wanted.slug)
     context = {"form": form, "competition": wanted}
     return render(request, "students/join.html", context, status=422 if form.errors else 200)
@@ -114,7 +114,7 @@ def join_open(request: HttpRequest, visit: Visit) -> HttpResponse:
     competition = visit.competition
     if request.user.is_anonymous:
         return _signed_out(request, competition, has_way_in=False)
-    if competition.needs_code and visit.membership is None:
+    if competition.admission.needs_code and visit.membership is None:
         return redirect("join")
     user = person(request.user)
     enter = lambda: joining.openly(user=user, competition=competition)  # noqa: E731

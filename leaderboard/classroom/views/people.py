@@ -69,7 +69,7 @@ def filtered(people: Sequence[people_module.Person], section: str, state: str, t
 @open_to(Audience.HOSTS)
 def host_admission(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Who may join, and what the others then see of them."""
-    form = AdmissionForm(posted(request), instance=Competition.objects.get(pk=visit.competition.pk))
+    form = AdmissionForm(visit.competition, posted(request))
     if request.method == "POST" and form.is_valid():
         competitions.change(competition=visit.competition, user=person(visit.user), **form.cleaned_data)
         messages.success(request, _("Saved."))

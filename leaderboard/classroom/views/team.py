@@ -56,7 +56,7 @@ def _context(request: HttpRequest, visit: Visit, membership: Membership) -> dict
     competition, own = visit.competition, membership.team
     members = list(own.memberships.select_related("user"))
     between = MergeOffer.between(own).filter(team__disqualified_at=None, other__disqualified_at=None)
-    offers = list(between.select_related("team__competition", "other__competition"))
+    offers = list(between.select_related("team__competition__board", "other__competition__board"))
     stays = competition.why_teams_stay(visit.at)
     if visit.is_disqualified:
         stays = stays or _("Your team is disqualified: nobody joins or leaves it, and it becomes part of no other.")
@@ -67,12 +67,12 @@ def _context(request: HttpRequest, visit: Visit, membership: Membership) -> dict
         "invitation_link": absolute_addresses.whole(request, "invitation", own.invitation),
         "stays": stays,
         "names_stay": visit.at >= competition.closes_at,
-        "is_full": len(members) >= competition.team_size,
+        "is_full": len(members) >= competition.limits.team_size,
         "is_captain": own.is_led_by(membership.user),
         "made": [one for one in offers if one.team_id == own.pk],
         "received": [one for one in offers if one.other_id == own.pk],
     }
-    if not stays and competition.team_size > 1:
+    if not stays and competition.limits.team_size > 1:
         context["balance"] = team_merges.balance(competition, [own], visit.at)
     return context
 

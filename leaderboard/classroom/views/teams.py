@@ -50,7 +50,7 @@ def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _called(visit: Visit, text: str) -> Q:
     """Teams by their name, and by the one that others see: that is what a student who writes about one knows."""
     named = Q(name__icontains=text)
-    return named | Q(pseudonym__icontains=text) if visit.competition.uses_pseudonyms else named
+    return named | Q(pseudonym__icontains=text) if visit.competition.board.uses_pseudonyms else named
 
 
 @open_to(Audience.ASSISTANTS)

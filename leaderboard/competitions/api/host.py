@@ -45,7 +45,7 @@ def create_competition(
         raise ApiError(403, _("Ask the operator of this site for the right to host competitions."))
     found = asked(lambda: folder_zips.import_zip(chunks=file.chunks(), user=user))
     findings = [_finding(one) for one in (found.ground_truth.findings if found.ground_truth else [])]
-    made = Made(slug=found.slug, title=found.title, join_code=found.join_code, findings=findings)
+    made = Made(slug=found.slug, title=found.title, join_code=found.admission.join_code, findings=findings)
     return Status(201, made)
 
 

@@ -94,23 +94,26 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     )
     ruler = competition.ground_truth
     allowed = submitting.allowance(membership, at) if membership else None
-    names = ("overview", "rules", "contact", "zone", "daily_attempts", "final_count", "team_size")
+    names, limits = ("overview", "rules", "contact", "zone"), competition.limits
     return CompetitionOut(
         **line_of(competition, at),
         **{name: getattr(competition, name) for name in names},
-        max_bytes=min(competition.max_bytes, settings.MAX_UPLOAD_BYTES),
-        allows_late=competition.allows_late,
+        daily_attempts=limits.daily_attempts,
+        final_count=limits.final_count,
+        team_size=limits.team_size,
+        max_bytes=min(limits.max_bytes, settings.MAX_UPLOAD_BYTES),
+        allows_late=limits.allows_late,
         revealed_at=competition.revealed_at,
         scored_by=metric_of(ruler) if ruler else None,
         secondary=secondary_of(ruler),
         submission_columns=list(ruler.submission_columns) if ruler else [],
         public_share=ruler.public_share if ruler else None,
-        board_mode=cast(Mode, competition.board_mode),
+        board_mode=cast(Mode, competition.board.mode),
         board_step=_step_of(competition),
         attempts_left=allowed.left if allowed else None,
         team_closes_at=allowed.closes_at if allowed else None,
-        paused_at=competition.paused_at,
-        pause_reason=competition.pause_reason,
+        paused_at=limits.paused_at,
+        pause_reason=limits.pause_reason,
     )
 
 

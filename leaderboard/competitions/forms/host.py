@@ -18,8 +18,9 @@ from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.names import address_of
 from leaderboard.common.time_zones import zones
 
-from ..models import Competition, GroundTruth, TruthCheck
+from ..models import BoardSettings, Competition, GroundTruth, TruthCheck
 from ..models.competition import Split
+from ..models.settings import PLACES, make_settings, read_setting, setting_field, write_rows
 from ..ranking import digits
 
 MEGABYTE = 1024 * 1024
@@ -80,6 +81,48 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
     )
     zone = forms.ChoiceField(label=_("Time zone"), initial="UTC", widget=LongSelect)
     max_megabytes = forms.IntegerField(label=_("Largest file (MB)"), min_value=1, initial=50)
+    reveals_itself = setting_field(
+        "reveals_itself",
+        label=_("Open the private board at the deadline"),
+        help_text=_("Otherwise you open it yourself."),
+    )
+    allows_late = setting_field("allows_late", label=_("Take late files"))
+    board_mode = setting_field(
+        "board_mode", label=_("What it shows until the private board opens"), widget=forms.RadioSelect
+    )
+    board_step = setting_field(
+        "board_step",
+        label=_("Step of a steady board"),
+        widget=forms.NumberInput(attrs={"step": "any", "min": "0", "autocomplete": "off"}),
+    )
+    daily_attempts = setting_field(
+        "daily_attempts",
+        label=_("Attempts per team and day"),
+        help_text=_("Files that cannot be scored are free. A day ends at midnight UTC."),
+    )
+    final_count = setting_field(
+        "final_count",
+        label=_("Final picks"),
+        help_text=_("How many files a team may pick for the private board; the best of them counts."),
+    )
+    team_size = setting_field("team_size", label=_("Largest team"), help_text=_("1 means that everybody works alone."))
+    is_listed = setting_field(
+        "is_listed",
+        label=_("Listed on the front page"),
+        help_text=_("Otherwise only members see that the competition exists."),
+    )
+    needs_code = setting_field(
+        "needs_code",
+        label=_("Joining needs the code"),
+        help_text=_("Otherwise everybody who sees the competition may join."),
+    )
+    join_code = setting_field(
+        "join_code",
+        label=_("Join code"),
+        help_text=_("Write it on the board of the class. Changing it ends the old code and its link."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        required=False,
+    )
 
     class Meta:
         model = Competition
@@ -114,16 +157,6 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "slug": _("Address"),
             "course": _("Course"),
             "contact": _("Contact"),
-            "daily_attempts": _("Attempts per team and day"),
-            "final_count": _("Final picks"),
-            "team_size": _("Largest team"),
-            "allows_late": _("Take late files"),
-            "board_mode": _("What it shows until the private board opens"),
-            "board_step": _("Step of a steady board"),
-            "reveals_itself": _("Open the private board at the deadline"),
-            "is_listed": _("Listed on the front page"),
-            "needs_code": _("Joining needs the code"),
-            "join_code": _("Join code"),
         }
         help_texts: ClassVar = {
             "slug": _("Small letters, digits and hyphens: /c/<b>address</b>/. Left empty, it is made from the title."),
@@ -132,27 +165,20 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
                 "Markdown, formulas between <code>$$</code>. What is asked, from which data. Needed at the launch."
             ),
             "rules": _("Markdown. Students accept the rules before they see the data; a change asks them again."),
-            "reveals_itself": _("Otherwise you open it yourself."),
-            "daily_attempts": _("Files that cannot be scored are free. A day ends at midnight UTC."),
-            "final_count": _("How many files a team may pick for the private board; the best of them counts."),
-            "team_size": _("1 means that everybody works alone."),
-            "is_listed": _("Otherwise only members see that the competition exists."),
-            "needs_code": _("Otherwise everybody who sees the competition may join."),
-            "join_code": _("Write it on the board of the class. Changing it ends the old code and its link."),
         }
         widgets: ClassVar = {
             "overview": forms.Textarea(attrs={"rows": 12}),
             "rules": forms.Textarea(attrs={"rows": 8}),
-            "board_mode": forms.RadioSelect,
-            "board_step": forms.NumberInput(attrs={"step": "any", "min": "0", "autocomplete": "off"}),
-            "join_code": forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         held: Competition = self.instance
+        if not held.pk:
+            make_settings(held)
+        for name in PLACES.keys() & self.fields.keys():
+            self.initial.setdefault(name, read_setting(held, name))
         self.fields["slug"].required = False
-        self.fields["join_code"].required = False
         known = zones() if held.zone in zones() else (held.zone, *zones())
         self.fields["zone"].choices = [(zone, zone.replace("_", " ")) for zone in known]  # type: ignore[attr-defined]
         largest = self.fields["max_megabytes"]
@@ -162,12 +188,12 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.is_bound and self.add_prefix("board_mode") not in self.data:
             # A program that fills the form in need not know about boards.
             self.data = self.data.copy()  # type: ignore[attr-defined]
-            self.data["board_mode"] = held.board_mode  # type: ignore[index]
+            self.data["board_mode"] = held.board.mode  # type: ignore[index]
         self.fields["board_mode"].help_text, self.fields["board_step"].help_text = board_hints(held)
         if not held.pk:
-            self.initial["board_mode"] = Competition.BoardMode.STEADY
+            self.initial["board_mode"] = BoardSettings.Mode.STEADY
         if held.pk:
-            self.initial["max_megabytes"] = -(-held.max_bytes // MEGABYTE)
+            self.initial["max_megabytes"] = -(-held.limits.max_bytes // MEGABYTE)
             for name in ("opens_at", "closes_at"):
                 self.initial[name] = text = wall_text(getattr(held, name), held.zone)
                 # A browser takes seconds only where it is told to.
@@ -184,7 +210,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         code: str = re.sub(r"[\s-]", "", self.cleaned_data["join_code"]).upper()
         if code and (len(code) < 6 or not code.isascii() or not code.isalnum()):
             raise ValidationError(_("At least six letters and digits, so that nobody finds it by trying."))
-        return code or self.instance.join_code
+        return code or self.instance.admission.join_code
 
     def clean_max_megabytes(self) -> int:
         size: int = self.cleaned_data["max_megabytes"]
@@ -202,6 +228,10 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             self.add_error("closes_at", _("The competition must open before it closes."))
         if "max_megabytes" in self.changed_data or ("max_megabytes" in self.fields and not self.instance.pk):
             cleaned["max_bytes"] = cleaned.get("max_megabytes", 1) * MEGABYTE
+        try:  # as a `ModelForm` does for the competition's own fields
+            write_rows(self.instance, cleaned)
+        except ValidationError as error:
+            self.add_error(None, error)
         return cleaned
 
     def _set_moment(self, cleaned: dict[str, Any], name: str, zone: str) -> None:
@@ -222,7 +252,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
 
 def board_hints(competition: Competition) -> tuple[str, str]:
     """What we propose for the public board, and which step it would have; both follow from the ground truth."""
-    ruler, few = competition.ground_truth, Competition.FEW_PUBLIC_ROWS
+    ruler, few = competition.ground_truth, BoardSettings.FEW_PUBLIC_ROWS
     why = _(
         "Many exact scores tell a team the answers of single rows; a step prevents that, and costs honest teams little."
     )

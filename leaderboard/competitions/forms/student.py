@@ -116,7 +116,7 @@ class TeamNameForm(forms.Form):
 
     def __init__(self, *args: Any, competition: Competition, is_on_board: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if competition.uses_pseudonyms or not is_on_board:
+        if competition.board.uses_pseudonyms or not is_on_board:
             self.fields["name"].help_text = _("Your team and those who run the competition see it.")
 
 

@@ -64,8 +64,8 @@ class ScheduleForm(forms.Form):
     def __init__(self, competition: Competition, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.zone = competition.zone
-        if competition.launches_at:
-            self.initial["launches_at"] = wall_text(competition.launches_at.replace(second=0), self.zone)
+        if competition.launch_plan.launches_at:
+            self.initial["launches_at"] = wall_text(competition.launch_plan.launches_at.replace(second=0), self.zone)
         self.fields["launches_at"].help_text = _("In the zone %(zone)s.") % {"zone": competition.zone}
 
     def clean_launches_at(self) -> datetime:

@@ -7,13 +7,16 @@ from .data_file import DataFile
 from .extension import Grant
 from .ground_truth import GroundTruth, Rescoring, RowReport, TruthDraft
 from .scoring_environment import Instrument
+from .settings import Admission, BoardSettings, LaunchPlan, Limits
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, MergeOffer, Team
 from .team_history import FormerMember, TeamOrigin
 from .truth_check import TruthCheck, WalkThrough
 
 __all__ = [
+    "Admission",
     "Baseline",
+    "BoardSettings",
     "Competition",
     "DailyAttempts",
     "DataFile",
@@ -21,6 +24,8 @@ __all__ = [
     "Grant",
     "GroundTruth",
     "Instrument",
+    "LaunchPlan",
+    "Limits",
     "Membership",
     "MergeOffer",
     "Refusal",

@@ -80,7 +80,7 @@ class Terms:
     @classmethod
     def summed(cls, competition: Competition, grants: Iterable[Grant], day: date) -> Terms:
         """What live grants of one team come to."""
-        closes_at, attempts = competition.closes_at, competition.daily_attempts
+        closes_at, attempts = competition.closes_at, competition.limits.daily_attempts
         for grant in grants:
             closes_at = max(closes_at, grant.closes_at or closes_at)
             attempts += grant.extra_attempts if grant.day in (None, day) else 0

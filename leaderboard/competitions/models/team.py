@@ -68,7 +68,7 @@ class Team(models.Model):
         """
         return (
             self.name
-            if not self.competition.uses_pseudonyms
+            if not self.competition.board.uses_pseudonyms
             else self.pseudonym or _("Team {number}").format(number=self.pk)
         )
 

@@ -201,7 +201,7 @@ def ranked_rows(
     moved = movements(ground_truth, split, standings, ranks, at)
     trends = histories(ground_truth, standings)
     hides, ladder, asides = is_hidden(ground_truth, split), ladder_on(ground_truth, split), asides_of(ground_truth)
-    if competition.uses_pseudonyms and not sees_names:
+    if competition.board.uses_pseudonyms and not sees_names:
         people = {}
     elif people is None:
         people = members(standings)

@@ -86,7 +86,7 @@ def _looked_through(
     """Of each ranked team in order: its team, sort key and receipt, whether it is of the section, whether its name is
     meant."""
     competition = ruler.competition
-    named = Q(team__pseudonym__icontains=text) if competition.uses_pseudonyms else Q(team__name__icontains=text)
+    named = Q(team__pseudonym__icontains=text) if competition.board.uses_pseudonyms else Q(team__name__icontains=text)
     if sees_names:
         named |= Q(team__name__icontains=text)
     is_there: Expression = Value(value=True, output_field=BooleanField())

@@ -22,7 +22,7 @@ from django.db.models import Q, QuerySet
 
 import metrics
 
-from ..models import Competition, GroundTruth, Score, Standing, Submission, Team, TeamOrigin
+from ..models import BoardSettings, Competition, GroundTruth, Score, Standing, Submission, Team, TeamOrigin
 from ..models.competition import Split
 from .transfers import HandedIn, Origin, linked_teams, replay
 
@@ -125,9 +125,9 @@ def _best_of(ground_truth: GroundTruth) -> float | None:
 def step_of(competition: Competition, ground_truth: GroundTruth) -> float:
     """What the host wrote, else what the ruler proposes. A steady board that has neither shows nothing, so that it
     never shows too much."""
-    if competition.board_mode == Competition.BoardMode.HIDDEN:
+    if competition.board.mode == BoardSettings.Mode.HIDDEN:
         return NO_RUNGS
-    return competition.board_step or ground_truth.step or NO_RUNGS
+    return competition.board.step or ground_truth.step or NO_RUNGS
 
 
 def tops(ground_truth: GroundTruth, ladder: Ladder) -> Iterator[Top]:

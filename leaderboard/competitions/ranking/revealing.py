@@ -59,7 +59,7 @@ def _due(at: datetime) -> QuerySet[Competition]:
         status=Submission.Status.PENDING, competition=OuterRef("pk"), is_late=False, team__isnull=False
     )
     due = Competition.objects.filter(
-        launched_at__isnull=False, revealed_at=None, reveals_itself=True, closes_at__lte=at
+        launched_at__isnull=False, revealed_at=None, board__reveals_itself=True, closes_at__lte=at
     ).exclude(Exists(waiting))
     has_time = Grant.objects.live().filter(
         team__competition=OuterRef("pk"), team__disqualified_at=None, closes_at__gt=at

@@ -108,7 +108,7 @@ def finals(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, 
     scores = ranked_scores(ground_truth, Split.PUBLIC, teams=None if team is None else [team.pk])
     # Selected files and the others have places of their own, so that one query finds both.
     placed = scores.annotate(place=_place(ground_truth, "submission__is_selected"))
-    chosen = placed.filter(Q(submission__is_selected=True) | Q(place__lte=ground_truth.competition.final_count))
+    chosen = placed.filter(Q(submission__is_selected=True) | Q(place__lte=ground_truth.competition.limits.final_count))
     picked: dict[int, list[Best]] = defaultdict(list)
     left: dict[int, list[Best]] = defaultdict(list)
     sign = sign_of(ground_truth)

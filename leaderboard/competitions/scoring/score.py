@@ -128,7 +128,7 @@ def _put_back(submission: Submission, claim: uuid.UUID) -> str:
 def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcome: Outcome) -> str:
     """Write what became of the file, if the claim still holds and the ruler is still the current one."""
     held = Competition.objects.select_for_update().filter(pk=ruler.competition_id)
-    competition = held.only("ground_truth_id", "revealed_at", "board_mode", "board_step").first()
+    competition = held.only("ground_truth_id", "revealed_at").first()
     if competition is None:
         return "busy"  # it was deleted while its file was measured
     # Its team may have become part of another meanwhile.

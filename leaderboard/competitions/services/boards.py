@@ -150,7 +150,7 @@ def board_csv(
     writer = csv.writer(text)
     asides = secondary.asides_of(competition.ground_truth)
     # Whoever may have an exact board may also know who is behind a pseudonym.
-    names = ["team", "pseudonym"] if is_exact and competition.uses_pseudonyms else ["team"]
+    names = ["team", "pseudonym"] if is_exact and competition.board.uses_pseudonyms else ["team"]
     ranks = ["rank", "rank_in_section"] if section else ["rank"]
     writer.writerow([*ranks, *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in asides)])
     rows = _rows(competition, split, is_exact)

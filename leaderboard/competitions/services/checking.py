@@ -88,7 +88,7 @@ def _place_for(user: User) -> Iterator[None]:
 
 
 def _check(competition: Competition, ruler: GroundTruth, chunks: Iterable[bytes]) -> Checked:
-    stored = store(chunks, "checks", limit=competition.max_bytes)
+    stored = store(chunks, "checks", limit=competition.limits.max_bytes)
     try:
         problems = check_beginning(stored, ruler)
         if problems:

@@ -14,9 +14,10 @@ from leaderboard.common.models.audit_log import Deed, plain
 from leaderboard.common.storage import remove as remove_file
 from leaderboard.notifications.host_events import tell_deadline
 
-from ..models import Competition, Submission, Team, TruthDraft
+from ..models import BoardSettings, Competition, Submission, Team, TruthDraft
 from ..models.extension import own_deadline
 from ..models.pseudonyms import give_pseudonyms
+from ..models.settings import check_settings, make_settings, read_setting, save_settings, write_setting
 from ..models.team_names import part_shared_names
 from ..ranking import standings
 
@@ -63,13 +64,15 @@ class CannotHost(Exception):
 def create(*, user: User, is_proposal: bool = False, **fields: Any) -> Competition:
     """A draft competition hosted by `user`; `fields` are those of `EDITABLE`, and with `is_proposal` its limits and
     who may join wait for the host to look at them. Raises `ValidationError`."""
-    waits = {"has_proposed_limits": is_proposal, "has_proposed_entry": is_proposal}
-    competition = Competition(**_known(fields), **waits)
-    competition.full_clean()
+    competition = Competition()
+    make_settings(competition)
+    competition.admission.is_proposed = competition.limits.is_proposed = is_proposal
+    _write(competition, fields)
     with transaction.atomic():
         competition.save()
+        save_settings(competition)
         competition.hosts.add(user)
-        known = {name: getattr(competition, name) for name in EDITABLE}
+        known = {name: read_setting(competition, name) for name in EDITABLE}
         AuditEntry.append(Deed.CREATED, user=user, competition=competition, after=plain(known))
     return competition
 
@@ -81,22 +84,21 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
     """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
-        before = {name: getattr(held, name) for name in _known(fields)}
+        before = {name: read_setting(held, name) for name in _known(fields)}
         had_rules, had_deadline, stood_on = held.rules, held.closes_at, _stands_on(held)
-        for name, value in fields.items():
-            setattr(held, name, value)
+        _write(held, fields)
         if held.rules != had_rules:
             held.rules_version += 1
-        held.has_proposed_limits &= "closes_at" not in fields
-        held.has_proposed_entry &= "needs_code" not in fields
-        held.full_clean()
+        held.limits.is_proposed &= "closes_at" not in fields
+        held.admission.is_proposed &= "needs_code" not in fields
         held.save()
+        save_settings(held)
         if held.closes_at != had_deadline:
             judge_lateness(held)
             tell_deadline(held, had_deadline)
         if _stands_on(held) != stood_on and held.ground_truth:
             standings.rebuild(held.ground_truth)
-        if held.uses_pseudonyms:
+        if held.board.uses_pseudonyms:
             give_pseudonyms(held)
         elif before.get("uses_pseudonyms"):
             part_shared_names(held)
@@ -107,30 +109,30 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
 
 def make_board_plain(*, competition: Competition, user: User) -> bool:
     """Where a steady board was proposed before there was a ground truth, and no step follows from it: False if not."""
-    is_steady = competition.board_mode == Competition.BoardMode.STEADY and competition.board_step is None
+    is_steady = competition.board.mode == BoardSettings.Mode.STEADY and competition.board.step is None
     if not is_steady or competition.ground_truth is None or competition.ground_truth.step is not None:
         return False
-    change(competition=competition, user=user, board_mode=Competition.BoardMode.PLAIN)
+    change(competition=competition, user=user, board_mode=BoardSettings.Mode.PLAIN)
     competition.refresh_from_db()
     return True
 
 
 def _stands_on(competition: Competition) -> tuple[object, ...]:
     """The settings that standings follow from."""
-    finals = competition.final_count if competition.revealed_at is not None else None
-    return competition.closes_at, finals, competition.board_mode, competition.board_step
+    finals = competition.limits.final_count if competition.revealed_at is not None else None
+    return competition.closes_at, finals, competition.board.mode, competition.board.step
 
 
 def _note_changes(competition: Competition, user: User | None, before: dict[str, Any]) -> None:
     """Only what differs; saving a form unchanged is no deed."""
-    differing = [name for name, value in before.items() if getattr(competition, name) != value]
+    differing = [name for name, value in before.items() if read_setting(competition, name) != value]
     if differing:
         AuditEntry.append(
             Deed.CHANGED,
             user=user,
             competition=competition,
             before=plain({name: before[name] for name in differing}),
-            after=plain({name: getattr(competition, name) for name in differing}),
+            after=plain({name: read_setting(competition, name) for name in differing}),
         )
 
 
@@ -169,6 +171,13 @@ def remove(*, competition: Competition, user: User | None = None) -> None:
         AuditEntry.append(Deed.DELETED, user=user, competition=gone, before=plain(last_words))
     for key in keys:
         remove_file(key)
+
+
+def _write(competition: Competition, fields: dict[str, Any]) -> None:
+    """Set what a host chose. Raises `ValidationError` with the names of `EDITABLE`."""
+    for name, value in _known(fields).items():
+        write_setting(competition, name, value)
+    check_settings(competition)
 
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:

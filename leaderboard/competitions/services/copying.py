@@ -17,7 +17,8 @@ from leaderboard.common.models.audit_log import Deed
 from leaderboard.common.names import address_of
 from leaderboard.common.storage import path_of
 
-from ..models import Competition
+from ..models import BoardSettings, Competition
+from ..models.settings import read_setting
 from . import boards, competitions, data_files, publishing, truth_drafts
 from .competitions import CannotHost
 
@@ -35,7 +36,7 @@ def begin(*, user: User, **fields: Any) -> Competition:
     proposed = {
         "opens_at": now.replace(second=0, microsecond=0),
         "closes_at": end_of_day(now + USUAL_LENGTH, fields.get("zone", "UTC")),
-        "board_mode": Competition.BoardMode.STEADY,
+        "board_mode": BoardSettings.Mode.STEADY,
     }
     return competitions.create(user=user, is_proposal=True, **{**proposed, **fields})
 
@@ -54,7 +55,7 @@ def clone(
     they are looked at once more; baselines are scored with a ground truth, so with them it is published at once.
     Raises `ValidationError` for title and address, `CannotHost` and `child.ChildFailed`; then nothing is left behind.
     """
-    fields = {name: getattr(competition, name) for name in competitions.EDITABLE if name not in ITS_OWN}
+    fields = {name: read_setting(competition, name) for name in competitions.EDITABLE if name not in ITS_OWN}
     slug = slug or free_slug(title)
     copy = competitions.create(user=user, is_proposal=True, title=title, slug=slug, **fields, **_dates(competition))
     try:
@@ -80,7 +81,7 @@ def free_slug(title: str) -> str:
 
 def _dates(competition: Competition) -> dict[str, datetime | None]:
     """From now on for as many days, to the same time of day; teams stay as long before the deadline as they did."""
-    now, stay = timezone.now(), competition.teams_close_at
+    now, stay = timezone.now(), competition.limits.teams_close_at
     if competition.opens_at > now:
         return {"opens_at": competition.opens_at, "closes_at": competition.closes_at, "teams_close_at": stay}
     zone = ZoneInfo(competition.zone)

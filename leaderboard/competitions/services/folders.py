@@ -26,6 +26,7 @@ from leaderboard.common.time_zones import known_zones
 from leaderboard.scorer._places import ChildFailed
 
 from ..models import Competition, GroundTruth
+from ..models.settings import read_setting
 from . import boards, competitions, copying, data_files, launches, publishing, truth_drafts
 from .competitions import CannotHost
 
@@ -127,9 +128,9 @@ def export_folder(competition: Competition, folder: Path) -> None:
 def parts_of(competition: Competition) -> Iterator[Part]:
     """The files of a competition's folder. The board's ground truth goes along, not the earlier ones; people, teams
     and submissions stay."""
-    plain = {name: getattr(competition, name) for name in PLAIN_FIELDS}
+    plain = {name: read_setting(competition, name) for name in PLAIN_FIELDS}
     spec: dict[str, Any] = {name: value for name, value in plain.items() if value is not None}
-    times = {name: getattr(competition, name) for name in (*TIMES, *TIMES_IF_ANY)}
+    times = {name: read_setting(competition, name) for name in (*TIMES, *TIMES_IF_ANY)}
     spec |= {name: at.astimezone(UTC).isoformat() for name, at in times.items() if at is not None}
     lines = _toml_lines(spec)
     if (ruler := competition.ground_truth) is not None:

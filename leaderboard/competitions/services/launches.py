@@ -18,7 +18,7 @@ from leaderboard.common.models.audit_log import Deed, plain
 from leaderboard.common.time_zones import in_words
 
 from .. import tasks
-from ..models import Competition, WalkThrough
+from ..models import Competition, LaunchPlan, WalkThrough
 from . import launching
 from .competitions import CannotHost
 from .publishing import sample_of
@@ -44,9 +44,8 @@ def schedule_launch(*, competition: Competition, user: User, at: datetime, seen:
         if draft.launched_at is not None:
             raise CannotHost(_("The competition has been launched already."))
         _check_seen(draft, seen)
-        before, after = plain({"launches_at": draft.launches_at}), plain({"launches_at": at})
-        draft.launches_at, draft.launch_asked_by, draft.launch_trouble = at, user, []
-        draft.save(update_fields=["launches_at", "launch_asked_by", "launch_trouble"])
+        before, after = plain({"launches_at": draft.launch_plan.launches_at}), plain({"launches_at": at})
+        LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=at, asked_by=user, trouble=[])
         AuditEntry.append(Deed.LAUNCH_SCHEDULED, user=user, competition=draft, before=before, after=after)
     competition.refresh_from_db()
 
@@ -56,24 +55,24 @@ def cancel_launch(*, competition: Competition, user: User, seen: str) -> bool:
     as for `schedule_launch`."""
     with transaction.atomic():
         draft = held(competition.pk)
-        if draft.launched_at is not None or draft.launches_at is None:
+        if draft.launched_at is not None or draft.launch_plan.launches_at is None:
             return False
         _check_seen(draft, seen)
-        before = plain({"launches_at": draft.launches_at})
-        draft.launches_at, draft.launch_asked_by = None, None
-        draft.save(update_fields=["launches_at", "launch_asked_by"])
+        before = plain({"launches_at": draft.launch_plan.launches_at})
+        LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=None, asked_by=None)
         AuditEntry.append(Deed.LAUNCH_CANCELLED, user=user, competition=draft, before=before)
     competition.refresh_from_db()
     return True
 
 
 def _check_seen(draft: Competition, seen: str) -> None:
-    if seen == (draft.launches_at.isoformat() if draft.launches_at else ""):
+    planned = draft.launch_plan.launches_at
+    if seen == (planned.isoformat() if planned else ""):
         return
-    if draft.launches_at is None:
+    if planned is None:
         now = _("The plan was changed meanwhile: no launch is planned any more.")
     else:
-        when = in_words(draft.launches_at, draft.zone)
+        when = in_words(planned, draft.zone)
         now = _("The plan was changed meanwhile: the launch is now planned for %(when)s.") % {"when": when}
     raise CannotHost(now + " " + _("Yours was not taken: look at it, and send it again if it shall count."))
 

@@ -21,7 +21,7 @@ from leaderboard.common.time_zones import in_words
 from leaderboard.notifications import notices
 from leaderboard.notifications.models.notice import Kind
 
-from ..models import Competition, WalkThrough
+from ..models import BoardSettings, Competition, LaunchPlan, WalkThrough
 from ..ranking import ladder
 
 # A launch that comes later than this after its time is called late. The clock asks each minute.
@@ -60,7 +60,7 @@ NEEDS = {
 
 
 def missing_in_words(kept: Iterable[str]) -> list[str]:
-    """What was missing, as `Competition.launch_trouble` keeps it: by keys. Earlier it was sentences, which are told as
+    """What was missing, as `LaunchPlan.trouble` keeps it: by keys. Earlier it was sentences, which are told as
     they are."""
     return [_("Missing: %(what)s.") % {"what": NEEDS[key]} if key in NEEDS else key for key in kept]
 
@@ -72,7 +72,7 @@ def checklist(competition: Competition) -> list[Need]:
 
 def lacking(competitions: Iterable[Competition]) -> set[int]:
     """Those whose planned launch lacks something. Two queries at most, none where no launch is planned."""
-    planned = [one for one in competitions if one.launches_at is not None and one.launched_at is None]
+    planned = [one for one in competitions if one.launch_plan.launches_at is not None and one.launched_at is None]
     if not planned:
         return set()
     prefetch_related_objects(planned, "ground_truth")
@@ -89,7 +89,7 @@ def _checklist(competition: Competition, is_walked: bool) -> list[Need]:
         Need("overview", bool(competition.overview.strip())),
         Need("deadline", competition.closes_at > timezone.now()),
     ]
-    if ruler and competition.board_mode == Competition.BoardMode.STEADY:
+    if ruler and competition.board.mode == BoardSettings.Mode.STEADY:
         needs.append(Need("step", ladder.step_of(competition, ruler) != ladder.NO_RUNGS))
     if competition.candidate_id is not None:
         needs.append(Need("candidate", False))
@@ -117,14 +117,20 @@ def launch(
         raise NotReady(missing)
     with transaction.atomic():
         now = timezone.now()
-        drafts = Competition.objects.filter(pk=competition.pk, launched_at=None)
-        if planned is not None:
-            drafts = drafts.filter(launches_at=planned)
-        launched = drafts.update(launched_at=now, launches_at=None, launch_asked_by=None, launch_trouble=[])
-        if launched:
+        draft = _hold_draft(competition, planned)
+        if draft is not None:
+            Competition.objects.filter(pk=draft.pk).update(launched_at=now)
+            LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=None, asked_by=None, trouble=[])
             AuditEntry.append(Deed.LAUNCHED, user=user, competition=competition, after=plain({"launched_at": now}))
     competition.refresh_from_db()
-    return bool(launched)
+    return draft is not None
+
+
+def _hold_draft(competition: Competition, planned: datetime | None) -> Competition | None:
+    """The competition, locked, where it is not launched yet and, with `planned`, the launch is still for that time."""
+    draft = Competition.objects.select_for_update().filter(pk=competition.pk, launched_at=None).first()
+    is_meant = draft is not None and planned in (None, draft.launch_plan.launches_at)
+    return draft if is_meant else None
 
 
 def launch_due(at: datetime) -> None:
@@ -132,8 +138,8 @@ def launch_due(at: datetime) -> None:
 
     Any number may run at once: a competition is launched, or given back to its hosts, once.
     """
-    due = Competition.objects.select_related("ground_truth", "launch_asked_by")
-    for competition in due.filter(launched_at=None, launches_at__lte=at):
+    due = Competition.objects.select_related("ground_truth", "launch_plan__asked_by")
+    for competition in due.filter(launched_at=None, launch_plan__launches_at__lte=at):
         with logs.apart(competition=competition.slug):
             try:
                 _launch_planned(competition)
@@ -144,7 +150,7 @@ def launch_due(at: datetime) -> None:
 @transaction.atomic
 def _launch_planned(competition: Competition) -> None:
     """Launched and told, or neither: whoever dies in between leaves both to the next."""
-    asked_by, planned = competition.launch_asked_by, competition.launches_at
+    asked_by, planned = competition.launch_plan.asked_by, competition.launch_plan.launches_at
     if launch(competition=competition, user=asked_by, after_walk=True, planned=planned):
         if planned and timezone.now() - planned > PUNCTUAL:
             _tell_late(competition, planned)
@@ -168,10 +174,11 @@ def _tell_late(competition: Competition, planned: datetime) -> None:
 @transaction.atomic
 def _give_back(competition: Competition, keys: list[str]) -> None:
     """It stays a draft, and says why."""
-    waiting = Competition.objects.filter(pk=competition.pk, launched_at=None, launches_at=competition.launches_at)
-    if not waiting.update(launches_at=None, launch_asked_by=None, launch_trouble=keys):
+    draft = _hold_draft(competition, competition.launch_plan.launches_at)
+    if draft is None:
         return
-    planned = plain({"launches_at": competition.launches_at})
+    LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=None, asked_by=None, trouble=keys)
+    planned = plain({"launches_at": competition.launch_plan.launches_at})
     after = {"missing": " ".join(missing_in_words(keys))}
     AuditEntry.append(Deed.LAUNCH_MISSED, user=None, competition=competition, before=planned, after=after)
     _tell(
@@ -184,5 +191,5 @@ def _give_back(competition: Competition, keys: list[str]) -> None:
 def _tell(competition: Competition, title: notices.Words, text: notices.Words) -> None:
     page = reverse("host_competition", kwargs={"slug": competition.slug})
     hosts = competition.hosts.filter(is_active=True)
-    key = f"launch:{competition.pk}:{competition.launches_at}"
+    key = f"launch:{competition.pk}:{competition.launch_plan.launches_at}"
     notices.tell(hosts, kind=Kind.LAUNCH, competition=competition, title=title, text=text, link=page, key=key)

@@ -12,7 +12,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed, plain, team_in_trail
 from leaderboard.notifications.host_events import tell_hidden, tell_pause, tell_resume, tell_shown
 
-from ..models import Competition, Submission
+from ..models import Competition, Limits, Submission
 from .competitions import CannotHost
 
 
@@ -20,11 +20,11 @@ def pause(*, competition: Competition, user: User | None, reason: str) -> None:
     """Take no more files until `resume`; students read the reason. What was received before is scored."""
     reason = needed(reason)
     with transaction.atomic():
-        now = database_now()
-        running = Competition.objects.filter(pk=competition.pk, paused_at=None)
-        if not running.update(paused_at=now, pause_reason=reason):
+        now, running = database_now(), held(competition.pk)
+        if running.limits.paused_at is not None:
             raise CannotHost(_("The competition is paused already."))
-        competition.touch_board()
+        Limits.objects.filter(pk=running.pk).update(paused_at=now, pause_reason=reason)
+        running.touch_board()
         after = plain({"paused_at": now, "reason": reason})
         tell_pause(competition, reason)
         AuditEntry.append(Deed.PAUSED, user=user, competition=competition, after=after)
@@ -34,11 +34,11 @@ def resume(*, competition: Competition, user: User | None) -> None:
     """Take files again. The deadline stays where it is; nothing happens where there is no pause."""
     with transaction.atomic():
         paused = held(competition.pk)
-        if paused.paused_at is None:
+        if paused.limits.paused_at is None:
             return
-        Competition.objects.filter(pk=paused.pk).update(paused_at=None, pause_reason="")
+        Limits.objects.filter(pk=paused.pk).update(paused_at=None, pause_reason="")
         paused.touch_board()
-        before = plain({"paused_at": paused.paused_at, "reason": paused.pause_reason})
+        before = plain({"paused_at": paused.limits.paused_at, "reason": paused.limits.pause_reason})
         tell_resume(paused)
         AuditEntry.append(Deed.RESUMED, user=user, competition=paused, before=before)
 

@@ -51,7 +51,7 @@ def held(competition: Competition) -> Competition:
     Without the lock a host could move the deadline, and have all files judged anew, just before this one can be seen.
     """
     rows = Competition.objects.select_for_update(no_key=True).filter(pk=competition.pk)
-    held = rows.only("closes_at", "allows_late", "daily_attempts", "paused_at", "pause_reason").first()
+    held = rows.only("closes_at").first()
     if held is None:
         raise Refused("gone", _(GONE))
     return held
@@ -65,6 +65,6 @@ def stopped(competition: Competition, team_id: int, received_at: datetime) -> Re
 
 def is_late(competition: Competition, terms: Terms, received_at: datetime) -> bool:
     is_late = received_at >= terms.closes_at
-    if is_late and not competition.allows_late:
+    if is_late and not competition.limits.allows_late:
         raise Refused("closed", _("The deadline passed before your file had arrived."))
     return is_late

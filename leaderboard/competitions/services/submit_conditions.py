@@ -85,7 +85,7 @@ def reason_not_to(
         return Refused("draft", _("This competition has not been launched yet."))
     if at < competition.opens_at:
         return Refused("not_open", _("This competition has not opened yet."))
-    if at >= closes_at and not competition.allows_late:
+    if at >= closes_at and not competition.limits.allows_late:
         return Refused("closed", _("The deadline has passed, so no more files are taken."))
     if membership is None or allowed is None:
         return Refused("not_joined", _("Join the competition first."))
@@ -99,8 +99,8 @@ def stopped_by_host(competition: Competition, team: Team, at: datetime) -> Refus
     if team.disqualified_at is not None and team.disqualified_at <= at:
         reason = team.disqualified_reason
         return Refused("disqualified", _("Your team is disqualified: %(reason)s") % {"reason": reason})
-    if competition.paused_at is not None and competition.paused_at <= at:
-        reason = competition.pause_reason
+    if competition.limits.paused_at is not None and competition.limits.paused_at <= at:
+        reason = competition.limits.pause_reason
         return Refused("paused", _("The host has paused this competition: %(reason)s") % {"reason": reason})
     return None
 

@@ -89,7 +89,7 @@ def submit(
         if refusal := reason_not_to(competition, membership, database_now()):
             raise refusal
         assert membership is not None, "who is no member is refused"
-        stored = store(chunks, f"submissions/{competition.pk}", limit=competition.max_bytes)
+        stored = store(chunks, f"submissions/{competition.pk}", limit=competition.limits.max_bytes)
         try:
             _refuse_beyond_quota(membership, stored)
             if not may_repeat:
@@ -192,15 +192,15 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
             team=membership.team_id, status=Submission.Status.SCORED, is_late=False
         )
         chosen = mine.filter(pk__in=submission_ids, hidden_at=None)
-        if len(chosen) > competition.final_count:
+        if len(chosen) > competition.limits.final_count:
             raise Refused(
                 "too_many",
                 ngettext(
                     "Pick at most %(number)s submission.",
                     "Pick at most %(number)s submissions.",
-                    competition.final_count,
+                    competition.limits.final_count,
                 )
-                % {"number": competition.final_count},
+                % {"number": competition.limits.final_count},
             )
         # A hidden pick is given up too: shown again, it would be one too many.
         mine.exclude(pk__in=[file.pk for file in chosen]).update(is_selected=False)

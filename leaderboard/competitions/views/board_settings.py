@@ -27,7 +27,7 @@ class BoardForm(forms.Form):
     teams_close_at = MomentField(label=gettext_lazy("Teams stay as they are from"), required=False)
 
     def __init__(self, competition: Competition, data: QueryDict | None = None) -> None:
-        at = competition.teams_close_at
+        at = competition.limits.teams_close_at
         super().__init__(data, initial={"teams_close_at": wall_text(at, competition.zone) if at else ""})
         self.competition = competition
         self.fields["teams_close_at"].help_text = _(
@@ -40,7 +40,7 @@ class BoardForm(forms.Form):
         if wall is None:
             return None
         if "teams_close_at" not in self.changed_data:
-            return self.competition.teams_close_at
+            return self.competition.limits.teams_close_at
         moment = moment_in(wall, self.competition.zone)
         if moment > self.competition.closes_at:
             raise ValidationError(_("Teams stay as they are from the deadline on; choose an earlier time, or none."))

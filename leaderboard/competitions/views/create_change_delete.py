@@ -59,10 +59,10 @@ def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
     context = {
         "visit": visit,
         "checklist": checklist_of(competition) if visit.state == "draft" else [],
-        "trouble": launching.missing_in_words(competition.launch_trouble),
+        "trouble": launching.missing_in_words(competition.launch_plan.trouble),
         "parts": parts,
         "chat_trouble": _chat_trouble(parts) if visit.is_host else {},
-        "join_link": absolute_addresses.whole(request, "join_code", competition.join_code),
+        "join_link": absolute_addresses.whole(request, "join_code", competition.admission.join_code),
         "opening_command": absolute_addresses.opening_command(request),
         **_beat(visit),
     }

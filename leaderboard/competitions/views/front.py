@@ -62,7 +62,7 @@ def competitions(request: HttpRequest) -> HttpResponse:
 
 def _listed(user: Viewer) -> CompetitionQuerySet:
     """The public ones and one's own; even an operator finds the private ones elsewhere."""
-    public = Q(is_listed=True)
+    public = Q(admission__is_listed=True)
     if user.is_anonymous:
         return Competition.objects.filter(public, launched_at__isnull=False)
     run = Q(pk__in=Competition.objects.filter(Q(hosts=user) | Q(assistants=user)).values("pk"))

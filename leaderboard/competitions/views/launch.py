@@ -65,7 +65,7 @@ def _review(request: HttpRequest, visit: Visit, form: ScheduleForm, *, status: i
         "form": form,
         "problem": problem,
         "checklist": needs,
-        "trouble": launching.missing_in_words(competition.launch_trouble),
+        "trouble": launching.missing_in_words(competition.launch_plan.trouble),
         "is_ready": all(need.is_there for need in needs),
         "measure": measure_of(competition.ground_truth),
         "report": check.report if check else None,

@@ -80,8 +80,8 @@ def _done(competition: Competition) -> dict[str, bool]:
         "basics": needs["overview"],
         "data": _has_file(competition),
         "metric": needs["truth"] and needs.get("candidate", True),
-        "limits": needs["deadline"] and needs.get("step", True) and not competition.has_proposed_limits,
-        "people": not competition.has_proposed_entry,
+        "limits": needs["deadline"] and needs.get("step", True) and not competition.limits.is_proposed,
+        "people": not competition.admission.is_proposed,
         "launch": competition.launched_at is not None,
     }
 

@@ -119,7 +119,7 @@ class Wish:
     @property
     def sees_names(self) -> bool:
         """Whether the viewer may know who is behind a pseudonym."""
-        return self.visit.competition.uses_pseudonyms and self.visit.assists
+        return self.visit.competition.board.uses_pseudonyms and self.visit.assists
 
     def table(self) -> Table:
         competition, at = self.visit.competition, self.visit.at
@@ -312,7 +312,7 @@ def _with_own_row(html: str, visit: Visit) -> SafeString:
         html = html.replace(f'<tr id="{anchor}"', f'<tr id="{anchor}" class="mine"', 1)
         own = format_html('<span class="own-name">{}</span>', visit.membership.team.name)
         mark = format_html('<span class="badge">{}</span>', _("You")) + (
-            own if visit.competition.uses_pseudonyms else ""
+            own if visit.competition.board.uses_pseudonyms else ""
         )
         html = html.replace(f"<!--you {anchor}-->", mark, 1)
     return mark_safe(html)  # noqa: S308 - rendered by our template, which escapes

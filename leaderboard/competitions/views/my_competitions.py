@@ -43,12 +43,16 @@ class Row:
         return "live" if state == "closed" and self.at < self.allowance.closes_at else state
 
 
+# What a line of the table says of its competition.
+RELATED = ("competition__ground_truth", "competition__board", "competition__limits")
+
+
 @open_to(Audience.SIGNED_IN)
 def my_teams(request: HttpRequest) -> HttpResponse:
     """What still runs comes first, the nearest deadline on top; then what is over, the latest on top."""
     user, at = person(request.user), timezone.now()
     found = Membership.objects.filter(user=user, competition__launched_at__isnull=False)
-    held = list(found.select_related("team", "competition__ground_truth"))
+    held = list(found.select_related("team", *RELATED))
     teams = {one.team_id: one.competition for one in held}
     placings, allowances = placings_module.placings_now(teams, at), submitting.allowances(teams, at)
     mates = _mates(held, user.pk)

@@ -122,6 +122,6 @@ def podium(visit: Visit) -> tuple[rows.Row, ...]:
     """The first three ranks of the private board, for who runs it with the names behind pseudonyms; callers ask whether
     it is open."""
     competition = visit.competition
-    names = competition.uses_pseudonyms and visit.assists
+    names = competition.board.uses_pseudonyms and visit.assists
     lines = boards.lines(competition, Split.PRIVATE, at_most=6, sees_names=names)
     return tuple(row for row in lines if row.rank is not None and row.rank <= 3)

@@ -69,13 +69,13 @@ class Today:
     @property
     def is_over(self) -> bool:
         """Whether nothing can be handed in any more, today or later."""
-        return self.visit.state in ("closed", "revealed") and not self.visit.competition.allows_late
+        return self.visit.state in ("closed", "revealed") and not self.visit.competition.limits.allows_late
 
     @property
     def resets_in_time(self) -> bool:
         """Whether the next day's attempts come while the team may still hand in."""
         allowed = self.allowance
-        return allowed is None or self.visit.competition.allows_late or allowed.resets_at < allowed.closes_at
+        return allowed is None or self.visit.competition.limits.allows_late or allowed.resets_at < allowed.closes_at
 
     @cached_property
     def placing(self) -> rows_module.Placing | None:

@@ -71,7 +71,7 @@ def submit(request: HttpRequest, visit: Visit) -> HttpResponse:
     fresh = UploadForm.fresh(note=request.POST.get("note", ""), check_only=bool(request.POST.get("check_only")))
     try:
         if request.META.get("leaderboard.too_large"):
-            raise TooLarge(min(visit.competition.max_bytes, settings.MAX_UPLOAD_BYTES))
+            raise TooLarge(min(visit.competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES))
         if "again" in request.POST:
             submission = _hand_in_again(visit, AgainForm(request.POST))
         elif not form.is_valid():
@@ -216,7 +216,7 @@ def _page(
         "checked": checked,
         "same": same,
         "not_taken": not_taken,
-        "largest": min(competition.max_bytes, settings.MAX_UPLOAD_BYTES),
+        "largest": min(competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES),
         "action": reverse("submit", kwargs={"slug": competition.slug}),
     }
     return render(request, "students/submit.html", context, status=status)

@@ -86,7 +86,9 @@ def frame(request: HttpRequest, visit: Visit, key: str) -> dict[str, Any]:
 
 def _lacks(competition: Competition) -> list[str]:
     """What would leave a draft unlaunched at its planned time; what is changed on one page may be missing then."""
-    return [item.text for item in checklist_of(competition) if not item.is_there] if competition.launches_at else []
+    if competition.launch_plan.launches_at is None:
+        return []
+    return [item.text for item in checklist_of(competition) if not item.is_there]
 
 
 @open_to(Audience.SITE_HOSTS)
@@ -156,7 +158,7 @@ def host_setup_people(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Who gets in. Hosts are added on the page that stays under Manage."""
     more = {
         "hosts": visit.competition.hosts.order_by("username"),
-        "join_link": absolute_addresses.whole(request, "join_code", visit.competition.join_code),
+        "join_link": absolute_addresses.whole(request, "join_code", visit.competition.admission.join_code),
         "opening_command": absolute_addresses.opening_command(request),
     }
     return _fields(request, visit, "people", EntryForm, more)

@@ -36,7 +36,7 @@ class Line:
 def shake_up(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Before the reveal there is nothing to compare: the leaderboard says when there will be."""
     competition = visit.competition
-    names = competition.uses_pseudonyms and visit.assists
+    names = competition.board.uses_pseudonyms and visit.assists
     is_open = visit.state == "revealed"
     found = shake_up_module.shake_up(competition, sees_names=names) if is_open else None
     if found is None:

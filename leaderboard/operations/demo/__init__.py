@@ -199,4 +199,4 @@ def _receive(competition: Competition) -> None:
             )
             used.append((team.pk, received_at.astimezone(UTC).date()))
     # The worker gives the attempts of invalid files back, as it does for any file.
-    DailyAttempts.create_for(used, competition.daily_attempts)
+    DailyAttempts.create_for(used, competition.limits.daily_attempts)

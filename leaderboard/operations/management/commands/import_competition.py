@@ -31,4 +31,6 @@ class Command(BaseCommand):
         for finding in ruler.findings if ruler else []:
             self.stdout.write(f"truth.csv: {finding['message']}")
         state = "launched" if competition.launched_at else "a draft"
-        self.stdout.write(f"“{competition}” is {state}: /c/{competition.slug}/, join code {competition.join_code}.")
+        self.stdout.write(
+            f"“{competition}” is {state}: /c/{competition.slug}/, join code {competition.admission.join_code}."
+        )

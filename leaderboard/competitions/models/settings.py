@@ -1,0 +1,266 @@
+"""What hosts set for a competition, in a row per subject: who gets in, its boards, its limits, its planned launch.
+
+`hosting.create` makes all rows together with the competition. The competition's own row is the lock of them all: who
+changes one of them takes that lock first and reads the row after it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import Any, ClassVar, cast
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from leaderboard.accounts.models import User
+
+from .competition import CODE_ALPHABET, ROWS, Competition, normal_code
+
+
+def new_join_code() -> str:
+    return "".join(secrets.choice(CODE_ALPHABET) for _ in range(8))
+
+
+class Admission(models.Model):
+    """Who finds a competition, who may join it, and what its assistants may do."""
+
+    class Kind(models.TextChoices):
+        """Who may join, beside what the code says."""
+
+        CODE = "code", _("Everybody who has the code")
+        ROSTER = "roster", _("Only who is on the roster")
+        ADDRESSES = "addresses", _("Only who has an e-mail address from the list below")
+
+    competition = models.OneToOneField(
+        Competition, on_delete=models.CASCADE, primary_key=True, related_name="admission", editable=False
+    )
+    is_listed = models.BooleanField(
+        _("listed"), default=False, help_text=_("Everybody sees it on the front page; otherwise only members do.")
+    )
+    join_code = models.CharField(max_length=20, unique=True, default=new_join_code)
+    needs_code = models.BooleanField(default=True, help_text=_("Joining needs the code or an invitation."))
+    kind = models.CharField(_("who may join"), max_length=9, choices=Kind.choices, default=Kind.CODE)
+    allowed_addresses = models.TextField(
+        _("allowed addresses"),
+        blank=True,
+        max_length=20_000,
+        help_text=_("One per line: an address, or a domain such as @uni.example, which lets in everybody there."),
+    )
+    assistants_grade = models.BooleanField(_("assistants may export grades"), default=False)
+    # Filled in for the host, who has not saved that page yet.
+    is_proposed = models.BooleanField(default=False, editable=False)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(name="admission_kind_known", condition=Q(kind__in=["code", "roster", "addresses"])),
+        ]
+
+    def __str__(self) -> str:
+        return self.join_code
+
+    def clean(self) -> None:
+        self.join_code = normal_code(self.join_code)
+
+
+class BoardSettings(models.Model):
+    """What the boards of a competition show, of whom, and when the private one opens."""
+
+    class Mode(models.TextChoices):
+        """What the public board shows until the reveal (docs/ranking.md)."""
+
+        PLAIN = "plain", _("Plain: all digits of every score")
+        STEADY = "steady", _("Steady: a score moves only when a file is clearly better")
+        HIDDEN = "hidden", _("Hidden: no scores and no ranks until the private board opens")
+
+    # A board on fewer public rows is better steady: we propose it.
+    FEW_PUBLIC_ROWS = 2000
+
+    competition = models.OneToOneField(
+        Competition, on_delete=models.CASCADE, primary_key=True, related_name="board", editable=False
+    )
+    mode = models.CharField(_("public board"), max_length=6, choices=Mode.choices, default=Mode.PLAIN)
+    step = models.FloatField(
+        _("step"), null=True, blank=True, validators=[MinValueValidator(1e-15), MaxValueValidator(1e15)]
+    )
+    uses_pseudonyms = models.BooleanField(
+        _("pseudonyms"),
+        default=False,
+        help_text=_(
+            "Teams see made-up names of each other. You, your assistants and the team itself see its own name."
+        ),
+    )
+    shows_sections = models.BooleanField(
+        _("sections on the board"),
+        default=False,
+        help_text=_(
+            "Whoever competes can choose a section of the class list on the board, which also shows which section a "
+            "team or a pseudonym belongs to. Nobody else reads anything of sections."
+        ),
+    )
+    reveals_itself = models.BooleanField(
+        _("reveal at the deadline"),
+        default=True,
+        help_text=_("Open the private board by itself after the deadline."),
+    )
+
+    class Meta:
+        verbose_name_plural = "board settings"
+        constraints: ClassVar = [
+            models.CheckConstraint(name="board_mode_known", condition=Q(mode__in=["plain", "steady", "hidden"])),
+            models.CheckConstraint(name="board_step_is_positive", condition=Q(step__isnull=True) | Q(step__gt=0)),
+        ]
+
+    def __str__(self) -> str:
+        return self.mode
+
+    def clean(self) -> None:
+        ruler = self.competition.ground_truth
+        if self.mode == self.Mode.STEADY and self.step is None and ruler is not None and ruler.step is None:
+            raise ValidationError(
+                {"step": _("Nobody can work out a step for this ground truth; write one for the steady board.")}
+            )
+
+
+class Limits(models.Model):
+    """How many files and people a competition takes, and whether it takes any now."""
+
+    competition = models.OneToOneField(
+        Competition, on_delete=models.CASCADE, primary_key=True, related_name="limits", editable=False
+    )
+    daily_attempts = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1), MaxValueValidator(1000)])
+    final_count = models.PositiveIntegerField(
+        _("final picks"), default=2, validators=[MinValueValidator(1), MaxValueValidator(20)]
+    )
+    team_size = models.PositiveIntegerField(default=4, validators=[MinValueValidator(1), MaxValueValidator(50)])
+    # Nothing: at the deadline of everybody.
+    teams_close_at = models.DateTimeField(_("teams stay from"), null=True, blank=True)
+    max_bytes = models.PositiveBigIntegerField(
+        _("largest file in bytes"), default=50 * 1024 * 1024, validators=[MinValueValidator(1024)]
+    )
+    allows_late = models.BooleanField(
+        _("late submissions"), default=False, help_text=_("Scored after the deadline, never ranked.")
+    )
+    # While paused no file is taken; the deadline stays where it is.
+    paused_at = models.DateTimeField(null=True, blank=True, editable=False)
+    pause_reason = models.CharField(max_length=300, blank=True, editable=False)
+    # Filled in for the host, who has not saved that page yet.
+    is_proposed = models.BooleanField(default=False, editable=False)
+
+    class Meta:
+        verbose_name_plural = "limits"
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="limits_are_positive",
+                condition=Q(daily_attempts__gte=1, final_count__gte=1, team_size__gte=1, max_bytes__gte=1),
+            ),
+            models.CheckConstraint(name="a_pause_says_why", condition=Q(paused_at__isnull=True) | ~Q(pause_reason="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.daily_attempts} files a day"
+
+
+class LaunchPlan(models.Model):
+    """The moment that a host chose for the launch, and why the last planned launch did not happen."""
+
+    competition = models.OneToOneField(
+        Competition, on_delete=models.CASCADE, primary_key=True, related_name="launch_plan", editable=False
+    )
+    launches_at = models.DateTimeField(null=True, blank=True, editable=False)
+    asked_by = models.ForeignKey(
+        User, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"
+    )
+    # Keys of what was missing (`launching.NEEDS`).
+    trouble = models.JSONField(default=list, blank=True, editable=False)
+
+    def __str__(self) -> str:
+        return str(self.launches_at or "")
+
+
+# What forms, imports, exports and the audit log call the settings that do not stand in the competition's own row.
+PLACES = {
+    "is_listed": "admission.is_listed",
+    "join_code": "admission.join_code",
+    "needs_code": "admission.needs_code",
+    "admission": "admission.kind",
+    "allowed_addresses": "admission.allowed_addresses",
+    "assistants_grade": "admission.assistants_grade",
+    "board_mode": "board.mode",
+    "board_step": "board.step",
+    "uses_pseudonyms": "board.uses_pseudonyms",
+    "shows_sections": "board.shows_sections",
+    "reveals_itself": "board.reveals_itself",
+    "daily_attempts": "limits.daily_attempts",
+    "final_count": "limits.final_count",
+    "team_size": "limits.team_size",
+    "teams_close_at": "limits.teams_close_at",
+    "max_bytes": "limits.max_bytes",
+    "allows_late": "limits.allows_late",
+}
+
+
+def make_settings(competition: Competition) -> None:
+    """Give a competition that is not stored yet its rows, with what is usual."""
+    for row in (Admission, BoardSettings, Limits, LaunchPlan):
+        row(competition=competition)
+
+
+def read_setting(competition: Competition, name: str) -> Any:
+    return attrgetter(PLACES.get(name, name))(competition)
+
+
+def write_setting(competition: Competition, name: str, value: Any) -> None:
+    row, _dot, field = PLACES.get(name, name).rpartition(".")
+    setattr(getattr(competition, row) if row else competition, field, value)
+
+
+def check_settings(competition: Competition) -> None:
+    """Raises `ValidationError` that names what cannot be in the competition and in its rows."""
+    errors: dict[str, list[ValidationError]] = {}
+    for check in (Competition.full_clean, _check_rows):
+        try:
+            check(competition)
+        except ValidationError as error:
+            for name, found in error.error_dict.items():
+                errors.setdefault(name, []).extend(found)
+    if errors:
+        raise ValidationError(errors)
+
+
+def write_rows(competition: Competition, values: Mapping[str, Any]) -> None:
+    """Set those of the values that stand in rows of their own. Raises `ValidationError` with their names."""
+    for name in PLACES.keys() & values.keys():
+        write_setting(competition, name, values[name])
+    _check_rows(competition)
+
+
+def _check_rows(competition: Competition) -> None:
+    names = {place: name for name, place in PLACES.items()}
+    errors: dict[str, list[ValidationError]] = {}
+    for row in ROWS:
+        try:
+            getattr(competition, row).full_clean(exclude={"competition"})
+        except ValidationError as error:
+            for field, found in error.error_dict.items():
+                errors.setdefault(names.get(f"{row}.{field}", field), []).extend(found)
+    if errors:
+        raise ValidationError(errors)
+
+
+def save_settings(competition: Competition) -> None:
+    for name in ROWS:
+        row = getattr(competition, name)
+        row.save(force_insert=row._state.adding)
+
+
+def setting_field(name: str, **options: Any) -> forms.Field:
+    """The form field of a setting, as a `ModelForm` makes it of the competition's own fields."""
+    row, _dot, field = PLACES[name].rpartition(".")
+    related = Competition._meta.get_field(row).related_model
+    return cast(forms.Field, related._meta.get_field(field).formfield(**options))  # type: ignore[union-attr]
