@@ -52,7 +52,8 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    parser = _Parser(prog="python -m metrics", description="Score a submission at home.")
+    program = "python -m metrics" if __package__ == "metrics" else "classboard-score"
+    parser = _Parser(prog=program, description="Score a submission at home.")
     commands = parser.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list", help="all metrics")
     listing.add_argument("--json", action="store_true")

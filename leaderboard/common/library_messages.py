@@ -14,6 +14,7 @@ from typing import Any
 from django.utils.translation import gettext, ngettext
 
 import metrics
+from metrics.core.messages import restore_message
 
 _SECONDS = re.compile(r"(?<=longer than )\S+(?= s\.)")
 
@@ -38,4 +39,4 @@ def told(stored: Mapping[str, Any], name: str = "message") -> str:
 def sentence_of(stored: Mapping[str, Any], name: str) -> str:
     """One text of a problem, a finding or the like, as `metrics.kept` wrote it: English, with its template."""
     text, forms = stored.get(name) or "", stored.get("forms")
-    return metrics.restored(text, forms.get(name)) if isinstance(forms, dict) else text
+    return restore_message(text, forms.get(name)) if isinstance(forms, dict) else text

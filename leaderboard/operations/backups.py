@@ -16,9 +16,9 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-import metrics
 from leaderboard import __version__
 from leaderboard.common.storage import Unreachable, reading
+from metrics.sandbox.packages import outside_packages
 
 from . import database_dumps
 from .backup_manifest import FILES, METRICS, SECRET_KEY, CannotKeep, Manifest, copy, copy_file, fingerprint
@@ -102,7 +102,7 @@ def _copy_metrics(folder: Path) -> dict[str, tuple[str, int]]:
     """The operator's metric files: without them scores could not be computed again. Their libraries can be installed
     again, and are made for one machine."""
     copied = {}
-    libraries = metrics.outside_packages()
+    libraries = outside_packages()
     for name, variable in METRICS.items():
         root = Path(os.environ.get(variable) or os.devnull)
         found = (path for path in root.rglob("*") if path.is_file() and libraries not in path.parents)

@@ -388,7 +388,7 @@ def check(site: Site, asked: Any) -> Any:
 def at_home(data: bytes, columns: list[str]) -> list[dict[str, Any]]:
     """What the scorer at home says of a file's beginning, where it is installed and knows how."""
     try:
-        from metrics import sniff
+        from classboard_metrics import sniff
 
         found = sniff(data[: 1 << 20], len(data), columns or None, may_be_empty=True, longest_line=len(data) + 1)
         return [problem.as_dict() for problem in found]

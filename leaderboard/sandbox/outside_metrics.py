@@ -11,6 +11,8 @@ from django.utils.translation import gettext, gettext_noop
 
 import metrics
 from leaderboard.operations.models import CageTest
+from metrics.sandbox.metric_files import list_outside_files, outside_folder
+from metrics.sandbox.processes import TRUST_HELP, are_outside_files_trusted, explain_missing_sandbox, try_escapes
 
 log = logging.getLogger(__name__)
 
@@ -19,11 +21,11 @@ OFF = gettext_noop("Metrics that the operator added are off: {reason} {help}")
 
 def try_the_cage() -> CageTest:
     """Try all ways out of the cage on this machine, a matter of seconds, and keep what came of it."""
-    found = metrics.cage_test()
+    found = try_escapes()
     fields = {"tested_at": timezone.now(), "reason": found.reason, "report": found.as_dict()}
     test, _ = CageTest.objects.update_or_create(host=_host(), defaults=fields)
-    if found.reason and metrics.outside_folder() is not None:
-        so = "run all the same" if metrics.outside_is_trusted() else "are off"
+    if found.reason and outside_folder() is not None:
+        so = "run all the same" if are_outside_files_trusted() else "are off"
         log.error("metrics from outside %s on %s: %s", so, test.host, found.reason)
     return test
 
@@ -34,17 +36,17 @@ def why_off() -> str:
     What was found on this machine counts; where nothing was, as on a web server without a worker, what was found last
     anywhere. Before any test the kernel is asked.
     """
-    if metrics.outside_folder() is None or metrics.outside_is_trusted():
+    if outside_folder() is None or are_outside_files_trusted():
         return ""
     tests = CageTest.objects.order_by("-tested_at")
     test = tests.filter(host=_host()).first() or tests.first()
-    reason = test.reason if test is not None else metrics.cage_missing()
-    return gettext(OFF).format(reason=reason, help=metrics.OUTSIDE_HELP) if reason else ""
+    reason = test.reason if test is not None else explain_missing_sandbox()
+    return gettext(OFF).format(reason=reason, help=TRUST_HELP) if reason else ""
 
 
 def why_not(key: str) -> str:
     """Why this metric may not score now, or ``""``; a metric of the library always may."""
-    if metrics.outside_folder() is None or not metrics.get(key).is_outside:
+    if outside_folder() is None or not metrics.get(key).is_outside:
         return ""
     return why_off()
 
@@ -58,12 +60,12 @@ def catalogue() -> tuple[metrics.Metric, ...]:
 
 def state() -> dict[str, object]:
     """What an operator should know about metrics from outside, for a page."""
-    files = metrics.outside_files()
+    files = list_outside_files()
     return {
         "folder": os.environ.get("METRICS_DIR", ""),
         "offered": [file for file in files if not file.error],
         "unfit": [file for file in files if file.error],
-        "is_trusted": metrics.outside_is_trusted(),
+        "is_trusted": are_outside_files_trusted(),
         "off": why_off(),
         "tests": list(CageTest.objects.all()),
     }

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import metrics
+from metrics.core.messages import restore_message, with_templates
 
 from ._messages import Garbled
 
@@ -75,7 +76,7 @@ def _message_of(result: metrics.Result) -> dict[str, Any]:
         **{name: getattr(result, name) for name in names},
         "params": dict(result.params),
         "parts": {split: dict(part) for split, part in result.parts.items()},
-        "secondary": list(map(metrics.kept, result.secondary)),
+        "secondary": list(map(with_templates, result.secondary)),
         "uncertainty": {
             split: [
                 found.standard_error,
@@ -131,7 +132,7 @@ def _uncertainty(error: Any, low: Any, high: Any, replicates: str) -> metrics.Un
 
 def _secondary(message: Mapping[str, Any]) -> metrics.SecondaryValue:
     values = {name: _finite_or_none(message[name]) for name in ("overall", "public", "private")}
-    problem = metrics.restored(str(message["problem"]), message.get("forms", {}).get("problem"))
+    problem = restore_message(str(message["problem"]), message.get("forms", {}).get("problem"))
     return metrics.SecondaryValue(str(message["key"]), dict(message["params"]), **values, problem=problem)
 
 
@@ -142,7 +143,7 @@ def _problem(message: Mapping[str, Any]) -> dict[str, Any]:
         if not is_right and not (value is None and name in _MAY_BE_NONE):
             raise TypeError(name)
     found = {name: message[name] for name in _KINDS}
-    text = metrics.restored(found["message"], message.get("forms", {}).get("message"))
+    text = restore_message(found["message"], message.get("forms", {}).get("message"))
     return metrics.Problem(**found | {"message": text}).as_kept()
 
 

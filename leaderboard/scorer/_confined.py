@@ -10,6 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import metrics
+from metrics.sandbox.isolation import ProcessLimits, limit_process, seal_process
+from metrics.sandbox.kernel import NoSandbox
+from metrics.sandbox.python_path import import_folders
 
 FILE_MB = 1024
 """The largest file that a job may write: a truth with its split, a sample, a table for a metric from outside."""
@@ -23,7 +26,7 @@ def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
     """No variable of the site but where metric files from outside lie and what they may use: no password, no address
     of a database. One thread per library, so that nothing else runs when a process forks. Folders of packages in
     `PYTHONPATH` go along, but for those around the site or its state, because sealed processes may read them."""
-    packages = os.pathsep.join(metrics.import_folders(environment))
+    packages = os.pathsep.join(import_folders(environment))
     told = [name for name in environment if name.startswith("METRICS_") or name == "TRUST_METRICS"]
     return {
         **{name: environment[name] for name in (*_KEPT, *told) if name in environment},
@@ -42,8 +45,8 @@ def confine_truth(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path]
     """Limit the memory of this process and, where the kernel can, seal it: as `confine` does, but it may fork."""
     at_most("RLIMIT_DATA", memory_mb * 1_048_576)
     outside = [Path(os.environ[name]) for name in _OF_METRICS if Path(os.environ.get(name, "/nonexistent")).exists()]
-    with suppress(metrics.NoSandbox):
-        metrics.seal(read=[Path(metrics.__file__).parent, *outside, *read], write=write, forks=True)
+    with suppress(NoSandbox):
+        seal_process(read=[Path(metrics.__file__).parent, *outside, *read], write=write, forks=True)
 
 
 def at_most(name: str, value: int) -> None:
@@ -61,11 +64,11 @@ def confine(
     """Limit this process for the rest of its life and, where the kernel can, seal it: it opens these files and the
     libraries and nothing else, and starts no process. Who must start others (a metric from outside has its own cage)
     is limited alone."""
-    limits = metrics.Limits(math.ceil(seconds), memory_mb, FILE_MB, processes=1)
-    metrics.limit(limits)
+    limits = ProcessLimits(math.ceil(seconds), memory_mb, FILE_MB, processes=1)
+    limit_process(limits)
     if starts_others:
         return
     try:
-        metrics.seal(read=[Path(metrics.__file__).parent, *read], write=write)
-    except metrics.NoSandbox:
-        metrics.limit(limits._replace(processes=0))  # which the seal includes
+        seal_process(read=[Path(metrics.__file__).parent, *read], write=write)
+    except NoSandbox:
+        limit_process(limits._replace(processes=0))  # which the seal includes

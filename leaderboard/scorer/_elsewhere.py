@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import metrics
+from metrics.sandbox.processes import ProcessStopped
+from metrics.sandbox.runner import OutsideRunner, run_outside
 
 from ._messages import Garbled, receive, send
 from ._ruler import Ruler
@@ -43,7 +45,7 @@ def is_outside(key: str) -> bool:
 # --- in the file process ----------------------------------------------------------------------------------------
 
 
-def ask_worker(worker: Connection, folder: Path) -> metrics.OutsideRunner:
+def ask_worker(worker: Connection, folder: Path) -> OutsideRunner:
     """What a file process does where the library would start a process."""
 
     def run(job: str, key: str, request: Mapping[str, Any], write: Callable[[Path], None]) -> dict[str, Any]:
@@ -53,7 +55,7 @@ def ask_worker(worker: Connection, folder: Path) -> metrics.OutsideRunner:
         send(worker, {"run": job, "key": key, "request": dict(request)})
         message = receive(worker)
         if "stopped" in message:
-            raise metrics.OutsideStopped(*message["stopped"])
+            raise ProcessStopped(*message["stopped"])
         answer: dict[str, Any] = message["answer"]
         return answer
 
@@ -80,10 +82,8 @@ def run_for_file_process(
     share = math.inf if metric.key == ruler.metric else left / len(ruler.metric_keys)
     try:
         with _at_most(share):
-            return {
-                "answer": metrics.run_outside(message["run"], metric, request, lambda to: _move(Path(folders[0]), to))
-            }
-    except metrics.OutsideStopped as stopped:
+            return {"answer": run_outside(message["run"], metric, request, lambda to: _move(Path(folders[0]), to))}
+    except ProcessStopped as stopped:
         return {"stopped": [str(stopped), stopped.output]}
 
 

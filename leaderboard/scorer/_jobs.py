@@ -11,6 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import metrics
+from metrics.checks.corrections import correct_answers
+from metrics.checks.hard_rows import find_hardest_rows
+from metrics.checks.similar_predictions import find_similar_predictions
+from metrics.checks.splits import remove_columns
+from metrics.checks.truth_differences import compare_truths
+from metrics.core.figures import Curve, Grid
+from metrics.core.messages import with_templates
+from metrics.reading.spreadsheet import convert_spreadsheet
+from metrics.sandbox.metric_files import outside_folder
 
 from ._answers import too_much_memory
 from ._confined import confine
@@ -48,10 +57,10 @@ def check_truth(
         tests={name: Path(path) for name, path in (tests or {}).items()},
         secondary=[(key, values) for key, values in secondary],
     )
-    told = {name: list(map(metrics.kept, getattr(report, name))) for name in ("findings", "baselines", "secondary")}
+    told = {name: list(map(with_templates, getattr(report, name))) for name in ("findings", "baselines", "secondary")}
     found = {**asdict(report), **told, "ok": report.ok}
     if earlier and report.ok:
-        found["differs"] = asdict(metrics.differences(Path(truth), Path(earlier), report.id_column, earlier_id_column))
+        found["differs"] = asdict(compare_truths(Path(truth), Path(earlier), report.id_column, earlier_id_column))
     return found
 
 
@@ -61,18 +70,18 @@ def suggest(truth: str, id_column: str | None, group: str | None = None, sample:
         fits = metrics.suggest(Path(truth), Path(sample) if sample else None, id_column or None, group=group or None)
     except metrics.GroundTruthError:
         return {"fits": []}
-    return {"fits": list(map(metrics.kept, fits))}
+    return {"fits": list(map(with_templates, fits))}
 
 
 def drop_columns(truth: str, columns: Sequence[str], target: str) -> dict[str, Any]:
     """Write the truth without some columns to `target`."""
-    Path(target).write_bytes(metrics.drop_columns(Path(truth), columns))
+    Path(target).write_bytes(remove_columns(Path(truth), columns))
     return {}
 
 
 def as_meant(truth: str, target: str) -> dict[str, Any]:
     """Write what a spreadsheet's file says to `target` as plain CSV; gives what was changed, nothing where unclear."""
-    found = metrics.as_meant(Path(truth).read_bytes())
+    found = convert_spreadsheet(Path(truth).read_bytes())
     Path(target).write_bytes(found.text if found else b"")
     return {"changes": found.as_kept() if found else []}
 
@@ -139,14 +148,14 @@ def hardest_rows(
 ) -> dict[str, Any]:
     """The rows on which some files lose most, with what they say there."""
     files = [Path(name) for name in submissions]
-    return metrics.kept(metrics.hardest_rows(metric, Path(truth), files, params, id_column or None, most=most))
+    return with_templates(find_hardest_rows(metric, Path(truth), files, params, id_column or None, most=most))
 
 
 def agreement(
     metric: str, truth: str, params: dict[str, Any], id_column: str | None, submissions: list[str]
 ) -> dict[str, Any]:
     """Which of some files are wrong in the same way beyond chance."""
-    return asdict(metrics.agreement(metric, Path(truth), [*map(Path, submissions)], params, id_column or None))
+    return asdict(find_similar_predictions(metric, Path(truth), [*map(Path, submissions)], params, id_column or None))
 
 
 def correct_rows(
@@ -159,7 +168,7 @@ def correct_rows(
 ) -> dict[str, Any]:
     """Write the truth with some answers corrected and some rows ignored to `target`."""
     try:
-        text = metrics.correct_rows(Path(truth), corrected, ignored, columns, id_column or None)
+        text = correct_answers(Path(truth), corrected, ignored, columns, id_column or None)
     except metrics.GroundTruthError as error:
         return {"problems": [problem.as_kept() for problem in error.problems]}
     Path(target).write_bytes(text)
@@ -194,12 +203,12 @@ def explain(metric: str, truth: str, submission: str, params: dict[str, Any]) ->
     return simple
 
 
-def _figure(figure: metrics.Grid | metrics.Curve) -> dict[str, Any] | None:
-    kind, points = ("grid", figure.cells) if isinstance(figure, metrics.Grid) else ("curve", figure.points)
+def _figure(figure: Grid | Curve) -> dict[str, Any] | None:
+    kind, points = ("grid", figure.cells) if isinstance(figure, Grid) else ("curve", figure.points)
     if sum(map(len, points)) > MOST_FIGURE_CELLS:
         return None
     drawing = {**vars(figure), "kind": kind}
-    return {**drawing, "marked": sorted(figure.marked)} if isinstance(figure, metrics.Grid) else drawing
+    return {**drawing, "marked": sorted(figure.marked)} if isinstance(figure, Grid) else drawing
 
 
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -261,7 +270,7 @@ def _files_of(job: str, arguments: dict[str, Any]) -> tuple[list[Path], list[Pat
 
 def _starts_others(job: str, arguments: dict[str, Any]) -> bool:
     """Whether a metric from outside takes part, or may have to be looked at: these run in processes of their own."""
-    if metrics.outside_folder() is None:
+    if outside_folder() is None:
         return False
     keys = [arguments.get("metric"), *(key for key, _ in arguments.get("secondary", ()))]
     return job == "suggest" or any(is_outside(key) for key in keys if key)

@@ -22,6 +22,8 @@ from typing import Any, NoReturn
 
 import metrics
 from leaderboard.common import child_processes
+from metrics.sandbox.isolation import prepare_seal
+from metrics.sandbox.runner import set_outside_runner
 
 from . import _jobs
 from ._answers import answer_of, failure_of
@@ -40,7 +42,7 @@ def serve(client: Connection) -> None:
     """Fork a truth process for each ground truth that the client names, and a file process for each job."""
     for name in LOADED:
         import_module(name)
-    metrics.get_cage_ready()
+    prepare_seal()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a truth process that ends leaves no zombie
     freeze()
     me = os.getpid()
@@ -127,7 +129,7 @@ def measure_file(truth: metrics.Truth, answers: Connection, request: dict[str, A
     """Measure one submission in this file process."""
     file, scratch = Path(request["file"]), [Path(one) for one in request["scratch"]]
     if scratch:
-        metrics.run_outside_by(ask_worker(answers, scratch[0]))
+        set_outside_runner(ask_worker(answers, scratch[0]))
     confine(request["seconds"], request["memory_mb"], read=[file], write=scratch)
     return answer_of(truth, file, request["memory_mb"])
 

@@ -11,7 +11,7 @@ from ..reading.tables import Source, csv_bytes, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
 
 
-def correct_rows(
+def correct_answers(
     truth: Source,
     corrected: Mapping[str, Sequence[str]],
     ignored: Sequence[str],

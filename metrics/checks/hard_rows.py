@@ -64,7 +64,7 @@ class HardRows:
     reason: str = ""
 
 
-def hardest_rows(
+def find_hardest_rows(
     key: str,
     truth: Source,
     submissions: Sequence[Source],

@@ -28,7 +28,7 @@ FEWEST = 5
 
 
 @dataclass(frozen=True)
-class Pair:
+class SimilarPair:
     """Two files by their places in the list that was given. `wrong` is how often each differs from the truth."""
 
     first: int
@@ -41,17 +41,17 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class SimilarPredictions:
     """Pairs above chance, the least likely first, on so many rows of so many files that could be read. `together` are
     those whose errors in numbers are correlated beyond the usual, the closest first."""
 
     rows: int
     files: int
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SimilarPair, ...]
     together: tuple[Together, ...] = ()
 
 
-def agreement(
+def find_similar_predictions(
     key: str,
     truth: Source,
     submissions: Sequence[Source],
@@ -60,7 +60,7 @@ def agreement(
     *,
     most: int = 50,
     seed: int = 0,
-) -> Agreement:
+) -> SimilarPredictions:
     """Compare all files with each other. Files that cannot be read are left out. Raises ``GroundTruthError``."""
     prepared = prepare(key, truth, params, id_column)
     rows = np.arange(len(prepared.scored))
@@ -76,13 +76,13 @@ def agreement(
         places.append(place)
         said.append([_plain(one) for one in cells])
     pairs = _above_chance(_coded([perfect, *said])) if len(said) > 1 else []
-    named = [Pair(places[one.first], places[one.second], *_rest(one)) for one in pairs[:most]]
+    named = [SimilarPair(places[one.first], places[one.second], *_rest(one)) for one in pairs[:most]]
     close = together(perfect, said)[:most]
     correlated = [replace(one, first=places[one.first], second=places[one.second]) for one in close]
-    return Agreement(len(rows), len(said), tuple(named), tuple(correlated))
+    return SimilarPredictions(len(rows), len(said), tuple(named), tuple(correlated))
 
 
-def _rest(pair: Pair) -> tuple[tuple[int, int], int, float, float]:
+def _rest(pair: SimilarPair) -> tuple[tuple[int, int], int, float, float]:
     return pair.wrong, pair.same_wrong, pair.expected, pair.by_chance
 
 
@@ -104,7 +104,7 @@ def _coded(answers: Sequence[Sequence[tuple[object, ...]]]) -> np.ndarray:
     return np.array([[codes.setdefault(cells, len(codes)) for cells in file] for file in answers])
 
 
-def _above_chance(codes: np.ndarray) -> list[Pair]:
+def _above_chance(codes: np.ndarray) -> list[SimilarPair]:
     """Pairs of the files after the first, which is the truth."""
     from scipy.special import pdtrc  # here, because reading the catalogue needs numpy alone
 
@@ -132,7 +132,7 @@ def _above_chance(codes: np.ndarray) -> list[Pair]:
         by_chance = float(pdtrc(same - 1, expected)) * compared
         if by_chance < RARE:
             counts = (int(wrong[first].sum()), int(wrong[second].sum()))
-            found.append(Pair(first, second, counts, same, expected, by_chance))
+            found.append(SimilarPair(first, second, counts, same, expected, by_chance))
     return sorted(found, key=lambda pair: (pair.by_chance, pair.expected - pair.same_wrong))
 
 

@@ -54,7 +54,7 @@ def add_split(
     return csv_bytes([*table.names, USAGE], zip(*columns.values(), usage, strict=True))
 
 
-def drop_columns(truth: Source, names: Iterable[str]) -> bytes:
+def remove_columns(truth: Source, names: Iterable[str]) -> bytes:
     """The truth's CSV text without columns that are no answers, such as a group that has served to make the split."""
     table = _read(truth)
     for name in names:

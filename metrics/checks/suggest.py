@@ -37,7 +37,7 @@ _POSSIBLE = Message("It can read the answers, though they are {answers}; a submi
 
 
 @dataclass(frozen=True)
-class Fit:
+class SuggestedMetric:
     """Whether a metric can score a truth with the parameters ``params`` (its defaults, and columns for its roles).
 
     ``reason`` says why or why not, in sentences for the host; ``is_usual`` whether answers like these are usually
@@ -55,7 +55,7 @@ class Fit:
 
 def suggest(
     truth: Source, sample: Source | None = None, id_column: str | None = None, *, group: str | None = None
-) -> list[Fit]:
+) -> list[SuggestedMetric]:
     """All metrics of the catalogue: those that fit or nearly do first, the most plausible at the top.
 
     A metric fits if it reads every answer, can score both parts, and gives a perfect file its best value. With a
@@ -98,18 +98,20 @@ class _File:
         self._longest = max(int(np.diff(raw_cells(array)[0]).max(initial=0)) for array in table.arrays)
         self._natures: dict[tuple[str, ...], Nature] = {}
 
-    def fit(self, metric: Metric) -> Fit:
+    def fit(self, metric: Metric) -> SuggestedMetric:
         """Whether one metric fits."""
         params = self._mapped(metric)
         if asked := [parameter.name for parameter in metric.parameters if parameter.required]:
             reason = Message("It must be told {parameters}, for which it has no default.", parameters=", ".join(asked))
-            return Fit(metric.key, False, False, reason, params)
+            return SuggestedMetric(metric.key, False, False, reason, params)
         if metric.by_parameters.metric is not None:
-            return Fit(metric.key, False, False, Message("Which metrics it is made of is for you to write."), params)
+            return SuggestedMetric(
+                metric.key, False, False, Message("Which metrics it is made of is for you to write."), params
+            )
         try:
             layout = layout_of(metric, self.table, self.id_column, params)
         except Refused as refused:
-            return Fit(metric.key, False, False, _brief(refused.problems[0]), params)
+            return SuggestedMetric(metric.key, False, False, _brief(refused.problems[0]), params)
         nature = self._nature(metric, params)
         is_usual = metric.group in nature.groups and _is_meant(metric, nature, layout.targets)
         # Without a sample nobody said that a column is no answer: it is offered, not proposed.
@@ -117,8 +119,8 @@ class _File:
         problems = self._problems(metric, params, layout, self.table)
         is_nearly = bool(problems) and is_usual and self._is_only_written_otherwise(metric, params, layout, nature)
         if problems and not is_nearly:
-            return Fit(metric.key, False, is_usual, _brief(problems[0]), params)
-        return Fit(
+            return SuggestedMetric(metric.key, False, is_usual, _brief(problems[0]), params)
+        return SuggestedMetric(
             metric.key, not problems, is_usual, self._reason(metric, nature, is_usual, params), params, is_nearly
         )
 
@@ -163,7 +165,7 @@ class _File:
         ]
         return joined([reason, *spare])
 
-    def rank(self, metric: Metric, fit: Fit) -> tuple[Any, ...]:
+    def rank(self, metric: Metric, fit: SuggestedMetric) -> tuple[Any, ...]:
         """Fitting ones first, usual ones before others: those made for columns of these names, then by the wishes of
         the answers' nature."""
         targets = self._targets(metric, fit.params)

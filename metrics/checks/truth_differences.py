@@ -19,7 +19,7 @@ _CODE = re.compile(r"[+-]?0[0-9]")
 
 
 @dataclass(frozen=True)
-class Difference:
+class TruthDifference:
     """One answer that is another one now. ``split`` is the row's part, ``""`` where the truth has none."""
 
     id: str
@@ -30,7 +30,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Differences:
+class TruthDifferences:
     """``answers`` are the rows with another answer, by part; ``moved`` are those in another part, ``added`` and
     ``gone`` those that one of the two truths alone has. ``columns`` are those of answers that the earlier truth lacked
     and ``columns_gone`` those that it alone has. ``examples`` are the first of the answers."""
@@ -41,34 +41,34 @@ class Differences:
     gone: int
     columns: tuple[str, ...]
     columns_gone: tuple[str, ...]
-    examples: tuple[Difference, ...]
+    examples: tuple[TruthDifference, ...]
 
 
-def differences(
+def compare_truths(
     truth: Source, earlier: Source, id_column: str | None = None, earlier_id_column: str | None = None
-) -> Differences:
+) -> TruthDifferences:
     """Compare two truths that can be read, by id. ``1`` and ``1.0`` are the same answer.
 
-    >>> found = differences(b"id,y\\n1,5\\n2,7\\n", b"id,y\\n1,5.0\\n2,8\\n3,9\\n")
+    >>> found = compare_truths(b"id,y\\n1,5\\n2,7\\n", b"id,y\\n1,5.0\\n2,8\\n3,9\\n")
     >>> found.examples, found.gone
-    ((Difference(id='2', column='y', before='8', after='7', split=''),), 1)
+    ((TruthDifference(id='2', column='y', before='8', after='7', split=''),), 1)
     """
     now, then = _Columns.of(truth, id_column), _Columns.of(earlier, earlier_id_column)
     shared = [name for name in now.answers if name in then.answers]
     rows: Counter[str] = Counter()
-    examples: list[Difference] = []
+    examples: list[TruthDifference] = []
     moved = 0
     for name, here, there in now.beside(then):
         split = now.parts[here].casefold() if now.parts else ""
         moved += bool(now.parts and then.parts and split != then.parts[there].casefold())
         found = [
-            Difference(name, column, then.answers[column][there], now.answers[column][here], split)
+            TruthDifference(name, column, then.answers[column][there], now.answers[column][here], split)
             for column in shared
             if _is_other(now.answers[column][here], then.answers[column][there])
         ]
         rows[split] += bool(found)
         examples += found[: MOST_EXAMPLES - len(examples)]
-    return Differences(
+    return TruthDifferences(
         answers={split: number for split, number in sorted(rows.items()) if number},
         moved=moved,
         added=len(now.places.keys() - then.places.keys()),

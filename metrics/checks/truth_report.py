@@ -76,7 +76,7 @@ def check_truth(
 
     A perfect submission is scored by the very code that will score the students: it must get the best value on both
     splits. ``group`` is a column whose groups should not be in both parts; unless it plays a role in the metric it is
-    read for this alone, and ``drop_columns`` must take it away before the truth is used. ``sample`` is the sample
+    read for this alone, and ``remove_columns`` must take it away before the truth is used. ``sample`` is the sample
     submission and ``tests`` are further files by name that students get: their ids are compared with the truth's.
     ``secondary`` metrics must pass the same test on the same rows.
     ``is_quick`` leaves the files that know nothing unmeasured. Raises ``UnknownMetric`` only.

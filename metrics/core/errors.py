@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .messages import Message, forms_of, joined
+from .messages import Message, joined, templates_of
 
 SHOWN = 40
 """How many characters of a file's value a message quotes."""
@@ -57,7 +57,7 @@ class Problem:
 
     def as_kept(self) -> dict[str, Any]:
         """``as_dict`` with the template of the message, so that a site can translate it."""
-        return self.as_dict() | forms_of(message=self.message)
+        return self.as_dict() | templates_of(message=self.message)
 
 
 def _beginning(text: str | None) -> str | None:

@@ -84,7 +84,7 @@ class Message(str):
         return self._made(self.template, params, self.plural, self.number)
 
     def as_json(self) -> dict[str, Any]:
-        """Dictionaries, texts and numbers, from which ``restored`` makes it again."""
+        """Dictionaries, texts and numbers, from which ``restore_message`` makes it again."""
         params = {name: one.as_json() if isinstance(one, Message) else one for name, one in self.params.items()}
         plural = {} if self.number is None else {"plural": self.plural, "count": self.number}
         return {"template": self.template, "params": params, **plural}
@@ -109,7 +109,7 @@ def listed(examples: Sequence[str], count: int) -> Message:
     return Message(MORE, examples=few, left=left) if left > 0 else few
 
 
-def restored(text: str, stored: object) -> str:
+def restore_message(text: str, stored: object) -> str:
     """The message that ``as_json`` gave, if its English is this text; otherwise the text alone. What is stored may come
     from a process that read a hostile file."""
     try:
@@ -119,12 +119,12 @@ def restored(text: str, stored: object) -> str:
     return message if message == text else text
 
 
-def kept(found: DataclassInstance) -> dict[str, Any]:
+def with_templates(found: DataclassInstance) -> dict[str, Any]:
     """The fields of a finding or the like, with the templates of those that are messages."""
-    return asdict(found) | forms_of(**{one.name: getattr(found, one.name) for one in fields(found)})
+    return asdict(found) | templates_of(**{one.name: getattr(found, one.name) for one in fields(found)})
 
 
-def forms_of(**texts: object) -> dict[str, Any]:
+def templates_of(**texts: object) -> dict[str, Any]:
     """What is stored with some texts under the key ``forms``; nothing where none of them is a message."""
     found = {name: text.as_json() for name, text in texts.items() if isinstance(text, Message) and text}
     return {"forms": found} if found else {}

@@ -52,6 +52,15 @@ def prepare(
     return prepared
 
 
+def score(key: str, truth: Source, submission: Source, /, *, id_column: str | None = None, **params: Any) -> Result:
+    """Score one submission: both are frames, paths or bytes, and the result prints well in a notebook.
+
+    ``score("pinball", truth, submission, quantile=0.9)``. A frame means the file that ``frame.to_csv(index=False)``
+    writes. Raises ``SubmissionError`` or ``GroundTruthError`` with every problem of a file; see ``prepare``.
+    """
+    return prepare(key, truth, params, id_column).evaluate(submission, uncertainty=True)
+
+
 def evaluate(
     key: str,
     truth: Source,

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..sandbox.metric_files import folder
+from ..sandbox.metric_files import outside_folder
 from .contract import Metric
 from .errors import UnknownMetric
 from .parameters import complete
@@ -57,7 +57,7 @@ def add(key: str, metric: Metric) -> None:
 def catalogue() -> tuple[Metric, ...]:
     """All metrics, sorted by group and title; those from outside come last."""
     outside: Sequence[Metric] = ()
-    if folder() is not None:
+    if outside_folder() is not None:
         from ..sandbox.outside_metric import usable
 
         outside = usable()
@@ -76,7 +76,7 @@ def get(key: str) -> Metric:
         return _ADDED[name]
     if name in _names():
         return _load(name)
-    if folder() is not None:
+    if outside_folder() is not None:
         from ..sandbox.outside_metric import find
 
         if (found := find(name, version)) is not None:

@@ -261,16 +261,18 @@ def compare(first: Result, second: Result, split: str = "overall") -> Comparison
     ours, theirs = first.uncertainty[split].replicates, second.uncertainty[split].replicates
     low, high = np.quantile(ours - theirs, (0.025, 0.975))
     difference = getattr(first, split) - getattr(second, split)
-    return Comparison(difference, float(low), float(high), chance_better(get(first.metric).direction, ours, theirs))
+    return Comparison(
+        difference, float(low), float(high), probability_better(get(first.metric).direction, ours, theirs)
+    )
 
 
-def chance_better(direction: str, ours: np.ndarray, theirs: np.ndarray) -> float:
+def probability_better(direction: str, ours: np.ndarray, theirs: np.ndarray) -> float:
     """The share of shared resamples in which the first values are better, ties counting half."""
     gaps = ours - theirs if direction == "maximize" else theirs - ours
     return float(np.mean((gaps > 0) + 0.5 * (gaps == 0)))
 
 
-def indistinguishable(values: np.ndarray, replicates: np.ndarray) -> np.ndarray:
+def find_indistinguishable(values: np.ndarray, replicates: np.ndarray) -> np.ndarray:
     """Which submissions of one split differ by no more than chance, for all pairs at once.
 
     ``values`` have shape (n,), their shared resamples shape (n, 200); the answer has shape (n, n). A pair is told apart

@@ -45,10 +45,10 @@ def sniff(
     return problems
 
 
-def header(head: bytes) -> list[str]:
+def read_header(head: bytes) -> list[str]:
     """The column names of a CSV of which ``head`` are the first bytes; empty where they cannot be read.
 
-    >>> header(b"id, y \\n1,2\\n")
+    >>> read_header(b"id, y \\n1,2\\n")
     ['id', 'y']
     """
     kind = container_of(head[:4096])

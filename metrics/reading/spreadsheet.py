@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.errors import shown
-from ..core.messages import Message, forms_of, listed
+from ..core.messages import Message, listed, templates_of
 from .headers import SEPARATORS, TRIMMED, is_index
 from .layout import SPLITS, USAGE
 from .tables import csv_bytes
@@ -27,7 +27,7 @@ _SAYS_SEPARATOR = re.compile(r"\ufeff?sep=(.)\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class AsMeant:
+class ConvertedSpreadsheet:
     """The CSV ``text``, and what was changed to get it."""
 
     text: bytes
@@ -35,7 +35,7 @@ class AsMeant:
 
     def as_kept(self) -> list[dict[str, Any]]:
         """The changes, each with its template."""
-        return [{"message": str(change)} | forms_of(message=change) for change in self.changes]
+        return [{"message": str(change)} | templates_of(message=change) for change in self.changes]
 
 
 @dataclass(slots=True)
@@ -53,10 +53,10 @@ class _Sheet:
             del row[place]
 
 
-def as_meant(data: bytes) -> AsMeant | None:
+def convert_spreadsheet(data: bytes) -> ConvertedSpreadsheet | None:
     """What a spreadsheet's file says, as a plain CSV; ``None`` where there is nothing to change or too much is unclear.
 
-    >>> found = as_meant("id;y\\n1;0,5\\n".encode())
+    >>> found = convert_spreadsheet("id;y\\n1;0,5\\n".encode())
     >>> found.text
     b'id,y\\n1,0.5\\n'
     >>> [str(change) for change in found.changes]
@@ -70,7 +70,7 @@ def as_meant(data: bytes) -> AsMeant | None:
     _leave_out_empty_columns(sheet)
     _leave_out_row_numbers(sheet)
     _name_the_split(sheet)
-    return AsMeant(csv_bytes(sheet.names, sheet.rows), tuple(changes)) if changes else None
+    return ConvertedSpreadsheet(csv_bytes(sheet.names, sheet.rows), tuple(changes)) if changes else None
 
 
 def _decoded(data: bytes, changes: list[Message]) -> str | None:

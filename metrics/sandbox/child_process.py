@@ -41,21 +41,21 @@ class Unfit(Exception):
     """What the metric returned is no score."""
 
 
-def cage(request: dict[str, Any]) -> str:
+def isolate(request: dict[str, Any]) -> str:
     """Take away what no metric needs, before any of its code is loaded: it may read the libraries, and read and write
     this folder. ``seal`` says whether that ``must`` work or only ``may``; ``no`` is for the test of the self-test.
 
     Gives the reason, in words for the operator, why nothing may run here, or ``""``.
     """
-    from metrics.sandbox.isolation import Limits, NoSandbox, limit, seal
+    from metrics.sandbox.isolation import NoSandbox, ProcessLimits, limit_process, seal_process
 
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     if request["seal"] == "no":
         return ""
-    limit(Limits(**request["limits"]))
+    limit_process(ProcessLimits(**request["limits"]))
     packages = [Path(request["packages"])] if request["packages"] else []
     try:
-        seal(read=[LIBRARY, *packages], write=[Path.cwd()])
+        seal_process(read=[LIBRARY, *packages], write=[Path.cwd()])
     except NoSandbox as error:
         return "" if request["seal"] == "may" else str(error)
     return ""
@@ -237,7 +237,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
 def work() -> NoReturn:
     """Do what ``request.json`` asks for. The process ends here, whatever threads the metric has left."""
     request = json.loads(Path("request.json").read_text(encoding="utf-8"))
-    if reason := cage(request):
+    if reason := isolate(request):
         answer: dict[str, Any] = {"no_sandbox": reason}
     else:
         # Behind the libraries of the site: none of those can be replaced.

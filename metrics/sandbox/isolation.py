@@ -1,8 +1,9 @@
-"""The cage of a process that scores: what it may use up, and what it may touch.
+"""The isolation of a process that scores: what it may use up, and what it may touch.
 
-``limit`` works on every kernel: time, memory, size of files, no further processes, and an end with the parent. ``seal``
-needs Linux with Landlock (which files) and seccomp (which calls of the kernel), and neither root nor namespaces. Both
-are for a process of one thread before it runs foreign code, and can never be taken back. Standard library only.
+``limit_process`` works on every kernel: time, memory, size of files, no further processes, and an end with the parent.
+``seal_process`` needs Linux with Landlock (which files) and seccomp (which calls of the kernel), and neither root nor
+namespaces. Both are for a process of one thread before it runs foreign code, and can never be taken back. Standard
+library only.
 
 Refused calls answer with an error as if the kernel did not allow or know them, so that libraries do without.
 """
@@ -22,7 +23,7 @@ from . import landlock
 from . import seccomp as seccomp_module
 from .kernel import NoSandbox, prctl, syscall
 
-__all__ = ["Limits", "NoSandbox", "available", "get_ready", "limit", "seal"]
+__all__ = ["NoSandbox", "ProcessLimits", "available", "limit_process", "prepare_seal", "seal_process"]
 
 _PR_SET_PDEATHSIG = 1
 _CAPABILITY_VERSION = 0x20080522
@@ -30,7 +31,7 @@ _CAP_DAC_READ_SEARCH = 2
 _ADDRESSES = 4 * 2**30  # libraries and their threads reserve addresses that they never fill
 
 
-class Limits(NamedTuple):
+class ProcessLimits(NamedTuple):
     """What a process may use up: ``seconds`` of processor time, memory for data, size of each file it writes.
 
     With ``processes`` 0 it starts none but may have threads; with more their number is not counted here.
@@ -42,7 +43,7 @@ class Limits(NamedTuple):
     processes: int = 0
 
 
-def limit(limits: Limits) -> None:
+def limit_process(limits: ProcessLimits) -> None:
     """Limit this process and let it end with its parent. What a kernel does not know is left out.
 
     At ``seconds`` the kernel sends SIGXCPU, a second later it kills; too much memory is a ``MemoryError``, too large a
@@ -62,7 +63,7 @@ def limit(limits: Limits) -> None:
             _most("RLIMIT_NPROC", 0)
 
 
-def seal(*, read: Sequence[Path] = (), write: Sequence[Path] = (), forks: bool = False) -> None:
+def seal_process(*, read: Sequence[Path] = (), write: Sequence[Path] = (), forks: bool = False) -> None:
     """Let this process touch nothing but the files below ``read`` and ``write`` and the libraries of Python.
 
     No other process, no program, no socket, no change of owners and rights. Descriptors that are open stay open. One
@@ -79,14 +80,14 @@ def seal(*, read: Sequence[Path] = (), write: Sequence[Path] = (), forks: bool =
     seccomp_module.restrict(forks=forks)
 
 
-def get_ready() -> None:
-    """Find out what ``seal`` needs to know, so that processes forked from this one need not."""
+def prepare_seal() -> None:
+    """Find out what ``seal_process`` needs to know, so that processes forked from this one need not."""
     seccomp_module.get_ready()
     landlock.libraries()
 
 
 def available() -> str:
-    """Why ``seal`` cannot work here, in words for an operator, or ``""``."""
+    """Why ``seal_process`` cannot work here, in words for an operator, or ``""``."""
     return seccomp_module.missing() or landlock.missing()
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from .packages import how_to_install, is_module
-from .processes import Stopped, Unsealed, run
+from .processes import ProcessStopped, Unsealed, run
 from .python_path import import_folders
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
@@ -121,21 +121,21 @@ GUESSED = {
 """What the operator reads where nobody says the direction, by the one that was guessed."""
 
 
-def folder() -> Path | None:
+def outside_folder() -> Path | None:
     """The folder of metric files from outside, if the environment names one that exists."""
     name = os.environ.get("METRICS_DIR", "")
     path = Path(name) if name else None
     return path if path is not None and path.is_dir() else None
 
 
-def outside_files() -> tuple[OutsideFile, ...]:
+def list_outside_files() -> tuple[OutsideFile, ...]:
     """All files of ``METRICS_DIR``, sorted, also those that are no metric. New ones are inspected, a second each."""
-    found = folder()
+    found = outside_folder()
     paths = sorted(found.glob("*.py")) if found else []
-    return tuple(outside_file(path) for path in paths if not path.name.startswith(("_", ".")))
+    return tuple(read_outside_file(path) for path in paths if not path.name.startswith(("_", ".")))
 
 
-def outside_file(path: Path, settings: Mapping[str, Any] | None = None, *, again: bool = False) -> OutsideFile:
+def read_outside_file(path: Path, settings: Mapping[str, Any] | None = None, *, again: bool = False) -> OutsideFile:
     """One file, wherever it is; ``again`` inspects it although that was done before. ``settings`` replace what the
     operator has said about it."""
     try:
@@ -148,7 +148,7 @@ def outside_file(path: Path, settings: Mapping[str, Any] | None = None, *, again
 
 def add_outside_file(file: OutsideFile) -> Path:
     """Put a file into ``METRICS_DIR`` with what the operator says about it, and give its place. Raises ``OSError``."""
-    home = folder()
+    home = outside_folder()
     if home is None:
         raise FileNotFoundError("METRICS_DIR names no folder.")
     target = home / f"{file.key}.py"
@@ -158,9 +158,9 @@ def add_outside_file(file: OutsideFile) -> Path:
     return target
 
 
-def outside_settings(key: str) -> dict[str, Any]:
+def read_outside_settings(key: str) -> dict[str, Any]:
     """What the operator has said about a metric of ``METRICS_DIR``."""
-    home = folder()
+    home = outside_folder()
     return read_settings(home / f"{key}.json") if home else {}
 
 
@@ -172,7 +172,7 @@ def kept_file(key: str, version: str) -> OutsideFile | None:
     for path in kept.glob(f"{key}-{version}*.py"):
         data = path.read_bytes()
         if path.stem == f"{key}-{_hash(data)}":
-            return OutsideFile(key, path, data, _inspected(key, data), outside_settings(key))
+            return OutsideFile(key, path, data, _inspected(key, data), read_outside_settings(key))
     return None
 
 
@@ -223,7 +223,7 @@ def _inspect(key: str, data: bytes) -> dict[str, Any]:
         answer = run("inspect", key, data, {})
     except Unsealed as unsealed:
         return {"error": f"It {unsealed}."}  # not kept: it says nothing about the file
-    except Stopped as stopped:
+    except ProcessStopped as stopped:
         answer = {"error": {"class": "", "words": f"Loading it {stopped}. {stopped.output}".strip()}}
     if "error" in answer:
         answer = {"error": in_words(answer["error"]), "missing": answer["error"].get("missing")}
@@ -258,7 +258,7 @@ def _stamp() -> str:
 
 def _cache() -> Path | None:
     name = os.environ.get("METRICS_CACHE", "")
-    home = folder()
+    home = outside_folder()
     return Path(name) if name else home / ".inspected" if home else None
 
 

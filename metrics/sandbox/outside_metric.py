@@ -23,8 +23,8 @@ from ..reading.columns import Kind
 from ..reading.layout import USAGE
 from ..reading.tables import pick
 from .any_columns import AnyColumns, cycled, stand_in_cells
-from .metric_files import OutsideFile, in_words, kept_file, outside_files
-from .processes import Stopped, TooSlow, memory_mb
+from .metric_files import OutsideFile, in_words, kept_file, list_outside_files
+from .processes import ProcessStopped, TooSlow, memory_mb
 from .runner import run_outside
 
 if TYPE_CHECKING:
@@ -128,13 +128,13 @@ def metric_of(file: OutsideFile) -> OutsideMetric:
 
 def usable() -> list[OutsideMetric]:
     """The metrics of ``METRICS_DIR`` that can be offered."""
-    made = (_made(file) for file in outside_files() if not file.error)
+    made = (_made(file) for file in list_outside_files() if not file.error)
     return [metric for metric in made if metric is not None]
 
 
 def find(key: str, version: str = "") -> OutsideMetric | None:
     """The metric of this name, as its file is now or, where a version is asked for, as it was then."""
-    now = next((file for file in outside_files() if file.key == key), None)
+    now = next((file for file in list_outside_files() if file.key == key), None)
     if version and (now is None or now.version != version):
         now = kept_file(key, version)
     return _made(now) if now is not None and not now.error else None
@@ -231,7 +231,7 @@ def _asked(truth: Truth, parts: list[str], write: Callable[[Path], None]) -> dic
     }
     try:
         answer = run_outside("ours" if _is_ours(truth) else "kaggle", metric, request, write)
-    except Stopped as stopped:
+    except ProcessStopped as stopped:
         failed = MetricTooSlow if isinstance(stopped, TooSlow) else MetricFailed
         raise failed(metric.key, str(stopped), stopped.output) from None
     _complain(metric, answer)

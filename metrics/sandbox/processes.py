@@ -45,7 +45,7 @@ _MOST_ANSWER = 8_000_000
 _MOST_SHOWN = 1000
 
 
-class Stopped(Exception):
+class ProcessStopped(Exception):
     """The process gave no answer. ``output`` is the end of what it printed, for the host alone."""
 
     def __init__(self, reason: str, output: str = "") -> None:
@@ -53,37 +53,37 @@ class Stopped(Exception):
         super().__init__(reason)
 
 
-class TooSlow(Stopped):
+class TooSlow(ProcessStopped):
     """It was at work for longer than it may."""
 
 
-class Unsealed(Stopped):
+class Unsealed(ProcessStopped):
     """Nothing was run, because this machine cannot seal a process; ``why`` it cannot."""
 
     def __init__(self, why: str) -> None:
         self.why = why
-        super().__init__(f"was not run, because metrics from outside are off: {why} {HELP.rstrip('.')}")
+        super().__init__(f"was not run, because metrics from outside are off: {why} {TRUST_HELP.rstrip('.')}")
 
 
-HELP = (
+TRUST_HELP = (
     "An operator who has read every file in METRICS_DIR and trusts it can set TRUST_METRICS=1; files then run "
     "with limits on time and memory alone."
 )
 
 
-def are_trusted() -> bool:
+def are_outside_files_trusted() -> bool:
     """Whether the operator answers for the files: ``TRUST_METRICS=1``."""
     return os.environ.get("TRUST_METRICS", "").lower() in ("1", "true", "yes", "on")
 
 
-def cage_missing() -> str:
+def explain_missing_sandbox() -> str:
     """Why this machine cannot seal a process, in words for the operator, or ``""``."""
     from .isolation import available  # here, because not every system that scores at home has what it imports
 
     return available()
 
 
-def cage_test() -> CageTest:
+def try_escapes() -> CageTest:
     """Try 18 ways out of the cage, each in a process of its own; about two seconds."""
     from . import self_test
 
@@ -106,7 +106,7 @@ def run(
     """Do a job of ``child_process`` with a metric's file; ``write`` puts further files into the folder of the run.
 
     The first run of a process takes as long as Python and pandas take to start, later ones some milliseconds more than
-    the metric itself. Raises ``Stopped``, and ``Unsealed`` where nothing may run.
+    the metric itself. Raises ``ProcessStopped``, and ``Unsealed`` where nothing may run.
     """
     folder = Path(tempfile.mkdtemp(prefix="metric-"))
     try:
@@ -114,7 +114,7 @@ def run(
         limits = {"seconds": seconds(), "memory_mb": memory_mb(), "file_mb": _FILE_MB}
         packages = outside_packages()
         more = {"packages": str(packages.resolve()) if packages else "", "job": job, "key": key, "limits": limits}
-        full = {"seal": "may" if are_trusted() else "must", **request, **more}
+        full = {"seal": "may" if are_outside_files_trusted() else "must", **request, **more}
         (folder / "request.json").write_text(json.dumps(full), encoding="utf-8")
         if write is not None:
             write(folder)
@@ -199,7 +199,7 @@ def _answer(folder: Path, status: int) -> dict[str, Any]:
         printed = b""
         with suppress(OSError, ValueError):
             printed = _plain_bytes(folder / "output.txt", (_FILE_MB + 1) * 1_048_576)[-_MOST_SHOWN:]
-        stopped = TooSlow if status in (TIMED_OUT, -signal.SIGXCPU) else Stopped
+        stopped = TooSlow if status in (TIMED_OUT, -signal.SIGXCPU) else ProcessStopped
         raise stopped(_end_in_words(status), printed.decode("utf-8", "replace")) from None
     return answer
 

@@ -11,13 +11,13 @@ from .processes import run
 if TYPE_CHECKING:
     from ..core.contract import Metric
 
-Runner = Callable[[str, str, Mapping[str, Any], Callable[[Path], None]], dict[str, Any]]
+OutsideRunner = Callable[[str, str, Mapping[str, Any], Callable[[Path], None]], dict[str, Any]]
 """Job, key of the metric, request, and what writes the tables into a folder → the answer; raises ``Stopped``."""
 
-_others: list[Runner] = []
+_others: list[OutsideRunner] = []
 
 
-def run_outside_by(runner: Runner) -> None:
+def set_outside_runner(runner: OutsideRunner) -> None:
     """From now on this process starts no metric's process; ``runner`` has it done elsewhere."""
     _others[:] = [runner]
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from .escapes import ATTEMPTS
 from .isolation import available
-from .processes import Stopped, close, run
+from .processes import ProcessStopped, close, run
 from .python_path import private_import_folders
 
 _PATIENCE = 20
@@ -93,7 +93,7 @@ def _ask(name: str, bait: dict[str, Any], seal: str) -> str:
     try:
         with _variables(METRICS_SECONDS=str(within), METRICS_MEMORY_MB="512"):
             answer = run("attempt", "attempt", b"", {"attempt": name, "bait": bait, "seal": seal})
-    except Stopped as stopped:
+    except ProcessStopped as stopped:
         return f"run at all: it {stopped}{_cause(stopped)}" if name == "works" else ""
     error = answer.get("error")
     if error:
@@ -101,7 +101,7 @@ def _ask(name: str, bait: dict[str, Any], seal: str) -> str:
     return str(answer.get("escaped", ""))
 
 
-def _cause(stopped: Stopped) -> str:
+def _cause(stopped: ProcessStopped) -> str:
     """What Python said at its end, such as a package that it did not find, and which folders it may not look into."""
     said = [line for line in stopped.output.splitlines() if line.strip()][-1:]
     closed = private_import_folders()

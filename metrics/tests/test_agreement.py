@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from metrics import agreement
+from metrics.checks.similar_predictions import find_similar_predictions
 
 ROWS = 400
 
@@ -33,7 +33,7 @@ def test_a_copy_with_changes_is_found_and_nobody_else_is(classes: int, seed: int
     files = [honest(chance, labels, hard, share, classes) for share in np.linspace(0.08, 0.35, 20)]
     changed = chance.random(ROWS) < 0.1
     files.append(np.where(changed, labels, files[15]))
-    found = agreement("accuracy", truth_of(labels), [file_of(file) for file in files])
+    found = find_similar_predictions("accuracy", truth_of(labels), [file_of(file) for file in files])
     assert (found.rows, found.files) == (ROWS, 21)
     assert [(pair.first, pair.second) for pair in found.pairs] == [(15, 20)]
     assert found.pairs[0].same_wrong > 3 * found.pairs[0].expected or classes == 2
@@ -44,7 +44,7 @@ def test_chance_alone_names_nobody(seed: int) -> None:
     chance = np.random.default_rng(100 + seed)
     labels, hard = chance.integers(0, 3, ROWS), chance.exponential(1.0, ROWS)
     files = [honest(chance, labels, hard, share, 3) for share in np.linspace(0.05, 0.6, 30)]
-    assert agreement("accuracy", truth_of(labels), [file_of(file) for file in files]).pairs == ()
+    assert find_similar_predictions("accuracy", truth_of(labels), [file_of(file) for file in files]).pairs == ()
 
 
 def test_equal_numbers_count_however_they_are_written_and_other_numbers_do_not() -> None:
@@ -53,7 +53,7 @@ def test_equal_numbers_count_however_they_are_written_and_other_numbers_do_not()
     files = [labels + chance.normal(size=ROWS) for _ in range(6)]
     written = [file_of(file) for file in files]
     written.append(("id,label\n" + "".join(f"{i},{value:.17e}\n" for i, value in enumerate(files[2]))).encode())
-    found = agreement("rmse", truth_of(labels), written)
+    found = find_similar_predictions("rmse", truth_of(labels), written)
     assert [(pair.first, pair.second, pair.same_wrong) for pair in found.pairs] == [(2, 6, ROWS)]
 
 
@@ -61,16 +61,18 @@ def test_files_that_cannot_be_read_are_left_out_and_keep_the_places_of_the_other
     chance = np.random.default_rng(2)
     labels = chance.integers(0, 3, ROWS)
     one = honest(chance, labels, np.ones(ROWS), 0.3, 3)
-    found = agreement("accuracy", truth_of(labels), [b"nonsense", file_of(one), b"id,label\n", file_of(one)])
+    found = find_similar_predictions(
+        "accuracy", truth_of(labels), [b"nonsense", file_of(one), b"id,label\n", file_of(one)]
+    )
     assert found.files == 2
     assert [(pair.first, pair.second) for pair in found.pairs] == [(1, 3)]
-    assert agreement("accuracy", truth_of(labels), [file_of(one)]).pairs == ()
+    assert find_similar_predictions("accuracy", truth_of(labels), [file_of(one)]).pairs == ()
 
 
 def test_of_a_long_file_a_part_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("metrics.checks.similar_predictions.ROWS", 50)
     labels = np.random.default_rng(3).integers(0, 3, ROWS)
-    assert agreement("accuracy", truth_of(labels), [file_of(labels)]).rows == 50
+    assert find_similar_predictions("accuracy", truth_of(labels), [file_of(labels)]).rows == 50
 
 
 def estimates(seed: int, files: int = 12) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -87,7 +89,7 @@ def test_numbers_copied_with_noise_are_found_and_nobody_else_is(seed: int) -> No
     answers, files = estimates(seed)
     noise = np.random.default_rng(50 + seed).normal(size=ROWS)
     files.append(1.05 * files[7] + 0.02 * noise)
-    found = agreement("rmse", truth_of(answers), [file_of(file) for file in files])
+    found = find_similar_predictions("rmse", truth_of(answers), [file_of(file) for file in files])
     assert found.pairs == ()
     assert [(one.first, one.second) for one in found.together] == [(7, 12)]
     (pair,) = found.together
@@ -99,12 +101,12 @@ def test_numbers_of_honest_files_go_together_with_nobodys(seed: int) -> None:
     answers, files = estimates(seed)
     files[3][0] = 1e9
     files += [np.full(ROWS, 0.1), np.full(ROWS, 0.2)]
-    assert agreement("rmse", truth_of(answers), [file_of(file) for file in files]).together == ()
+    assert find_similar_predictions("rmse", truth_of(answers), [file_of(file) for file in files]).together == ()
 
 
 def test_four_files_do_not_say_what_is_usual_and_labels_are_no_numbers() -> None:
     answers, files = estimates(1, files=3)
     written = [file_of(file) for file in (*files, files[0])]
-    assert agreement("rmse", truth_of(answers), written).together == ()
+    assert find_similar_predictions("rmse", truth_of(answers), written).together == ()
     labels = np.random.default_rng(1).integers(0, 3, ROWS)
-    assert agreement("accuracy", truth_of(labels), [file_of(labels)] * 6).together == ()
+    assert find_similar_predictions("accuracy", truth_of(labels), [file_of(labels)] * 6).together == ()

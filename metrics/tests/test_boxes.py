@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import metrics
+from metrics.core.figures import Curve, Grid
 from metrics.tests.test_rankings import column
 
 seeds = pytest.mark.parametrize("seed", range(5))
@@ -325,10 +326,10 @@ def test_the_page_draws_which_boxes_meet_and_the_curve() -> None:
     example = metrics.get(MAP).example
     told = metrics.explain(MAP, example.truth.encode(), example.submission.encode())
     curve, first, second = told.figures
-    assert isinstance(curve, metrics.Curve)
+    assert isinstance(curve, Curve)
     assert curve.points[:4] == [(0.0, 1.0), (1 / 3, 1.0), (1 / 3, 0.75), (1 / 3, 0.75)]
-    assert isinstance(first, metrics.Grid)
-    assert isinstance(second, metrics.Grid)
+    assert isinstance(first, Grid)
+    assert isinstance(second, Grid)
     assert [list(line) for line in first.cells] == [[0.6, 0.0], [0.0, 0.818]]
     assert first.marked == {(0, 0), (1, 1)}
     assert [row[:3] for row in told.contributions] == [(2, 2, 0), (1, 1, 0), (0, 0, 1)]

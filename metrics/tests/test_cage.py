@@ -33,14 +33,14 @@ from metrics.sandbox import landlock as landlock_module
 from metrics.sandbox import processes as processes_module
 from metrics.sandbox import seccomp as seccomp_module
 from metrics.sandbox.escapes import ATTEMPTS
-from metrics.sandbox.isolation import Limits
+from metrics.sandbox.isolation import ProcessLimits
 from metrics.tests.patience import patience
 
 pytestmark = pytest.mark.thorough
 
 NOBODY = 65534
 # Arrow, once it was used by the process of the tests, holds a gigabyte of addresses that count as memory.
-AMPLE = Limits(seconds=20, memory_mb=4096, file_mb=16)
+AMPLE = ProcessLimits(seconds=20, memory_mb=4096, file_mb=16)
 HAS_CAGE = not isolation.available()
 TRIES = {one.__name__.strip("_"): one for attempt in ATTEMPTS.values() for one in attempt.tries}
 # The first is stopped by a limit, below; the second by what a process is started with.
@@ -57,7 +57,7 @@ def inside(
     folder: Path,
     act: Callable[[], object],
     *,
-    limits: Limits | None = AMPLE,
+    limits: ProcessLimits | None = AMPLE,
     sealed: bool = True,
     as_nobody: bool = False,
 ) -> str:
@@ -76,7 +76,7 @@ def inside(
     return signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else words
 
 
-def _do(folder: Path, act: Callable[[], object], limits: Limits | None, sealed: bool, as_nobody: bool) -> None:
+def _do(folder: Path, act: Callable[[], object], limits: ProcessLimits | None, sealed: bool, as_nobody: bool) -> None:
     words = "not begun"
     try:
         signal.alarm(20)
@@ -87,10 +87,10 @@ def _do(folder: Path, act: Callable[[], object], limits: Limits | None, sealed: 
             os.setresgid(NOBODY, NOBODY, NOBODY)
             os.setresuid(NOBODY, NOBODY, NOBODY)
         if limits is not None:
-            isolation.limit(limits)
+            isolation.limit_process(limits)
         if sealed:
             os.closerange(3, 256)  # who may still fork keeps them: Arrow would miss its own then
-            isolation.seal(write=[folder])
+            isolation.seal_process(write=[folder])
         words = "begun"
         found = act()
         words = f"did {found}" if found else "nothing"
@@ -277,8 +277,8 @@ def test_it_works_in_its_own_folder(tmp_path: Path) -> None:
 def test_libraries_that_nobody_loaded_before_can_be(tmp_path: Path) -> None:
     code = (
         "import os, sys\nfrom pathlib import Path\nfrom metrics.sandbox import isolation\n"
-        "isolation.limit(isolation.Limits(60, 1024, 16))\n"
-        "isolation.available() or isolation.seal(write=[Path.cwd()])\n"
+        "isolation.limit_process(isolation.ProcessLimits(60, 1024, 16))\n"
+        "isolation.available() or isolation.seal_process(write=[Path.cwd()])\n"
         "import numpy, pandas, scipy.stats, sklearn.metrics\n"
         "print(sklearn.metrics.f1_score([1, 0, 1], [1, 0, 0]), scipy.stats.rankdata([3, 1]), len(pandas.DataFrame()))"
     )
@@ -301,7 +301,7 @@ def test_who_forks_reaches_no_more_and_its_children_can_be_sealed_further(tmp_pa
                 attempt()
 
     def begin() -> str:
-        isolation.seal(read=[shown, mine], forks=True)
+        isolation.seal_process(read=[shown, mine], forks=True)
         refused((hidden / "a").read_text, lambda: (mine / "a").write_text("b"), socket.socket)
         refused(lambda: os.execv("/bin/true", ["true"]))
         if landlock_module._version() >= 6:
@@ -309,8 +309,8 @@ def test_who_forks_reaches_no_more_and_its_children_can_be_sealed_further(tmp_pa
         ours, theirs = socket.socketpair()
         child = os.fork()
         if not child:
-            isolation.limit(AMPLE)
-            isolation.seal(read=[shown])
+            isolation.limit_process(AMPLE)
+            isolation.seal_process(read=[shown])
             refused((mine / "a").read_text, (hidden / "a").read_text, os.fork, lambda: theirs.send(b"a"))
             os.write(theirs.fileno(), (shown / "a").read_text().encode())
             os._exit(0)
@@ -330,7 +330,7 @@ def test_only_what_is_named_can_be_read(tmp_path: Path) -> None:
         return
 
     def read() -> str:
-        isolation.seal(read=[shown], write=[mine])
+        isolation.seal_process(read=[shown], write=[mine])
         found = [path.read_text() for path in (mine / "a", shown / "a")]
         for path, mode in ((shown / "a", "w"), (hidden / "a", "r"), (tmp_path / "new", "w")):
             with pytest.raises(PermissionError):
@@ -346,7 +346,7 @@ def test_a_process_with_threads_is_not_sealed(tmp_path: Path) -> None:
 
     def with_a_thread() -> None:
         threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
-        isolation.seal(write=[tmp_path])
+        isolation.seal_process(write=[tmp_path])
 
     assert inside(tmp_path, with_a_thread, sealed=False).startswith("NoSandbox: Other threads run")
 
@@ -398,7 +398,7 @@ def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     def begin_and_go() -> bool:
         reading, writing = os.pipe()
         if not os.fork():
-            isolation.limit(AMPLE)
+            isolation.limit_process(AMPLE)
             os.write(writing, b"x")
             time.sleep(60)
         os.close(writing)
@@ -446,7 +446,7 @@ def test_a_variable_that_leaks_is_noticed(monkeypatch: pytest.MonkeyPatch, bait:
 
 def test_a_cage_in_which_nothing_works_is_no_cage(monkeypatch: pytest.MonkeyPatch) -> None:
     def ended(*_: object) -> None:
-        raise processes_module.Stopped("ended without an answer (exit status 1)")
+        raise processes_module.ProcessStopped("ended without an answer (exit status 1)")
 
     monkeypatch.setattr(self_test, "available", lambda: "")
     monkeypatch.setattr(self_test, "run", ended)
@@ -533,6 +533,6 @@ def test_without_a_cage_nothing_from_outside_runs_unless_olga_trusts_it(tmp_path
         return
     off, trusted, value, failed = run.stdout.splitlines()
     assert off.startswith("It was not run, because metrics from outside are off: This kernel has no Landlock")
-    assert off.endswith(processes_module.HELP)
+    assert off.endswith(processes_module.TRUST_HELP)
     assert (trusted, value) == ("", "1.5")
     assert failed.startswith("The metric one was not run, because metrics from outside are off: This kernel has no")

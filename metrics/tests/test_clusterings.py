@@ -12,6 +12,7 @@ import pytest
 from sklearn import metrics as sk
 
 import metrics
+from metrics.core.figures import Grid
 from metrics.core.parameters import chosen
 
 SEEDS = range(12)
@@ -185,7 +186,7 @@ def test_a_row_without_a_cluster_is_refused(key: str) -> None:
 def test_the_table_of_clusters_shows_the_largest() -> None:
     truth, said = [f"t{row % 20:02}" for row in range(50)], [f"s{row % 3}" for row in range(50)]
     (grid,) = metrics.explain("adjusted_rand", csv_of(truth), csv_of(said)).figures
-    assert isinstance(grid, metrics.Grid)
+    assert isinstance(grid, Grid)
     assert (len(grid.rows), list(grid.columns)) == (12, ["s0", "s1", "s2"])
     assert list(grid.rows)[:2] == ["t00", "t01"]
     assert "8 smaller clusters are not shown" in grid.note

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import metrics
+from metrics.core.figures import Grid
 from metrics.tests.worlds import world
 
 PLAIN = [metric for metric in metrics.catalogue() if metric.by_parameters.metric is None]
@@ -97,7 +98,7 @@ def _columns(text: bytes, place: int) -> bytes:
 def test_the_explanation_shows_each_part_its_weight_and_its_value() -> None:
     told = metrics.explain("composite_score", TRUTH, SENT, {"parts": PARTS})
     (grid,) = told.figures
-    assert isinstance(grid, metrics.Grid)
+    assert isinstance(grid, Grid)
     assert grid.rows == ["balanced_accuracy kind", "weighted_mae price weight=w", "r2 price", "all"]
     *parts, (_, _, total) = grid.cells
     assert [row[0] for row in parts] == [3, -0.5, 2]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import metrics
+from metrics.reading.containers import read_container
 
 CSV = b"id,y\n1,2\n"
 
@@ -35,7 +36,7 @@ def link() -> bytes:
 
 def message_of(data: bytes, limit: int = 10**7) -> str:
     with pytest.raises(metrics.SubmissionError) as caught:
-        metrics.read_container(data, limit)
+        read_container(data, limit)
     (problem,) = caught.value.problems
     assert problem.code in ("container", "too_large")
     return problem.message
@@ -43,10 +44,10 @@ def message_of(data: bytes, limit: int = 10**7) -> str:
 
 def test_plain_gzip_and_zip_give_the_same_bytes(tmp_path: Path) -> None:
     for data in (CSV, gzip.compress(CSV), zipped(("deep/er/sub.csv", CSV)), zipped(("a.csv", CSV), method=0)):
-        assert metrics.read_container(data, 100_000) == CSV
+        assert read_container(data, 100_000) == CSV
         path = tmp_path / "sub"
         path.write_bytes(data)
-        assert metrics.read_container(path, 100_000) == CSV
+        assert read_container(path, 100_000) == CSV
         assert metrics.sniff(data, len(data), ["id", "y"]) == []
 
 
@@ -54,7 +55,7 @@ def test_plain_gzip_and_zip_give_the_same_bytes(tmp_path: Path) -> None:
 def test_what_a_mac_or_windows_adds_is_no_second_file(name: str) -> None:
     for members in ((("sub.csv", CSV), (name, b"\x00")), ((name, b"\x00"), ("sub.csv", CSV))):
         data = zipped(*members)
-        assert metrics.read_container(data, 1000) == CSV
+        assert read_container(data, 1000) == CSV
         assert metrics.sniff(data, len(data), ["id", "y"]) == []
 
 

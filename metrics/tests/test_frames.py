@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import metrics
+from metrics.checks.splits import remove_columns
 
 Column = Callable[[random.Random, int], Any]
 WORDS = [
@@ -176,7 +177,7 @@ def as_file(frame: pd.DataFrame) -> bytes:
 
 def texts(truth: Any) -> bytes:
     """Every cell as it is read."""
-    return metrics.drop_columns(truth, [])
+    return remove_columns(truth, [])
 
 
 def check_column(name: str, seed: int) -> None:

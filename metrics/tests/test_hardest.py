@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import metrics
+from metrics.checks.corrections import correct_answers
+from metrics.checks.hard_rows import HardRows, find_hardest_rows
 
 TRUTH = "id,label,Usage\n" + "".join(
     f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)
@@ -22,9 +24,9 @@ BIRD = answers().replace(b"4,cat", b"4,bird")
 WHOLE = [metric for metric in metrics.catalogue() if metric.computation.is_whole]
 
 
-def hardest(metric: metrics.Metric, submission: bytes) -> metrics.HardRows:
+def hardest(metric: metrics.Metric, submission: bytes) -> HardRows:
     example = metric.example
-    return metrics.hardest_rows(metric.key, example.truth.encode(), [submission], example.params)
+    return find_hardest_rows(metric.key, example.truth.encode(), [submission], example.params)
 
 
 @pytest.mark.parametrize("metric", metrics.catalogue(), ids=lambda metric: metric.key)
@@ -44,17 +46,17 @@ def test_a_perfect_file_loses_no_row(metric: metrics.Metric) -> None:
 
 
 def test_what_rows_cost_adds_up_to_what_the_score_lacks() -> None:
-    found = metrics.hardest_rows("accuracy", TRUTH.encode(), [BIRD, answers(3)])
+    found = find_hardest_rows("accuracy", TRUTH.encode(), [BIRD, answers(3)])
     assert sum(row.lost for row in found.rows) == pytest.approx((1 / 12 + 3 / 12) / 2)
 
 
 def test_a_file_that_cannot_be_read_is_left_out() -> None:
-    found = metrics.hardest_rows("accuracy", TRUTH.encode(), [b"nonsense", BIRD])
+    found = find_hardest_rows("accuracy", TRUTH.encode(), [b"nonsense", BIRD])
     assert (found.files, [row.id for row in found.rows]) == (1, ["4"])
 
 
 def test_an_unknown_id_corrects_nothing() -> None:
     with pytest.raises(metrics.GroundTruthError, match="no row with the id"):
-        metrics.correct_rows(TRUTH.encode(), {"99": ["cat"]}, [], ["label"])
+        correct_answers(TRUTH.encode(), {"99": ["cat"]}, [], ["label"])
     with pytest.raises(metrics.GroundTruthError, match="no Usage column"):
-        metrics.correct_rows(b"id,y\n1,2\n", {}, ["1"], ["y"])
+        correct_answers(b"id,y\n1,2\n", {}, ["1"], ["y"])

@@ -11,6 +11,9 @@ import pytest
 import metrics
 from metrics.sandbox import isolation, metric_files, outside_metric
 from metrics.sandbox import processes as processes_module
+from metrics.sandbox.metric_files import OutsideFile, read_outside_file
+from metrics.sandbox.processes import try_escapes
+from metrics.sandbox.python_path import import_folders
 
 TRUTH = b"id,y,Usage\n1,1,Public\n2,0,Public\n3,1,Private\n4,0,Private\n"
 MINE = b"id,y\n1,1\n2,0\n3,1\n4,1\n"
@@ -39,9 +42,9 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     processes_module.close()
 
 
-def inspected(packages: Path) -> metrics.OutsideFile:
+def inspected(packages: Path) -> OutsideFile:
     processes_module.close()
-    return metrics.outside_file(packages.parent / "metrics" / "agreeing.py", again=True)
+    return read_outside_file(packages.parent / "metrics" / "agreeing.py", again=True)
 
 
 def test_a_metric_imports_a_package_that_pythonpath_reaches(packages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +76,7 @@ def test_a_folder_around_the_site_or_its_state_stays_closed(tmp_path: Path) -> N
         "VAR_DIR": str(state),
         "HOME": str(tmp_path / "home"),
     }
-    assert metrics.import_folders(environment) == [str(good)]
+    assert import_folders(environment) == [str(good)]
 
 
 @pytest.mark.skipif(bool(isolation.available()), reason="this kernel seals no process")
@@ -85,6 +88,6 @@ def test_olga_reads_which_package_is_missing_and_which_folder_is_closed(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(packages), str(packages.parent / "state")]))
     (packages.parent / "state" / "var").mkdir(parents=True)
     monkeypatch.setenv("VAR_DIR", str(packages.parent / "state" / "var"))
-    reason = metrics.cage_test().reason
+    reason = try_escapes().reason
     assert "ImportError: No module named numpy" in reason
     assert f"PYTHONPATH names {packages.parent / 'state'}, which stays closed" in reason

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 import metrics
+from metrics.checks.baselines import Baseline
+from metrics.checks.suggest import SuggestedMetric
 from metrics.tests.answer_files import split_table, table
 
 LABELS = ("scab", "rust", "healthy", "complex")
@@ -123,7 +125,7 @@ def test_columns_named_like_a_role_play_it() -> None:
     assert "weight from “Sample_Weight”" in fit.reason
 
 
-def first_of(data: bytes, sample: bytes | None = None) -> metrics.Fit:
+def first_of(data: bytes, sample: bytes | None = None) -> SuggestedMetric:
     return metrics.suggest(data, sample)[0]
 
 
@@ -294,7 +296,7 @@ def test_a_long_file_is_judged_by_some_of_its_rows() -> None:
 # --- files that know nothing ------------------------------------------------------------------------------------
 
 
-def files_of(key: str, data: bytes, **params: Any) -> dict[str, metrics.Baseline]:
+def files_of(key: str, data: bytes, **params: Any) -> dict[str, Baseline]:
     report = metrics.check_truth(key, data, params)
     assert report.ok
     json.dumps(dataclasses.asdict(report))

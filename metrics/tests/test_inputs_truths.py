@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import metrics
+from metrics.reading.preview import read_header
 from metrics.tests.hostile import CASES
 from metrics.tests.hostile_case import NUMBERS, Case
 
@@ -61,6 +62,6 @@ def test_a_split_under_another_name_is_no_answer() -> None:  # 128
 def test_the_names_of_a_header_are_known_from_its_beginning() -> None:
     import gzip
 
-    assert metrics.header(b"\n\n id ,\xe2\x80\x8by\n1,2\n") == ["id", "y"]
-    assert metrics.header(gzip.compress(NUMBERS)) == ["id", "y"]
-    assert metrics.header(b"\x89PNG\r\n\x1a\n") == metrics.header(b"") == metrics.header(b"\n\n") == []
+    assert read_header(b"\n\n id ,\xe2\x80\x8by\n1,2\n") == ["id", "y"]
+    assert read_header(gzip.compress(NUMBERS)) == ["id", "y"]
+    assert read_header(b"\x89PNG\r\n\x1a\n") == read_header(b"") == read_header(b"\n\n") == []

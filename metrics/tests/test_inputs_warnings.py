@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import metrics
+from metrics.checks.splits import remove_columns
 from metrics.tests.answer_files import split_table, table
 
 SECRET = bytes(range(16))
@@ -211,7 +212,7 @@ def test_a_group_in_both_parts_is_told() -> None:  # 131
     assert set(warned("rmse", data.replace(b"2,p,", b"2,q,"), group="patient")) == set()
     assert set(warned("log_mae_by_group", data, params={"group": "patient"})) == {"group_in_both_parts"}
     assert set(warned("rmse", data, group="nurse")) >= {"group_missing"}
-    assert metrics.prepare("rmse", metrics.drop_columns(data, ["patient"])).target_columns == ("y",)
+    assert metrics.prepare("rmse", remove_columns(data, ["patient"])).target_columns == ("y",)
 
 
 # --- making a split ---------------------------------------------------------------------------------------------
@@ -250,7 +251,7 @@ def test_a_group_that_was_there_before_stays_where_it_was() -> None:
     data = table("id,patient,y", lambda i, dice: f"p{i % 30},{dice.choice('ab')}")
     made = metrics.add_split(data, 0.3, 1, True, secret=SECRET, group="patient")
     before = parts_of(made)
-    published = metrics.drop_columns(made, ["patient"])
+    published = remove_columns(made, ["patient"])
     more = data + b"".join(b"new%d,p%d,a\n" % (i, i) for i in range(30))
     after = parts_of(
         metrics.add_split(more, 0.7, 9, True, secret=SECRET, group="patient", earlier=published, earlier_id_column="id")

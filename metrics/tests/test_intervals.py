@@ -7,6 +7,7 @@ import pytest
 
 import metrics
 from bench.intervals import KINDS, LEAST, MOST, SIZES, Kind, coverage, uncertainties
+from metrics.core.uncertainty import find_indistinguishable
 
 PROMISED = [kind for kind in KINDS if kind.is_promised]
 SEVEN = ("accuracy", "rmse", "roc_auc", "f1", "balanced_accuracy", "cohen_kappa", "map_at_k")
@@ -76,7 +77,7 @@ def test_bo_and_cy_who_are_equally_good_are_seldom_told_apart_where_a_class_is_r
             results.append(prepared.evaluate(csv("".join(map(str, sent))), uncertainty=True))
         values = np.array([result.overall for result in results])
         replicates = np.stack([result.uncertainty["overall"].replicates for result in results])
-        apart += not metrics.indistinguishable(values, replicates)[0, 1]
+        apart += not find_indistinguishable(values, replicates)[0, 1]
     assert apart / pairs < 0.15
 
 

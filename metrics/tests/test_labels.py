@@ -14,6 +14,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 import metrics
 from metrics.core.evaluate import value_of
+from metrics.core.figures import Grid
 from metrics.core.parameters import chosen
 from metrics.core.uncertainty import Part
 from metrics.tests.worlds import world
@@ -355,14 +356,14 @@ def test_the_confusion_matrix_adds_up_and_names_at_most_twelve_labels(key: str) 
     names = [f"l{number:02}" for number in range(30)]
     truth, said = names + dice.choices(names, k=30), dice.choices(names, k=60)
     (grid,) = metrics.explain(key, csv_of(truth), csv_of(said)).figures
-    assert isinstance(grid, metrics.Grid)
+    assert isinstance(grid, Grid)
     assert len(grid.rows) == len(grid.columns) == 12
     assert grid.rows[-1] == "other labels"
     assert sum(sum(map(int, row)) for row in grid.cells) == 60
     assert "19 rarest labels" in grid.note
     assert grid.marked == {(place, place) for place in range(11)}
     (small,) = metrics.explain(key, csv_of("aabb"), csv_of("abbb")).figures
-    assert isinstance(small, metrics.Grid)
+    assert isinstance(small, Grid)
     assert small.cells == [[1, 1], [0, 2]]
 
 
@@ -370,7 +371,7 @@ def test_the_confusion_matrix_adds_up_and_names_at_most_twelve_labels(key: str) 
 def test_averages_over_labels_show_the_labels(key: str, value: float) -> None:
     told = metrics.explain(key, csv_of(["a b", "b"]), csv_of(["a", "a b"]), {"average": "macro"})
     (grid,) = told.figures
-    assert isinstance(grid, metrics.Grid)
+    assert isinstance(grid, Grid)
     assert list(grid.rows) == ["a", "b"]
     assert grid.cells == [[1, 1, 0, value], [1, 0, 1, value]]
     assert told.result.overall == value

@@ -11,6 +11,7 @@ import pytest
 from sklearn import metrics as sk
 
 import metrics
+from metrics.core.figures import Grid
 from metrics.tests.test_rankings import column
 
 seeds = pytest.mark.parametrize("seed", range(6))
@@ -253,7 +254,7 @@ def test_a_picture_of_a_thousand_objects_costs_no_matrix() -> None:
 def test_the_page_draws_which_objects_meet() -> None:
     told = metrics.explain("mean_precision_at_iou", column(["", "1 10|20 10"]), column(["", "1 9|24 10"]))
     (figure,) = told.figures
-    assert isinstance(figure, metrics.Grid)
+    assert isinstance(figure, Grid)
     assert [list(line) for line in figure.cells] == [[0.9, 0.0], [0.0, 0.429]]
     assert figure.marked == {(0, 0)}
     assert figure.title == "IoU in row 2"

@@ -11,7 +11,7 @@ import pytest
 import metrics
 from metrics import Message
 from metrics.core.errors import shown
-from metrics.core.messages import joined, listed, restored
+from metrics.core.messages import joined, listed, restore_message
 
 NASTY = ("{0}", "{column}", "{column.__class__.__mro__}", "{", "}", "{{column}}", "%(column)s", "{count}", "\\1")
 
@@ -45,7 +45,7 @@ def test_a_message_survives_json_and_pickling_with_its_template() -> None:
     message = example()
     error = metrics.SubmissionError([metrics.Problem("odd", message)])
     again = pickle.loads(pickle.dumps(error)).problems[0].message
-    stored = restored(str(message), json.loads(json.dumps(message.as_json())))
+    stored = restore_message(str(message), json.loads(json.dumps(message.as_json())))
     assert isinstance(stored, Message)
     assert again == stored == message
     assert translated(again) == translated(stored) == translated(message)
@@ -58,7 +58,7 @@ def test_what_stands_in_a_file_is_never_a_template(name: str) -> None:
     message = example(name)
     assert f"of {shown(name)} are odd" in message
     assert f"of {shown(name)} are odd" in translated(message)
-    assert restored(str(message), message.as_json()) == message
+    assert restore_message(str(message), message.as_json()) == message
 
 
 @pytest.mark.parametrize("words", ["{rows.__class__}", "{0}", "{rows} {more}", "{rows!r}", "no place at all"])
@@ -80,8 +80,8 @@ def test_a_translation_with_other_places_breaks_no_page(words: str) -> None:
     ],
 )  # fmt: skip
 def test_a_text_that_is_stored_with_another_template_is_the_text_alone(stored: Any) -> None:
-    assert restored("Odd", stored) == "Odd"
-    assert not isinstance(restored("Odd", stored), Message)
+    assert restore_message("Odd", stored) == "Odd"
+    assert not isinstance(restore_message("Odd", stored), Message)
 
 
 def test_a_hostile_template_is_never_filled_in() -> None:
@@ -91,8 +91,8 @@ def test_a_hostile_template_is_never_filled_in() -> None:
         wide = {"template": "{a}" * 1000, "params": {"a": wide}}
     for _ in range(5000):
         deep = {"template": "{a}", "params": {"a": deep}}
-    assert not isinstance(restored("short", wide), Message)
-    assert not isinstance(restored("x", deep), Message)
+    assert not isinstance(restore_message("short", wide), Message)
+    assert not isinstance(restore_message("x", deep), Message)
 
 
 def test_programs_read_the_documented_keys_and_plain_text() -> None:

@@ -25,11 +25,12 @@ from metrics.__main__ import main
 from metrics.sandbox import kaggle_metric_utilities as stand_in
 from metrics.sandbox import metric_files, outside_metric
 from metrics.sandbox import processes as processes_module
+from metrics.sandbox.metric_files import OutsideFile, list_outside_files, read_outside_file
 from metrics.tests.answer_files import split_table
 from metrics.tests.patience import patience
 
 pytestmark = [pytest.mark.thorough, pytest.mark.takes(0.5)]  # each starts processes
-Drop = Callable[[str, str], metrics.OutsideFile]
+Drop = Callable[[str, str], OutsideFile]
 
 CLASSES = '''
 """Macro-averaged area under the ROC curve; classes that nobody has are left out. Higher is better."""
@@ -118,10 +119,10 @@ def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Drop:
     metric_files._facts.clear()
     outside_metric._metrics.clear()
 
-    def put(key: str, text: str) -> metrics.OutsideFile:
+    def put(key: str, text: str) -> OutsideFile:
         path = folder / f"{key}.py"
         path.write_text(text)
-        return metrics.outside_file(path)
+        return read_outside_file(path)
 
     return put
 
@@ -641,7 +642,7 @@ def test_a_broken_file_is_told_to_olga(drop: Drop) -> None:
 def test_a_broken_file_is_offered_to_nobody(drop: Drop) -> None:
     drop("fine", body("return 1.0"))
     drop("broken", "def score(:")
-    assert {file.key: bool(file.error) for file in metrics.outside_files()} == {"broken": True, "fine": False}
+    assert {file.key: bool(file.error) for file in list_outside_files()} == {"broken": True, "fine": False}
     assert [metric.key for metric in metrics.catalogue() if metric.is_outside] == ["fine"]
     with pytest.raises(metrics.UnknownMetric):
         metrics.get("broken")
@@ -857,7 +858,7 @@ def test_what_was_inspected_is_not_inspected_again(drop: Drop, monkeypatch: pyte
     monkeypatch.setattr(metric_files, "run", no_process)
     assert [metric.key for metric in metrics.catalogue() if metric.is_outside] == ["one"]
     with pytest.raises(AssertionError):
-        metrics.outside_file(Path(os.environ["METRICS_DIR"]) / "one.py", again=True)
+        read_outside_file(Path(os.environ["METRICS_DIR"]) / "one.py", again=True)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"stamp": "old", "facts": {}}', "\0"])
@@ -898,7 +899,7 @@ def test_a_folder_that_cannot_be_written_costs_only_time(
 
 def test_without_a_folder_nothing_is_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("METRICS_DIR", str(tmp_path / "nowhere"))
-    assert metrics.outside_files() == ()
+    assert list_outside_files() == ()
     assert not any(metric.is_outside for metric in metrics.catalogue())
 
 

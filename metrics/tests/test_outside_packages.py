@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import metrics
+from metrics.sandbox.metric_files import OutsideFile, read_outside_file
 
 pytestmark = [pytest.mark.thorough, pytest.mark.takes(0.5)]  # each starts processes
 
@@ -49,9 +50,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def put(folder: Path, key: str, text: str) -> metrics.OutsideFile:
+def put(folder: Path, key: str, text: str) -> OutsideFile:
     (folder / f"{key}.py").write_text(text)
-    return metrics.outside_file(folder / f"{key}.py", again=True)
+    return read_outside_file(folder / f"{key}.py", again=True)
 
 
 def wheel(folder: Path) -> None:
@@ -79,7 +80,7 @@ def test_olga_runs_the_command_that_she_reads_and_the_metric_is_there(folder: Pa
     command = [*command_in(file.error), "--no-index", "--find-links", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    file = metrics.outside_file(file.path, again=True)
+    file = read_outside_file(file.path, again=True)
     assert (file.error, file.doctest["tried"], file.doctest["failed"]) == ("", 1, 0)
     assert metrics.evaluate("needy", TRUTH, TRUTH).overall == 42.0
     # Nobody else on the site finds it.

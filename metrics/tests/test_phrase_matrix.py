@@ -7,6 +7,7 @@ import random
 import pytest
 
 import metrics
+from metrics.core.figures import Grid
 
 pytestmark = pytest.mark.thorough
 
@@ -28,7 +29,7 @@ def test_the_marks_are_the_matches(matching: str) -> None:
         params = {"matching": matching, "threshold": threshold}
         found = metrics.explain("coleridge_fbeta", truth.encode(), said.encode(), params)
         for figure in found.figures:
-            assert isinstance(figure, metrics.Grid)
+            assert isinstance(figure, Grid)
             assert len(figure.marked) == found.sums["tp"]
             for ours, theirs in figure.marked:
                 a, b = (set(side.lower().split()) for side in (figure.rows[ours], figure.columns[theirs]))
@@ -50,7 +51,7 @@ def test_the_seeds_example_is_drawn_as_its_notebook_reads_it() -> None:
     example = metrics.get("coleridge_fbeta").example
     found = metrics.explain("coleridge_fbeta", example.truth.encode(), example.submission.encode())
     (figure,) = found.figures
-    assert isinstance(figure, metrics.Grid)
+    assert isinstance(figure, Grid)
     names = {(figure.rows[ours], figure.columns[theirs]) for ours, theirs in figure.marked}
     assert names == {
         ("beginning postsecondary student", "postsecondary student"),

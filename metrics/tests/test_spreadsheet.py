@@ -5,18 +5,20 @@ from __future__ import annotations
 import pytest
 
 import metrics
+from metrics.core.messages import restore_message
+from metrics.reading.spreadsheet import convert_spreadsheet
 
 CLEAN = b"id,price,Usage\nH1,179.27,public\nH2,81,PRIVATE\n"
 AS_EXCEL_SAVES_IT = ";id;price;USAGE\r\n0;H1;179,27;public\r\n1;H2;81;PRIVATE\r\n"
 
 
 def changes(data: bytes) -> list[str]:
-    found = metrics.as_meant(data)
+    found = convert_spreadsheet(data)
     return [] if found is None else [str(change) for change in found.changes]
 
 
 def test_everything_that_a_spreadsheet_does_at_once_is_read_in_one_go() -> None:
-    found = metrics.as_meant(AS_EXCEL_SAVES_IT.encode("utf-8-sig"))
+    found = convert_spreadsheet(AS_EXCEL_SAVES_IT.encode("utf-8-sig"))
     assert found is not None
     assert found.text == CLEAN
     assert [str(change) for change in found.changes] == [
@@ -29,8 +31,8 @@ def test_everything_that_a_spreadsheet_does_at_once_is_read_in_one_go() -> None:
 
 
 def test_what_is_in_order_is_left_as_it_is() -> None:
-    assert metrics.as_meant(CLEAN) is None
-    assert metrics.as_meant(metrics.as_meant(AS_EXCEL_SAVES_IT.encode()).text) is None  # type: ignore[union-attr]
+    assert convert_spreadsheet(CLEAN) is None
+    assert convert_spreadsheet(convert_spreadsheet(AS_EXCEL_SAVES_IT.encode()).text) is None  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -47,24 +49,24 @@ def test_what_is_in_order_is_left_as_it_is() -> None:
     ],
 )
 def test_each_habit_is_known_and_said(data: bytes, text: bytes, words: str) -> None:
-    found = metrics.as_meant(data)
+    found = convert_spreadsheet(data)
     assert found is not None
     assert found.text == text
     assert words in " ".join(found.changes)
 
 
 def test_commas_stay_where_anything_but_numbers_stands() -> None:
-    found = metrics.as_meant(b"id;tags;y\n1;3,4;0,5\n2;cat,dog;1\n")
+    found = convert_spreadsheet(b"id;tags;y\n1;3,4;0,5\n2;cat,dog;1\n")
     assert found is not None
     assert found.text == b'id,tags,y\n1,"3,4",0.5\n2,"cat,dog",1\n'
 
 
 def test_thousands_are_no_decimals() -> None:
     """Whether 1.234 is more than a thousand or a little more than one is said by another number or by nobody."""
-    found = metrics.as_meant(b"id;y\n1;1.234\n2;7,5\n")
+    found = convert_spreadsheet(b"id;y\n1;1.234\n2;7,5\n")
     assert found is not None
     assert b'"7,5"' in found.text
-    found = metrics.as_meant(b"id;y;z\n1;1.234;a\n2;7,5;b\n3;-2.345.678,25;c\n4;;d\n5;12;e\n")
+    found = convert_spreadsheet(b"id;y;z\n1;1.234;a\n2;7,5;b\n3;-2.345.678,25;c\n4;;d\n5;12;e\n")
     assert found is not None
     assert found.text == b"id,y,z\n1,1234,a\n2,7.5,b\n3,-2345678.25,c\n4,,d\n5,12,e\n"
     assert "-2.345.678,25 → -2345678.25" in found.changes[1]
@@ -100,7 +102,7 @@ def test_a_column_called_usage_that_holds_something_else_stays() -> None:
 
 
 def test_the_words_can_be_said_in_other_languages() -> None:
-    found = metrics.as_meant(AS_EXCEL_SAVES_IT.encode())
+    found = convert_spreadsheet(AS_EXCEL_SAVES_IT.encode())
     assert found is not None
     for kept, change in zip(found.as_kept(), found.changes, strict=True):
-        assert metrics.restored(kept["message"], kept["forms"]["message"]) == change
+        assert restore_message(kept["message"], kept["forms"]["message"]) == change

@@ -11,7 +11,7 @@ import pytest
 import metrics
 from metrics.core.arrays import take
 from metrics.core.evaluate import value_of
-from metrics.core.uncertainty import Part, buckets_of, hashes_of
+from metrics.core.uncertainty import Part, buckets_of, find_indistinguishable, hashes_of
 from metrics.tests.worlds import world
 
 
@@ -115,7 +115,7 @@ def test_all_pairs_at_once_are_judged_as_each_pair_alone() -> None:
     wrong = [range(300), range(310), range(690, 1000), range(0), range(500)]
     results = [truth.evaluate(sent(1000, set(some)), uncertainty=True) for some in wrong]
     values = np.array([result.overall for result in results], np.float64)
-    near = metrics.indistinguishable(values, np.stack([r.uncertainty["overall"].replicates for r in results]))
+    near = find_indistinguishable(values, np.stack([r.uncertainty["overall"].replicates for r in results]))
     assert near.diagonal().all()
     assert (near == near.T).all()
     for i, j in ((0, 1), (0, 2), (1, 2), (0, 4), (3, 4)):
@@ -129,5 +129,5 @@ def test_all_pairs_at_once_are_judged_as_each_pair_alone() -> None:
 def test_whoever_sent_the_same_file_cannot_be_told_apart_whatever_the_size_of_scores(size: float) -> None:
     drawn = np.random.default_rng(5).normal(size=200)
     replicates = np.stack([drawn, drawn, drawn[::-1]]) * size
-    near = metrics.indistinguishable(np.array([1.0, 1.0, -9.0]) * size, replicates)
+    near = find_indistinguishable(np.array([1.0, 1.0, -9.0]) * size, replicates)
     assert near.tolist() == [[True, True, False], [True, True, False], [False, False, True]]

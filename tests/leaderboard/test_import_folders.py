@@ -18,8 +18,9 @@ def test_the_processes_of_the_scorer_reach_the_same_packages(tmp_path: Path) -> 
     environment = clean_environment({"PYTHONPATH": str(packages), "SECRET_KEY": "canary"})
     code = """if True:
         import contextlib, pathlib, metrics
-        with contextlib.suppress(metrics.NoSandbox):
-            metrics.seal(read=[pathlib.Path(metrics.__file__).parent])
+        from metrics.sandbox.isolation import NoSandbox, seal_process
+        with contextlib.suppress(NoSandbox):
+            seal_process(read=[pathlib.Path(metrics.__file__).parent])
         import scales
         print(scales.share.__module__)
     """

@@ -12,7 +12,6 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-import metrics
 from leaderboard.accounts.models import User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts
@@ -24,6 +23,7 @@ from leaderboard.sandbox import outside_metrics
 from metrics.sandbox import metric_files
 from metrics.sandbox import processes as processes_module
 from metrics.sandbox.escapes import ATTEMPTS
+from metrics.sandbox.processes import TRUST_HELP, explain_missing_sandbox
 from metrics.sandbox.self_test import CageTest as Found
 from metrics.sandbox.self_test import Outcome
 from tests.conftest import enter, hand_in, make_competition
@@ -62,7 +62,7 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Say:
 
     def note(*escaped: str, missing: str = "") -> None:
         monkeypatch.delenv("TRUST_METRICS", raising=False)
-        monkeypatch.setattr(metrics, "cage_test", lambda: found(*escaped, missing=missing))
+        monkeypatch.setattr("leaderboard.sandbox.outside_metrics.try_escapes", lambda: found(*escaped, missing=missing))
         outside_metrics.try_the_cage()
 
     return note
@@ -84,12 +84,12 @@ def test_bos_file_fails_at_no_cost_and_ada_reads_why(
     say(missing=NO_LANDLOCK)
     mine = hand_in(gaps, bo, MINE)
     assert (mine.status, mine.failure) == ("failed", queue.OUR_FAULT)
-    assert mine.told_to_host == f"Metrics that the operator added are off: {NO_LANDLOCK} {metrics.OUTSIDE_HELP}"
+    assert mine.told_to_host == f"Metrics that the operator added are off: {NO_LANDLOCK} {TRUST_HELP}"
     assert sum(DailyAttempts.objects.filter(team__memberships__user=bo).values_list("used", flat=True)) == 0
     assert NO_LANDLOCK in page_of(ada, "/host/gaps/submissions/")
     assert "Landlock" not in page_of(bo, f"/c/gaps/submissions/{mine.pk}/")
     say()
-    if metrics.cage_missing():  # for the tests' own machine nobody mends it
+    if explain_missing_sandbox():  # for the tests' own machine nobody mends it
         monkeypatch.setenv("TRUST_METRICS", "1")
     assert hand_in(gaps, bo, MINE).status == "scored"
 
@@ -148,9 +148,9 @@ def test_what_was_found_on_this_machine_counts_before_others(
 
 def test_before_any_test_the_kernel_is_asked(shelf: Path, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRUST_METRICS", raising=False)
-    monkeypatch.setattr(metrics, "cage_missing", lambda: NO_LANDLOCK)
+    monkeypatch.setattr("leaderboard.sandbox.outside_metrics.explain_missing_sandbox", lambda: NO_LANDLOCK)
     assert NO_LANDLOCK in outside_metrics.why_off()
-    monkeypatch.setattr(metrics, "cage_missing", lambda: "")
+    monkeypatch.setattr("leaderboard.sandbox.outside_metrics.explain_missing_sandbox", lambda: "")
     assert outside_metrics.why_off() == ""
 
 

@@ -24,6 +24,7 @@ from leaderboard import scorer
 from leaderboard.scorer import Answer, Limits, Ruler, _answers, _client, _elsewhere, _messages
 from metrics.sandbox import landlock
 from metrics.sandbox import processes as processes_module
+from metrics.sandbox.processes import explain_missing_sandbox
 from tests.conftest import TRUTH, answers
 from tests.measuring_here import measure_here
 from tests.site import patience, until
@@ -223,7 +224,7 @@ def test_a_child_that_was_taken_over_reaches_nothing(measure: Measure, tmp_path:
     found = message(measure("tell"))
     assert found.pop("a fork") != "done"
     assert found.pop("a program") != "done"
-    if metrics.cage_missing():
+    if explain_missing_sandbox():
         pytest.skip("this kernel has no sandbox; the limits hold")
     assert "done" not in found.values(), found
 
@@ -231,7 +232,7 @@ def test_a_child_that_was_taken_over_reaches_nothing(measure: Measure, tmp_path:
 def test_a_keeper_that_its_truth_took_over_reaches_nothing_but_the_files_of_this_truth(
     ruler: Ruler, tmp_path: Path
 ) -> None:
-    if metrics.cage_missing():
+    if explain_missing_sandbox():
         pytest.skip("this kernel has no sandbox; the limits hold")
     files = tmp_path / "files"
     files.mkdir()
@@ -400,7 +401,7 @@ def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
     shelf.mkdir()
     (shelf / "gap.py").write_text(GAP)
     monkeypatch.setenv("METRICS_DIR", str(shelf))
-    if metrics.cage_missing():
+    if explain_missing_sandbox():
         monkeypatch.setenv("TRUST_METRICS", "1")
     scorer.close()
     (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
@@ -428,7 +429,7 @@ def test_a_secondary_metric_that_hangs_costs_no_score(
     (shelf / "gap.py").write_text(hanging)
     monkeypatch.setenv("METRICS_DIR", str(shelf))
     monkeypatch.setenv("METRICS_SECONDS", "60")
-    if metrics.cage_missing():
+    if explain_missing_sandbox():
         monkeypatch.setenv("TRUST_METRICS", "1")
     scorer.close()
     (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
@@ -443,7 +444,9 @@ def test_a_secondary_metric_that_hangs_costs_no_score(
 
 def test_a_child_that_was_taken_over_opens_no_cage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    monkeypatch.setattr(metrics, "run_outside", lambda job, metric, request, write: asked.append(request))
+    monkeypatch.setattr(
+        "leaderboard.scorer._elsewhere.run_outside", lambda job, metric, request, write: asked.append(request)
+    )
     monkeypatch.setattr(_elsewhere, "_metric", lambda key: metrics.get("accuracy"))
     ours = Ruler("gap", "accuracy", "", {})
     honest = {"id_column": "id", "ids_are_text": True, "params": {}, "parts": ["public"]}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.db.models import F, FilteredRelation, Q, QuerySet
 
-import metrics
+from metrics.core.uncertainty import find_indistinguishable
 
 from ..models import GroundTruth, Standing, Uncertainty
 from ..models.competition import Split
@@ -74,7 +74,7 @@ def _ties(standings: Sequence[Standing], found: Sequence[Uncertainty | None], ra
     values = np.array([standings[place].value for place in known])
     near = np.zeros((len(standings), len(standings)), bool)
     replicates = np.stack([doubt.values for doubt in found if doubt is not None])
-    near[np.ix_(known, known)] = metrics.indistinguishable(values, replicates)
+    near[np.ix_(known, known)] = find_indistinguishable(values, replicates)
     ties = {}
     for place in known:
         first = place

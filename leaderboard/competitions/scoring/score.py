@@ -25,6 +25,7 @@ from django.utils import timezone
 import metrics
 from leaderboard import scorer
 from leaderboard.common.storage import Unreachable
+from metrics.core.messages import templates_of
 
 from ..models import Competition, GroundTruth, Instrument, Refusal, Score, Submission, Uncertainty, WalkThrough
 from ..models.competition import Split
@@ -196,7 +197,7 @@ def beside(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
     """What secondary metrics say on a split, as it is stored: a value, or the problem."""
     found = [(getattr(one, split.value), one.problem) for one in result.secondary]
     return [
-        {"problem": problem, **metrics.forms_of(problem=problem)} if value is None else {"value": value}
+        {"problem": problem, **templates_of(problem=problem)} if value is None else {"value": value}
         for value, problem in found
     ]
 

@@ -11,6 +11,7 @@ from typing import Any
 import metrics
 from leaderboard.common.storage import path_of
 from leaderboard.scorer import jobs_for_pages
+from metrics.reading.containers import read_container
 
 from ..models import TruthDraft
 
@@ -46,6 +47,6 @@ def plain(chunks: Iterable[bytes]) -> Iterable[bytes]:
     """The CSV of a plain, gzipped or zipped upload; a container that cannot be read is kept for the check to name."""
     data = b"".join(chunks)
     try:
-        return [metrics.read_container(data, 1 << 30)]
+        return [read_container(data, 1 << 30)]
     except metrics.MetricError:
         return [data]

@@ -17,6 +17,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed
 from leaderboard.common.storage import StoredFile, clean_name, path_of, store
 from leaderboard.common.storage import remove as remove_file
+from metrics.core.messages import with_templates
 
 from ..models import Competition, DataFile, GroundTruth, TruthDraft
 from .answer_leaks import is_table_unread, leak_in
@@ -100,14 +101,14 @@ def leaks_of(
     found = []
     for data_file in competition.data_files.all():
         if is_table_unread(data_file.name):
-            found.append(metrics.kept(_unread(data_file.name)))
+            found.append(with_templates(_unread(data_file.name)))
         leak = leak_in(path_of(data_file.file_key).read_bytes(), truth, id_column, beside)
         if leak:
             message = metrics.Message(
                 "The data file “{name}” {leak}: students could download the answers.", name=data_file.name, leak=leak
             )
             why = metrics.Message("Remove the file, or upload it again without the answers of the ids that are scored.")
-            found.append(metrics.kept(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why)))
+            found.append(with_templates(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why)))
     return found
 
 

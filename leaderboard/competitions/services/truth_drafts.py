@@ -15,6 +15,8 @@ import metrics
 from leaderboard.common.storage import clean_name, path_of, store
 from leaderboard.common.storage import remove as remove_file
 from leaderboard.scorer import jobs_for_pages
+from metrics.core.messages import with_templates
+from metrics.reading.preview import read_header
 
 from ..models import Competition, GroundTruth, TruthDraft
 from ..models.ground_truth import LONGEST_NAME, new_split_secret
@@ -216,7 +218,7 @@ def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
         gone=differs["gone"],
     )
     why = metrics.Message("All files handed in so far would become invalid, as each has other ids. Is that meant?")
-    return [metrics.kept(metrics.Finding("other_ids", message, blocking=False, why=why))]
+    return [with_templates(metrics.Finding("other_ids", message, blocking=False, why=why))]
 
 
 def _leaks(draft: TruthDraft, truth: Path, report: dict[str, Any]) -> list[dict[str, Any]]:
@@ -295,7 +297,7 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
 
 def _header(path: Path) -> list[str]:
     with path.open("rb") as file:
-        return metrics.header(file.read(HEAD_BYTES))
+        return read_header(file.read(HEAD_BYTES))
 
 
 def _split_to_keep(competition: Competition) -> GroundTruth | None:

@@ -19,7 +19,7 @@ def command(
     """For a student's files, with the parameters that are not at their defaults, and those `always` said."""
     given = [f"-p {quote(pair)}" for pair in _pairs(metric, params, always)]
     further = [f"--also {quote(','.join([other.key, *_pairs(other, its, ())]))}" for other, its in also]
-    return " ".join(["python -m metrics score", metric.key, "truth.csv submission.csv", *given, *further])
+    return " ".join(["classboard-score score", metric.key, "truth.csv submission.csv", *given, *further])
 
 
 def _pairs(metric: library.Metric, params: Mapping[str, Any], always: Collection[str]) -> list[str]:

@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy
 
 import metrics as library
 from leaderboard.common.library_messages import in_words
+from leaderboard.common.library_wheel import name_wheel
 from leaderboard.common.responses import address_of
 from leaderboard.common.shared_cache import count_try, tries
 from leaderboard.sandbox import outside_metrics
@@ -97,7 +98,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "install": _install(request),
         "command": command(shown, draft.params or draft.own_params, always=shown.example.params),
         "has_example": bool(shown.example.truth),
-        "is_from_outside": getattr(shown, "elsewhere", None) is not None,
+        "is_from_outside": shown.is_outside,
         "best": best_of(shown, draft.params or draft.own_params),
         "worst": end_of_scale(shown.worst),
         "source": _source(shown),
@@ -166,7 +167,7 @@ def _spoken(outcome: dict[str, Any]) -> str:
 
 def _install(request: HttpRequest) -> str:
     """The scorer as pip takes it; the name of the file tells pip what it is."""
-    address = request.build_absolute_uri(reverse("home_scorer_file", args=[library.wheel()[0]]))
+    address = request.build_absolute_uri(reverse("home_scorer_file", args=[name_wheel()]))
     return f"pip install {quote(address)}"
 
 

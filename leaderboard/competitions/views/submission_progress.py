@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 import metrics
+from metrics.core.uncertainty import probability_better
 
 from ..access import Visit
 from ..models import Score, Submission, Uncertainty
@@ -285,7 +286,7 @@ class Progress:
         if ruler is None or self.doubt is None or earlier is None or earlier.doubt is None or not self.difference:
             return None
         direction = metrics.get(ruler.metric_key).direction
-        chance = metrics.chance_better(direction, self.doubt.values, earlier.doubt.values)
+        chance = probability_better(direction, self.doubt.values, earlier.doubt.values)
         return chance if self.difference > 0 else 1 - chance
 
     @property

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-import metrics
+from leaderboard.common.library_wheel import build_wheel, name_wheel
 from leaderboard.competitions.access import Audience, open_to
 
 CLI = Path(__file__).resolve().parents[1] / "command_line.py"
@@ -19,15 +19,14 @@ CLI = Path(__file__).resolve().parents[1] / "command_line.py"
 @open_to(Audience.ANYONE)
 def home_scorer(request: HttpRequest) -> HttpResponseBase:
     """To the file of today; pip reads its name from the address."""
-    return redirect("home_scorer_file", metrics.wheel()[0])
+    return redirect("home_scorer_file", name_wheel())
 
 
 @open_to(Audience.ANYONE)
 def home_scorer_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    current, data = metrics.wheel()
-    if name != current:
+    if name != name_wheel():
         raise Http404(_("The site scores with another version now; take the current file."))
-    response = HttpResponse(data, content_type="application/zip")
+    response = HttpResponse(build_wheel(), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 

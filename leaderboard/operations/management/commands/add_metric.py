@@ -8,7 +8,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-import metrics
+from metrics.sandbox.metric_files import (
+    OutsideFile,
+    add_outside_file,
+    list_outside_files,
+    read_outside_file,
+    read_outside_settings,
+)
 
 
 class Command(BaseCommand):
@@ -35,7 +41,7 @@ class Command(BaseCommand):
             return
         if not path.is_file():
             raise CommandError(f"There is no file {path}.")
-        file = metrics.outside_file(path, {**metrics.outside_settings(path.stem), **_said(options)}, again=True)
+        file = read_outside_file(path, {**read_outside_settings(path.stem), **_said(options)}, again=True)
         self._tell(file)
         if file.error:
             raise CommandError("It was not added.")
@@ -44,14 +50,14 @@ class Command(BaseCommand):
         if file.direction[1] == "guess":
             raise CommandError("Nothing says whether higher or lower is better: give --direction. It was not added.")
         try:
-            metrics.add_outside_file(file)
+            add_outside_file(file)
         except OSError as error:
             raise CommandError(f"It could not be added: {error}") from error
         self.stdout.write(f"Added. Hosts can choose {file.key} now.")
 
     def _list(self) -> None:
         # What is broken is looked at once more: a library may have been installed since.
-        files = [metrics.outside_file(f.path, again=True) if f.error else f for f in metrics.outside_files()]
+        files = [read_outside_file(f.path, again=True) if f.error else f for f in list_outside_files()]
         for file in files:
             self._tell(file)
             self.stdout.write("")
@@ -60,7 +66,7 @@ class Command(BaseCommand):
             raise CommandError(f"{broken} of {len(files)} files cannot be offered.")
         self.stdout.write(f"{len(files)} files, all of them can be offered.")
 
-    def _tell(self, file: metrics.OutsideFile) -> None:
+    def _tell(self, file: OutsideFile) -> None:
         self.stdout.write(f"{file.key} (version {file.version})")
         if file.error:
             self.stdout.write(f"  cannot be offered: {file.error}")
@@ -75,7 +81,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  note: {note}")
         self._tell_doctests(file)
 
-    def _tell_doctests(self, file: metrics.OutsideFile) -> None:
+    def _tell_doctests(self, file: OutsideFile) -> None:
         tried, failed = file.doctest["tried"], file.doctest["failed"]
         if not tried:
             self.stdout.write("  doctests: it has none")

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from importlib import metadata
@@ -16,14 +17,14 @@ from typing import Any
 import pytest
 
 import metrics
-from metrics.core.wheel import NEEDS
+from leaderboard.common.library_wheel import _built, build_wheel, name_wheel
 from metrics.tests.test_vectors import CASES
 
 pytestmark = pytest.mark.thorough
 
+NEEDS = tomllib.loads((Path(metrics.__file__).parent / "pyproject.toml").read_text())["project"]["dependencies"]
 COMPARE = """
 import json, sys
-import metrics
 def told(key, truth, submission, params):
     try:
         return metrics.evaluate(key, truth.encode(), submission.encode(), params).as_dict()
@@ -51,7 +52,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             here = Path(str(metadata.distribution(name).locate_file(top)))
             if top != ".." and not (libraries / top).exists():
                 (libraries / top).symlink_to(here)
-    title, data = metrics.wheel()
+    title, data = name_wheel(), build_wheel()
     (folder / title).write_bytes(data)
     pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
     for command in (["install", "--no-index", str(folder / title)], ["check"]):
@@ -62,7 +63,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ask(home: Path, code: str, given: Any = None) -> Any:
     done = subprocess.run(
-        [home / "venv" / "bin" / "python", "-c", COMPARE + code],
+        [home / "venv" / "bin" / "python", "-c", f"import classboard_metrics as metrics\n{COMPARE}{code}"],
         input=json.dumps(given),
         capture_output=True,
         text=True,
@@ -88,7 +89,7 @@ def test_all_examples_and_vectors_have_the_servers_digits_and_complaints(home: P
     names = ("metric", "truth", "submission", "params")
     vectors = [tuple(case[name] for name in names) for case in CASES if "skip" not in case]
     asked = [*examples, *broken, *vectors]
-    scope: dict[str, Any] = {}
+    scope: dict[str, Any] = {"metrics": metrics}
     exec(COMPARE, scope)
     here = [json.loads(json.dumps(scope["told"](*one))) for one in asked]
     there = ask(home, "print(json.dumps([told(*one) for one in json.load(sys.stdin)]))", asked)
@@ -112,27 +113,35 @@ print(json.dumps([*found, "pandas" in sys.modules]))
     ]
 
 
+def test_a_file_of_the_students_own_called_metrics_is_not_in_the_way(home: Path) -> None:
+    (home / "metrics.py").write_text("raise RuntimeError('the student imports this one')\n")
+    assert ask(home, "print(json.dumps(metrics.score('accuracy', b'id,y\\n1,a\\n', b'id,y\\n1,a\\n').overall))") == 1.0
+    (home / "metrics.py").unlink()
+
+
 def test_it_runs_from_the_command_line(home: Path) -> None:
     example = metrics.get("accuracy").example
     (home / "truth.csv").write_text(example.truth)
     (home / "sent.csv").write_text(example.submission)
-    score = ["-m", "metrics", "score", "accuracy", "truth.csv", "sent.csv", "--json"]
-    command = [str(home / "venv" / "bin" / "python"), *score]
+    score = ["score", "accuracy", "truth.csv", "sent.csv", "--json"]
+    command = [str(home / "venv" / "bin" / "classboard-score"), *score]
     done = subprocess.run(command, capture_output=True, text=True, cwd=home, check=True)
     assert json.loads(done.stdout)["overall"] == example.score
     assert json.loads(done.stdout)["version"] == metrics.get("accuracy").version
 
 
 def test_the_same_sources_give_the_same_file() -> None:
-    title, data = metrics.wheel()
-    assert metrics.wheel() == (title, data)
-    assert re.fullmatch(r"leaderboard_metrics-[0-9.]+\+[0-9a-f]{10}-py3-none-any\.whl", title)
+    title, data = name_wheel(), build_wheel()
+    _built.cache_clear()
+    assert (name_wheel(), build_wheel()) == (title, data)
+    assert re.fullmatch(r"classboard_metrics-[0-9.]+\+[0-9a-f]{10}-py3-none-any\.whl", title)
     with zipfile.ZipFile(BytesIO(data)) as archive:
         assert archive.testzip() is None
         names = archive.namelist()
-    assert "metrics/__main__.py" in names
-    assert {name.split("/")[0] for name in names} == {"metrics", title.removesuffix("-py3-none-any.whl") + ".dist-info"}
-    assert not [name for name in names if "__pycache__" in name]
+    assert "classboard_metrics/__main__.py" in names
+    folders = {"classboard_metrics", title.removesuffix("-py3-none-any.whl") + ".dist-info"}
+    assert {name.split("/")[0] for name in names} == folders
+    assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
 
 
 def test_the_wheel_asks_for_what_the_site_has_locked() -> None:
