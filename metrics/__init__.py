@@ -14,6 +14,7 @@ from .checks.findings import Finding
 from .checks.splits import add_split
 from .checks.suggest import suggest
 from .checks.truth_report import TruthReport, check_truth
+from .core.comparison import Comparison, compare
 from .core.contract import Contributions, Example, Metric, Role, RowSum, WholeColumn
 from .core.errors import (
     GroundTruthError,
@@ -32,7 +33,7 @@ from .core.parameters import Parameter
 from .core.prepare import evaluate, prepare, score
 from .core.registry import catalogue, clean_params, get
 from .core.truth import Truth
-from .core.uncertainty import Comparison, Uncertainty, compare
+from .core.uncertainty import Uncertainty
 from .reading.preview import sniff
 
 __all__ = [

@@ -12,7 +12,8 @@ from django.utils.translation import gettext, gettext_noop
 import metrics
 from leaderboard.operations.models import CageTest
 from metrics.sandbox.metric_files import list_outside_files, outside_folder
-from metrics.sandbox.processes import TRUST_HELP, are_outside_files_trusted, explain_missing_sandbox, try_escapes
+from metrics.sandbox.processes import TRUST_HELP, are_outside_files_trusted, explain_missing_sandbox
+from metrics.sandbox.self_test import try_escapes
 
 log = logging.getLogger(__name__)
 

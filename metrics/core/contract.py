@@ -26,7 +26,7 @@ from .parameters import Parameter, chosen, complete, parameters_of
 
 if TYPE_CHECKING:
     from ..reading.columns import Kind
-    from ..reading.tables import Source, Table
+    from ..reading.tables import Table
     from .evaluate import Result
     from .figures import Figure
     from .truth import Truth
@@ -176,7 +176,7 @@ class ByParameters:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric as its file declares it. Callable: ``accuracy(truth_csv, submission_csv)`` is the overall value.
+    """A metric as its file declares it.
 
     ``best`` and ``worst`` are the ends of its scale; ``worst`` is ``None`` where there is no end. ``best`` is infinite
     where the best value of a metric from outside is not known. ``truth`` and ``submission`` name the kinds of column on
@@ -299,11 +299,6 @@ class Metric:
         """What the host must confirm before publishing with these parameters; ``""`` if nothing."""
         full = complete(self.parameters, params)
         return joined([words[full[name]] for name, words in self.rules.confirm.items() if full.get(name) in words])
-
-    def __call__(self, truth: Source, submission: Source, **params: Any) -> float:
-        from .prepare import evaluate
-
-        return evaluate(self.key, truth, submission, params).overall
 
 
 def each_pair(truth: Any, prediction: Any, contribution: Callable[[Any, Any], Sequence[float]]) -> Contributions:

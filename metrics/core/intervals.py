@@ -16,10 +16,13 @@ the classes allow. Scoring resamples again does not help there: no resample know
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .contract import Metric
+if TYPE_CHECKING:
+    from .contract import Metric
+
 
 NORMAL = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""

@@ -34,7 +34,7 @@ from .errors import NotFinite
 from .intervals import NORMAL, degrees_of_freedom, interval, widened
 
 if TYPE_CHECKING:
-    from .evaluate import Result
+    pass
 
 MOST_BUCKETS = 1000
 RESAMPLES = 200
@@ -238,32 +238,6 @@ def _uncertainty(
         return Uncertainty(None, least, most, replicates)
     low, high = interval(metric, value, wide, rows)
     return Uncertainty(error, min(max(low, least), value) + 0.0, max(min(high, most), value) + 0.0, replicates)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two submissions on one split: ``difference`` is the first value minus the second, between ``low`` and ``high``
-    in 95 of 100 cases; ``probability`` is the share of resamples in which the first is better, ties counting half."""
-
-    difference: float
-    low: float
-    high: float
-    probability: float
-
-
-def compare(first: Result, second: Result, split: str = "overall") -> Comparison:
-    """Is the first better than the second? Both must be measured with uncertainty under one truth.
-
-    Shared resamples make this a paired test: rows that are hard for both cancel out.
-    """
-    from .registry import get
-
-    ours, theirs = first.uncertainty[split].replicates, second.uncertainty[split].replicates
-    low, high = np.quantile(ours - theirs, (0.025, 0.975))
-    difference = getattr(first, split) - getattr(second, split)
-    return Comparison(
-        difference, float(low), float(high), probability_better(get(first.metric).direction, ours, theirs)
-    )
 
 
 def probability_better(direction: str, ours: np.ndarray, theirs: np.ndarray) -> float:

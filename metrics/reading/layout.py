@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..core.contract import Metric
 from ..core.errors import Problem, Refused, shown
 from ..core.messages import Message, joined, listed
 from .headers import NUMBER, check_comment, check_separator, is_index, looks_like_index, repeated_names, unnamed
 from .tables import Table
+
+if TYPE_CHECKING:
+    from ..core.contract import Metric
 
 USAGE = "Usage"
 UNSCORED = "unscored"

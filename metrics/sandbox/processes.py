@@ -21,13 +21,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .packages import outside_packages
 from .python_path import import_folders
-
-if TYPE_CHECKING:
-    from .self_test import CageTest
 
 _CHILD = Path(__file__).with_name("child_process.py")
 _PYTHON = (sys.executable, "-s", "-P", "-B", "-X", "utf8")
@@ -81,13 +78,6 @@ def explain_missing_sandbox() -> str:
     from .isolation import available  # here, because not every system that scores at home has what it imports
 
     return available()
-
-
-def try_escapes() -> CageTest:
-    """Try 18 ways out of the cage, each in a process of its own; about two seconds."""
-    from . import self_test
-
-    return self_test.cage_test()
 
 
 def seconds() -> int:

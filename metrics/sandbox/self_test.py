@@ -45,7 +45,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class CageTest:
+class SandboxReport:
     """What came of all; ``missing`` says in words why there was nothing to try, ``broken`` what a metric could not do
     inside that it must be able to."""
 
@@ -70,7 +70,7 @@ class CageTest:
         return {**asdict(self), "reason": self.reason}
 
 
-def cage_test(*, seal: str = "must") -> CageTest:
+def try_escapes(*, seal: str = "must") -> SandboxReport:
     """Try all ways out. ``seal="no"`` leaves the cage away, to see that the test can fail."""
     began = time.monotonic()
     missing = available() if seal == "must" else ""
@@ -79,7 +79,7 @@ def cage_test(*, seal: str = "must") -> CageTest:
         with _bait() as bait:
             broken = _ask("works", bait, seal)
             outcomes = [_outcome(name, bait, seal) for name in ATTEMPTS] if not broken else []
-    return CageTest(platform.release(), round(time.monotonic() - began, 2), missing, broken, outcomes)
+    return SandboxReport(platform.release(), round(time.monotonic() - began, 2), missing, broken, outcomes)
 
 
 def _outcome(name: str, bait: dict[str, Any], seal: str) -> Outcome:
@@ -169,7 +169,7 @@ def _variables(**values: str) -> Iterator[None]:
 
 def main() -> int:
     """Print what came of it."""
-    found = cage_test()
+    found = try_escapes()
     json.dump(found.as_dict(), sys.stdout)
     return 1 if found.reason else 0
 

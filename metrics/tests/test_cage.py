@@ -414,7 +414,7 @@ def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
 
 
 def test_all_eighteen_ways_are_stopped() -> None:
-    found = self_test.cage_test()
+    found = self_test.try_escapes()
     if not HAS_CAGE:
         assert (found.missing, found.reason, found.outcomes) == (isolation.available(), isolation.available(), [])
         return
@@ -427,7 +427,7 @@ def test_all_eighteen_ways_are_stopped() -> None:
 def test_without_the_cage_they_lead_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the system itself keeps apart for users without rights, such as debuggers, is left out here."""
     monkeypatch.setattr(self_test, "_PATIENCE", 10)
-    found = self_test.cage_test(seal="no")
+    found = self_test.try_escapes(seal="no")
     escaped = {one.name for one in found.outcomes if one.outcome == "ESCAPED"}
     surely = {"truth", "secrets", "home", "environment", "network", "exec", "processes", "signals", "writing", "links"}
     assert surely <= escaped
@@ -450,7 +450,7 @@ def test_a_cage_in_which_nothing_works_is_no_cage(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(self_test, "available", lambda: "")
     monkeypatch.setattr(self_test, "run", ended)
-    found = self_test.cage_test()
+    found = self_test.try_escapes()
     assert found.outcomes == []
     assert found.reason == "In the cage a metric could not run at all: it ended without an answer (exit status 1)."
 
@@ -486,7 +486,7 @@ def test_olga_reads_which_part_is_missing(
     monkeypatch.setattr(kernel_module, "machine", lambda: "x86_64")
     assert isolation.available().startswith(words)
     assert inside(tmp_path, lambda: True).startswith(f"no cage: NoSandbox: {words}")
-    assert self_test.cage_test().reason.startswith(words)
+    assert self_test.try_escapes().reason.startswith(words)
 
 
 def test_other_systems_and_processors_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,8 @@ def test_the_nine_string_cases_of_002(truth: str, prediction: str, value: float)
 @pytest.mark.parametrize(("threshold", "value"), [(0.5, 0.6666666666666666), (0.6, 0.75)])
 def test_the_numeric_cases_of_002(threshold: float, value: float) -> None:
     metric = metrics.get("thresholded_f1")
-    assert metric(metric.example.truth.encode(), metric.example.submission.encode(), threshold=threshold) == value
+    truth, submission = metric.example.truth.encode(), metric.example.submission.encode()
+    assert metrics.score(metric.key, truth, submission, threshold=threshold).overall == value
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from metrics.sandbox import metric_files
 from metrics.sandbox import processes as processes_module
 from metrics.sandbox.escapes import ATTEMPTS
 from metrics.sandbox.processes import TRUST_HELP, explain_missing_sandbox
-from metrics.sandbox.self_test import CageTest as Found
 from metrics.sandbox.self_test import Outcome
+from metrics.sandbox.self_test import SandboxReport as Found
 from tests.conftest import enter, hand_in, make_competition
 from tests.leaderboard.test_outside_metrics import GAP, MINE, TRUTH, page_of
 
