@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from .core.contract import Contributions, Example, Metric, RowSum
-from .numerics.confusion import PARTS, Positive, confusion, two_by_two
-from .numerics.f_score import f_beta
+from .numerics.averages import f_beta
+from .numerics.contingency import PARTS, Positive, confusion, two_by_two
 from .reading.column_kinds import Binary
 
 

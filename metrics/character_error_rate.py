@@ -22,7 +22,7 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
-from .numerics.edit_distances import Lowercase, characters, nothing_true, per_length, pooled
+from .numerics.tokens import Lowercase, characters, nothing_true, per_length, pooled
 from .reading.column_kinds import Words
 
 

@@ -33,8 +33,7 @@ import numpy as np
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, Rules, WholeColumn, ratio
 from .core.messages import Message
-from .numerics.contingency import confusion_matrix, cross, one_label
-from .numerics.label_distances import Weights, by_chance, distances, too_large
+from .numerics.contingency import Weights, by_chance, confusion_matrix, cross, distances, one_label, too_large
 from .numerics.sums import exact_sum
 from .reading.column_kinds import LARGEST, TOO_LARGE, Label
 from .reading.columns import Cells

@@ -31,7 +31,7 @@ from .core.contract import Contributions, Example, Metric, RowSum, Rules, distin
 from .core.figures import Figure
 from .core.messages import Message
 from .core.parameters import Range
-from .numerics.f_score import Beta, f_beta
+from .numerics.averages import Beta, f_beta
 from .numerics.phrase_matrix import similarity_matrices
 from .numerics.phrases import counts, distinct_phrases, phrases_of
 from .reading.column_kinds import Words

@@ -26,8 +26,15 @@ import numpy as np
 from .core.contract import Example, Metric, Rules, WholeColumn
 from .core.figures import Figure
 from .core.parameters import Range
-from .numerics.column_means import Skip, added_over, counted_columns, mean_of_columns, missing_class, table_of_columns
-from .numerics.columnwise import Unscored
+from .numerics.columnwise import (
+    Skip,
+    Unscored,
+    added_over,
+    counted_columns,
+    mean_of_columns,
+    missing_class,
+    table_of_columns,
+)
 from .numerics.precision_recall import average_precision_of, precision_at_ones, precision_influence
 from .reading.column_kinds import Binary, Score
 

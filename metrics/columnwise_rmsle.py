@@ -20,9 +20,8 @@ import numpy as np
 from .core.contract import Example, Metric, RowSum, Rules
 from .core.figures import Figure
 from .numerics.columnwise import Unscored, by_column, mean_root, roots_of, squares_of
-from .numerics.logarithms import Offset, squared_log_error, unscorable, verify
-from .reading.column_kinds import Number
-from .reading.number_columns import Amount
+from .numerics.log_losses import Offset, squared_log_error, unscorable, verify
+from .reading.column_kinds import Amount, Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:

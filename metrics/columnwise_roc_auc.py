@@ -22,8 +22,15 @@ import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn
 from .core.figures import Figure
-from .numerics.column_means import Skip, added_over, counted_columns, mean_of_columns, missing_class, table_of_columns
-from .numerics.columnwise import Unscored
+from .numerics.columnwise import (
+    Skip,
+    Unscored,
+    added_over,
+    counted_columns,
+    mean_of_columns,
+    missing_class,
+    table_of_columns,
+)
 from .numerics.ranks import roc_area, roc_influence, wins
 from .reading.column_kinds import Binary, Score
 

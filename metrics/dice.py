@@ -30,7 +30,7 @@ import numpy as np
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
 from .core.messages import Message
-from .numerics.f_score import Beta, f_beta
+from .numerics.averages import Beta, f_beta
 from .numerics.masks import Pixels, RunLengths, areas, beyond, masks_of
 
 BothEmpty = Annotated[

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.contract import Example, Metric, RowSum, ratio
-from .numerics.deviances import FLOOR, deviance
+from .numerics.log_losses import FLOOR, deviance
 from .reading.column_kinds import Number
 
 

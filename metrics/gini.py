@@ -24,7 +24,7 @@ import numpy as np
 from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .core.figures import Figure
 from .core.messages import Message
-from .numerics.lorenz import lead, lorenz, pull
+from .numerics.roc_regions import lead, lorenz, pull
 from .numerics.sums import exact_sum
 from .reading.column_kinds import Number, Score
 

@@ -21,7 +21,7 @@ import numpy as np
 from .core.arrays import Coded, Ranked
 from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, ratio
 from .core.messages import Message
-from .numerics.confidences import has_answer, in_order, influence, mean_precision, ranking_of
+from .numerics.precision_recall import has_answer, in_order, influence, mean_precision, ranking_of
 from .reading.column_kinds import LabelOrNone, RankedLabel
 
 

@@ -26,8 +26,7 @@ import numpy as np
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, ratio
 from .core.figures import Figure
-from .numerics.averages import JACCARD
-from .numerics.f_score import Average
+from .numerics.averages import JACCARD, Average
 from .numerics.label_sets import TP, Comparison, Separator
 from .reading.column_kinds import LabelSet
 

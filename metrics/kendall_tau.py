@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn, ratio
-from .numerics.concordance import pair_counts
 from .numerics.correlation import constant
+from .numerics.ranks import pair_counts
 from .reading.column_kinds import Number
 
 

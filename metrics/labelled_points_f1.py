@@ -29,7 +29,7 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules, each_pair
 from .core.messages import Message, Plural
 from .core.parameters import Range
-from .numerics.f_score import f_beta
+from .numerics.averages import f_beta
 from .numerics.labelled_items import Item, LabelledBoxes, LabelledPoints, items_of
 from .reading.columns import Cells
 

@@ -26,8 +26,7 @@ import numpy as np
 from .core.contract import ByParameters, Example, Metric, RowSum, Rules, SubmissionFormat, ratio
 from .core.messages import Message
 from .core.parameters import Range
-from .reading.column_kinds import Number
-from .reading.number_columns import Fields
+from .reading.column_kinds import Fields, Number
 
 Sigma = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller sigma counts as this one."]
 Error = Annotated[float | None, Range(0, 1e9), "A larger error counts as this one; empty means no limit."]

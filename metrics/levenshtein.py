@@ -23,7 +23,7 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, ratio
-from .numerics.edit_distances import characters, edits
+from .numerics.tokens import characters, edits
 from .reading.column_kinds import Words
 
 Normalised = Annotated[bool, "Whether each distance is divided by the length of the longer text."]

@@ -23,8 +23,7 @@ from .core.arrays import Answers, Coded
 from .core.contract import ByParameters, Example, Metric, Role, WholeColumn
 from .core.figures import Figure, Grid
 from .core.parameters import Range
-from .numerics.group_sums import group_sums
-from .numerics.sums import exact_sum
+from .numerics.sums import exact_sum, group_sums
 from .reading.column_kinds import Label, Number
 
 Floor = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller MAE of a group counts as this one."]

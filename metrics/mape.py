@@ -19,8 +19,7 @@ from typing import Annotated
 import numpy as np
 
 from .core.contract import Example, Metric, RowSum, ratio
-from .reading.column_kinds import Number
-from .reading.number_columns import NonZero
+from .reading.column_kinds import NonZero, Number
 
 Percent = Annotated[bool, "Give the score in per cent: 12.5 instead of 0.125."]
 

@@ -22,9 +22,8 @@ import numpy as np
 
 from .core.contract import Example, Metric, RowSum, ratio
 from .core.messages import Message
-from .numerics.angles import arc
-from .reading.column_kinds import Number
-from .reading.number_columns import Fields
+from .numerics.log_losses import arc
+from .reading.column_kinds import Fields, Number
 
 Unit = Annotated[Literal["radians", "degrees"], "Of the angles in both files and of the score."]
 DIRECTION = Fields(Message("azimuth, zenith"), by_name=True, azimuth=Number(), zenith=Number())

@@ -24,9 +24,8 @@ import numpy as np
 from .core.contract import Example, Metric, RowSum, ratio
 from .core.messages import Message
 from .core.parameters import Range
-from .numerics.angles import arc
-from .reading.column_kinds import Number
-from .reading.number_columns import Fields
+from .numerics.log_losses import arc
+from .reading.column_kinds import Fields, Number
 
 Radius = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "Radius of the globe; its unit is the score's."]
 PLACE = Fields(

@@ -30,8 +30,7 @@ import numpy as np
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum
 from .core.figures import Figure
-from .numerics.averages import f_share
-from .numerics.f_score import Average, Beta, f_beta_of_rows, mean_over_rows
+from .numerics.averages import Average, Beta, f_beta_of_rows, f_share, mean_over_rows
 from .numerics.label_sets import Comparison, Separator
 from .reading.column_kinds import LabelSet
 

@@ -29,8 +29,7 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
-from .numerics.graded_labels import best_first, graded_labels, ideal
-from .numerics.ranked_lists import Hits, K, LabelList, Separator, mean_over_lists
+from .numerics.ranked_lists import Hits, K, LabelList, Separator, best_first, graded_labels, ideal, mean_over_lists
 from .numerics.ranked_lists import perfect as named_once
 from .reading.column_kinds import LabelSet
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.contract import Example, Metric, RowSum
-from .numerics.f_score import Beta, f_beta
+from .numerics.averages import Beta, f_beta
 from .reading.column_kinds import Binary, Probability
 
 

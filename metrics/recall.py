@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.contract import Contributions, Example, Metric, RowSum
-from .numerics.confusion import PARTS, Positive, confusion, found_share, two_by_two
+from .numerics.contingency import PARTS, Positive, confusion, found_share, two_by_two
 from .reading.column_kinds import Binary
 
 

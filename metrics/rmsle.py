@@ -18,9 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from .core.contract import Example, Metric, RowSum, Rules, ratio, root
-from .numerics.logarithms import Offset, squared_log_error, unscorable, verify
-from .reading.column_kinds import Number
-from .reading.number_columns import Amount
+from .numerics.log_losses import Offset, squared_log_error, unscorable, verify
+from .reading.column_kinds import Amount, Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:

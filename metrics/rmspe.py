@@ -16,8 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from .core.contract import Example, Metric, RowSum, ratio, root
-from .reading.column_kinds import Number
-from .reading.number_columns import NonZero
+from .reading.column_kinds import NonZero, Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

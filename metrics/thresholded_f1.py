@@ -21,8 +21,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, RowSum, Rules
 from .core.parameters import Range
-from .numerics.averages import F1, effects, mean_of
-from .numerics.f_score import Average, f_beta_of_rows, last_line, mean_over_rows
+from .numerics.averages import F1, Average, effects, f_beta_of_rows, last_line, mean_of, mean_over_rows
 from .reading.column_kinds import Binary, Score
 
 Threshold = Annotated[float, Range(-1e9, 1e9), "Classes with a score greater than this are predicted."]

@@ -23,8 +23,7 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, distinct_pairs, ratio
-from .numerics.edit_distances import Lowercase
-from .numerics.word_bags import bags, common
+from .numerics.tokens import Lowercase, bags, common
 from .reading.column_kinds import Words
 
 Normalise = Annotated[bool, "Whether punctuation and the words a, an, the are dropped, as SQuAD does."]

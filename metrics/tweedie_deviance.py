@@ -24,10 +24,9 @@ import numpy as np
 from .core.contract import Example, Metric, RowSum, Rules, ratio
 from .core.messages import Message
 from .core.parameters import Range
-from .numerics.deviances import FLOOR, deviance
-from .reading.column_kinds import NOT_ABOVE, Number
+from .numerics.log_losses import FLOOR, deviance
+from .reading.column_kinds import NOT_ABOVE, Amount, Number
 from .reading.columns import Cells
-from .reading.number_columns import Amount
 
 Power = Annotated[float, Range(1, 3), "From 1 (Poisson) over 2 (gamma) to 3 (inverse Gaussian)."]
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
-from .numerics.edit_distances import Lowercase, nothing_true, per_length, pooled, spelled, spelled_like, words
+from .numerics.tokens import Lowercase, nothing_true, per_length, pooled, spelled, spelled_like, words
 from .reading.column_kinds import Words
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import metrics
 from metrics.sandbox.isolation import ProcessLimits, limit_process, seal_process
 from metrics.sandbox.kernel import NoSandbox
-from metrics.sandbox.python_path import import_folders
+from metrics.sandbox.packages import import_folders
 
 FILE_MB = 1024
 """The largest file that a job may write: a truth with its split, a sample, a table for a metric from outside."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import MetricFailed, SubmissionError, words_of
+from ..core.errors import MetricFailed, SubmissionError, error_message
 from ..core.messages import Message, joined
 from .findings import Finding, not_best
 
@@ -49,7 +49,7 @@ def _tried(truth: Truth, file: bytes, *, is_perfect: bool) -> Result | Finding:
         return truth.evaluate(file)
     except (SubmissionError, MetricFailed) as error:
         form = _REFUSED[is_perfect] if isinstance(error, SubmissionError) else _NOT_SCORED[is_perfect]
-        reasons = joined([words for words in (words_of(error), error.told) if words])
+        reasons = joined([words for words in (error_message(error), error.told) if words])
     return Finding("self_test", Message(form, reasons=reasons), blocking=is_perfect, why=_WHY[is_perfect])
 
 

@@ -1,4 +1,8 @@
-"""Which metrics can score a truth file, the most plausible first."""
+"""Which metrics can score a truth file, the most plausible first.
+
+A few cells that are no numbers among numbers, or empty ones: a typing error, or an answer that somebody forgot, must
+not make labels or texts of all of them.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +13,74 @@ from typing import Any
 import numpy as np
 
 from ..core.contract import Metric, answer_columns
-from ..core.errors import GroundTruthError, MetricError, NotFinite, Problem, Refused, words_of
+from ..core.errors import GroundTruthError, MetricError, NotFinite, Problem, Refused, error_message, shown
 from ..core.evaluate import measure
-from ..core.messages import Message, joined
+from ..core.messages import EXAMPLES, Message, joined, listed
 from ..core.registry import catalogue
 from ..core.truth import Truth, unscorable_parts
 from ..reading.column_kinds import Label
 from ..reading.columns import Cells, Kind
 from ..reading.headers import check_header
 from ..reading.layout import USAGE, Layout, check_truth_header, id_column_of, layout_of
+from ..reading.numbers import read_numbers
 from ..reading.tables import Source, Table, pick, raw_cells, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
 from .answer_kinds import MOST_CELLS, Nature, nature_of
 from .baselines import reading_of
-from .stray_cells import strays_of
+
+MOST_COLUMNS = 50
+_FEW = 30
+_RARE_AMONG_FEW = 0.01
+_RARE_AMONG_MANY = _RARE_EMPTY = 0.1
+"""Up to which share of the cells other texts are strays. Few different numbers may be names of classes, of which a
+text can be a rare one; nobody calls classes by many different numbers."""
+
+
+@dataclass(frozen=True)
+class Strays:
+    """Rows of a table with such cells (``places``, ascending) and what they are, as a host reads it."""
+
+    places: np.ndarray
+    words: str
+
+
+def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | None:
+    """The strays of all these columns, ``None`` without any. Many empty cells are none: they may be what is meant."""
+    rows: list[int] = []
+    examples: list[str] = []
+    for name in names[:MOST_COLUMNS]:
+        cells = Cells(table, name, id_column)
+        places = _strays(cells)
+        rows += places.tolist()
+        for place in places[:EXAMPLES]:
+            line, text = int(table.lines[place]), cells.text(place)
+            value = shown(text) if text else Message("empty")
+            examples.append(
+                Message("line {line} of {column} is {value}", line=line, column=shown(name), value=value)
+                if len(names) > 1
+                else Message("line {line} is {value}", line=line, value=value)
+            )
+    if not rows:
+        return None
+    told = listed(examples, len(rows))
+    words = Message.counted(len(rows), "{count} cell ({examples})", "{count} cells ({examples})", examples=told)
+    return Strays(np.unique(rows), words)
+
+
+def _strays(cells: Cells) -> np.ndarray:
+    numbers = read_numbers(cells)
+    is_none = np.isnan(numbers)
+    blank = cells.blank()
+    is_none[blank] = False
+    count, filled = int(is_none.sum()), len(numbers) - len(blank)
+    distinct = len(np.unique(numbers[~np.isnan(numbers)])) if count else 0
+    most = _RARE_AMONG_FEW if distinct <= _FEW else _RARE_AMONG_MANY
+    if count > max(1, most * filled) or filled < 10 * count:
+        is_none[:] = False
+    is_none[blank] = len(blank) <= _RARE_EMPTY * filled
+    found: np.ndarray = np.flatnonzero(is_none)
+    return found
+
 
 MOST_ROWS = 20_000
 """Rows of a truth that are judged, drawn from all over the file."""
@@ -270,7 +328,9 @@ def _tried(truth: Truth) -> list[Problem]:
             return problems
         value = measure(small, small.metric.submission.fill(np.arange(len(perfect)), prediction)).overall
     except (MetricError, NotFinite) as error:
-        return [Problem("self_test", Message("A perfect file cannot be scored: {reasons}", reasons=words_of(error)))]
+        return [
+            Problem("self_test", Message("A perfect file cannot be scored: {reasons}", reasons=error_message(error)))
+        ]
     best = small.metric.best_with(small.params)
     if value == best:
         return []

@@ -1,5 +1,8 @@
 """Everything a host should know about a truth file before it becomes a ruler. Only the host reads this, so the
-messages may quote the answers."""
+messages may quote the answers.
+
+The rows of a truth that have no fault, so that a fault elsewhere hides none of what there is to say.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import MetricFailed, ParameterError, Problem, Refused, SubmissionError, shown, words_of
+from ..core.errors import MetricFailed, ParameterError, Problem, Refused, SubmissionError, error_message, shown
 from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..core.parameters import complete
 from ..core.prepare import judge_table
@@ -18,15 +21,28 @@ from ..core.registry import get
 from ..core.secondary import Asked, role_columns
 from ..core.truth import Truth
 from ..reading.layout import USAGE, check_truth_header, id_column_of
-from ..reading.tables import Source, Table, read_bytes, read_table
+from ..reading.tables import Source, Table, plain, raw_cells, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baseline, Baselines, baselines_of
 from .findings import Finding, not_best
 from .id_suspicions import split_groups
 from .secondary_report import SecondaryReport, refused_beside, secondary_reports
-from .sound_rows import sound_rows
 from .splits import refuse_group
 from .suspicions import Share, balance, suspicions
+
+
+def sound_rows(truth: Truth) -> Truth | None:
+    """The truth without the rows that keep it from being read: empty or repeated ids, and cells that were refused.
+    ``None`` where no row is left, or where that is not all that is wrong."""
+    offsets, _ = raw_cells(truth.ids.array)
+    is_sound = offsets[1:] > offsets[:-1]
+    codes = plain(truth.ids.array.dictionary_encode().indices, np.int32)
+    is_sound[np.setdiff1d(np.arange(truth.rows), np.unique(codes, return_index=True)[1])] = False
+    for rows in truth.refused:
+        is_sound[rows] = False
+    rest = truth.some(np.flatnonzero(is_sound))
+    is_readable = not rest.problems and len(rest.scored) and all(len(rows) for rows in rest.parts.values())
+    return rest if is_readable else None
 
 
 @dataclass(frozen=True)
@@ -205,7 +221,7 @@ def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     try:
         result = truth.evaluate(truth.perfect_submission())
     except (SubmissionError, MetricFailed) as error:
-        message = Message("A perfect submission is refused: {reasons}", reasons=words_of(error))
+        message = Message("A perfect submission is refused: {reasons}", reasons=error_message(error))
         return {"best": best, "passed": False}, [Finding("self_test", message)]
     values = {"overall": result.overall, "public": result.public, "private": result.private}
     wrong = {name: value for name, value in values.items() if value is not None and value != best}

@@ -149,7 +149,7 @@ class NotFinite(Exception):
     are to blame would tell about the truth, so it is not said."""
 
 
-def words_of(error: Exception) -> str:
+def error_message(error: Exception) -> str:
     """What an error says, as a sentence where it is one: files at fault may say several."""
     if isinstance(error, _FileError | Refused):
         return joined([problem.message for problem in error.problems])

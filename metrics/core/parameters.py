@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from .errors import ParameterError, shown, words_of
+from .errors import ParameterError, error_message, shown
 from .messages import Message
 
 _TRUE = ("true", "1", "on", "yes")
@@ -196,7 +196,7 @@ def complete(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
         try:
             values[parameter.name] = parameter.clean(given.get(parameter.name))
         except ValueError as error:
-            errors[parameter.name] = words_of(error)
+            errors[parameter.name] = error_message(error)
     if errors:
         raise ParameterError(errors)
     return values

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..reading.columns import Cells
 from ..reading.layout import layout_of
-from .errors import MetricError, MetricFailed, NotFinite, ParameterError, Refused, SubmissionError, words_of
+from .errors import MetricError, MetricFailed, NotFinite, ParameterError, Refused, SubmissionError, error_message
 from .evaluate import Result, SecondaryValue, measure
 from .messages import Message, joined
 from .parameters import chosen, complete
@@ -88,7 +88,7 @@ def aside_of(main: Truth, asked: Asked, table: Table) -> Aside:
         ]
         return Aside(name, params, problem=joined(lines))
     except (MetricError, Refused) as error:
-        return Aside(name, params, problem=words_of(error))
+        return Aside(name, params, problem=error_message(error))
     truth = main.beside(metric, full, table, layout)
     problem: str = joined([problem.message for problem in truth.problems])
     if not problem and (foreign := [one for one in truth.submission_columns if one not in main.submission_columns]):
@@ -179,7 +179,7 @@ def value_of(aside: Aside, score: Any) -> SecondaryValue:
 def _failed(aside: Aside, error: Exception) -> SecondaryValue:
     """A metric that is shown beside the score must not cost anybody the score, whatever happens in it."""
     if isinstance(error, SubmissionError):
-        return aside.nothing(words_of(error))
+        return aside.nothing(error_message(error))
     if not isinstance(error, MetricFailed | NotFinite):
         log.error("the secondary metric %s stumbled: %s", aside.key, type(error).__name__)
     return aside.nothing(_OUR_FAULT)

@@ -1,18 +1,25 @@
-"""Truth and prediction crossed: how many rows have each pair of a true and a predicted label."""
+"""Truth and prediction crossed: how many rows have each pair of a true and a predicted label.
+
+How far labels are apart: by their numbers where they are numbers, else by their places in the alphabet.
+
+The two by two table of truth and prediction.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from ..core.arrays import Coded
-from ..core.contract import distinct_codes, distinct_pairs
+from ..core.contract import Contributions, distinct_codes, distinct_pairs, ratio, sums_of
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
+from ..reading.column_kinds import LARGEST
+from ..reading.numbers import to_decimal
 from ..reading.tables import pick, plain
 
 _SHOWN = 12
@@ -195,3 +202,105 @@ def _shown(found: Crossing) -> tuple[list[str], np.ndarray]:
     place = np.full(len(names), len(kept))
     place[kept] = np.arange(len(kept))
     return [*(names[label] for label in kept), _OTHERS], place
+
+
+Weights = Annotated[
+    Literal["none", "linear", "quadratic"], "none: each confusion costs 1; linear, quadratic: by the distance."
+]
+
+
+_EXACT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+"""Large numbers that differ little are as far apart as they say."""
+
+
+def too_large(column: Coded) -> np.ndarray:
+    """The rows with a number whose distances float64 could not hold."""
+    numbers = [to_decimal(str(value)) for value in column.values]
+    far = [code for code, number in enumerate(numbers) if number is not None and number.copy_abs() > LARGEST]
+    return np.flatnonzero(np.isin(column.codes, far))
+
+
+def positions(found: Crossing) -> np.ndarray:
+    """Where each label stands, from 0 on, ascending: by its number, where truths are numbers, else by its place."""
+    labels = found.numbers
+    if not labels:
+        return np.arange(found.size, dtype=np.float64)
+    numbers = [float(_EXACT.subtract(label, labels[0])) for label in labels]
+    return np.array(numbers + [numbers[-1] + 1] * (found.size - len(numbers)))
+
+
+def distances(found: Crossing, weights: Weights) -> np.ndarray:
+    """What each cell costs."""
+    if weights == "none":
+        return np.where(found.is_right, 0.0, 1.0)
+    places = positions(found)
+    apart = np.abs(places[found.true] - places[found.said])
+    cost: np.ndarray = apart if weights == "linear" else apart**2
+    return cost
+
+
+def by_chance(found: Crossing, counts: np.ndarray, weights: Weights) -> np.ndarray:
+    """What each label costs against all labels in ``counts``: exact for whole numbers, never a small difference of
+    large ones."""
+    if weights == "none":
+        return (found.rows - counts).astype(np.float64)
+    places = positions(found)
+    return _linear(places, counts) if weights == "linear" else _quadratic(places, counts, found.rows)
+
+
+def _linear(places: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    gaps = np.diff(places)
+    below = np.cumsum(np.cumsum(counts)[:-1] * gaps)
+    above = np.cumsum(np.cumsum(counts[::-1])[:-1] * gaps[::-1])[::-1]
+    return np.concatenate(([0.0], below)) + np.concatenate((above, [0.0]))
+
+
+def _quadratic(places: np.ndarray, counts: np.ndarray, rows: int) -> np.ndarray:
+    cost: np.ndarray
+    if rows * places[-1] ** 2 < 2**51 and (places % 1 == 0).all():
+        cost = rows * places**2 - 2 * places * (counts @ places) + counts @ places**2
+    else:
+        apart = places - float(counts @ places) / rows
+        cost = rows * apart**2 + float(counts @ apart**2)
+    return cost
+
+
+Positive = Annotated[Literal[1, 0], "Which of the two values counts as found."]
+PARTS = ("tp", "tn", "fp", "fn")
+
+
+_CELLS = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]], np.float64)
+"""Contributions of rows that neither are positive nor are said to be, that are only said to be, only are, both."""
+
+
+def confusion(truth: np.ndarray, prediction: np.ndarray, positive: int) -> Contributions:
+    """tp, tn, fp, fn of each row."""
+    cells = (truth == positive).view(np.int8) * np.int8(2) + (prediction == positive)
+    return Contributions(_CELLS, cells)
+
+
+def two_by_two(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> list[Figure]:
+    """The table itself: rows by truth, columns by prediction."""
+    tp, tn, fp, fn = (int(count) for count in sums_of(confusion(truth, prediction, positive), None))
+    values = (f"{positive}", f"{1 - positive}")
+    return [
+        Grid(
+            title="Truth and prediction",
+            corner="truth",
+            rows=[f"is {value}" for value in values],
+            columns=[f"said {value}" for value in values],
+            cells=[[tp, fn], [fp, tn]],
+            marked=frozenset({(0, 0), (1, 1)}),
+            note=f"{_many(tp, 'true positive')}, {_many(fn, 'false negative')}, {_many(fp, 'false positive')}, "
+            f"{_many(tn, 'true negative')}; the marked cells are right.",
+        )
+    ]
+
+
+def _many(number: int, name: str) -> str:
+    return f"{number:,} {name}{'' if number == 1 else 's'}"
+
+
+def found_share(right: float, wrong: float, other_wrong: float) -> float:
+    """``right / (right + wrong)``; with nothing to divide 1.0 if nothing was to be found or said at all, else 0.0."""
+    return ratio(right, right + wrong, empty=0.0 if other_wrong else 1.0)

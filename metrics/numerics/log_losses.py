@@ -1,4 +1,11 @@
-"""How surprised a probability is by the truth: what every log loss adds up."""
+"""How surprised a probability is by the truth: what every log loss adds up.
+
+Errors of logarithms, for amounts of which the ratio matters.
+
+The deviance of Poisson, gamma and Tweedie models: how far a prediction is from a count or an amount.
+
+Angles between directions, exact for small ones and for opposite ones.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +15,7 @@ from typing import Annotated
 
 import numpy as np
 
+from ..core.messages import Message, Plural
 from ..core.number_lists import weights_for
 from ..core.parameters import Range
 from ..reading.class_columns import Classes, refuse_sums
@@ -64,3 +72,106 @@ def by_class(truth: Classes, losses: np.ndarray, weights: str | None) -> ByClass
     means = np.array([float(exact_sum(group) / max(1, len(group))) for group in groups])
     shares = np.array(weights_for(weights, len(counts))) * (counts > 0)
     return ByClass(means, np.maximum(counts, 1), shares / (shares.sum() or 1.0))
+
+
+Offset = Annotated[float, Range(0, 1e9), "Added to both numbers before the logarithm; 0 allows no answer of 0."]
+
+_NO_LOGARITHM = Plural(
+    "{count} value of {column} is 0 and has no logarithm: {examples}.",
+    "{count} values of {column} are 0 and have no logarithm: {examples}.",
+)
+
+
+def squared_log_error(truth: np.ndarray, prediction: np.ndarray, offset: float) -> np.ndarray:
+    """The square of the difference of the logarithms, in the shape of the arguments."""
+    squares: np.ndarray = (_log(prediction, offset) - _log(truth, offset)) ** 2
+    return squares
+
+
+def _log(values: np.ndarray, offset: float) -> np.ndarray:
+    logs: np.ndarray = np.log1p(values) if offset == 1 else np.log(values + offset)
+    return logs
+
+
+def verify(columns: Sequence[Cells], prediction: np.ndarray, *, offset: Offset = 1.0) -> None:
+    """Zeros have no logarithm where nothing is added."""
+    if offset == 0:
+        for cells, values in zip(columns, np.atleast_2d(prediction.T), strict=True):
+            if len(places := np.flatnonzero(values == 0)):
+                cells.refuse("too_small", _NO_LOGARITHM, places)
+
+
+def unscorable(truth: np.ndarray, *, offset: Offset = 1.0) -> str:
+    """The same of the truth."""
+    if offset == 0 and (truth == 0).any():
+        return Message("it holds an answer of 0, which has no logarithm; choose an offset above 0.")
+    return ""
+
+
+FLOOR = 1e-100
+"""What a smaller prediction counts as where the answer is above 0, so that it costs much and not endlessly much. No
+answer above 0 is smaller."""
+
+
+def deviance(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
+    """Of each row, shape (n,), never below 0. ``power`` is from 1 to 3; answers and predictions are at least 0, and
+    above 0 for a power of 2 and more."""
+    is_close = (truth > 0) & (np.abs(prediction - truth) <= truth / 2)
+    found = np.empty(len(truth))
+    found[is_close] = _near(truth[is_close], prediction[is_close], power)
+    found[~is_close] = _far(truth[~is_close], prediction[~is_close], power)
+    positive: np.ndarray = np.maximum(2 * found, 0.0)
+    return positive
+
+
+def _near(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
+    """Half of the deviance where the prediction is 0.5 to 1.5 times the answer. The terms of the definition almost
+    cancel here; these forms keep the digits."""
+    half: np.ndarray
+    if power == 1:
+        half = truth * _excess((prediction - truth) / truth)
+    elif power == 2:
+        half = _excess((truth - prediction) / prediction)
+    else:
+        a, b = 2 - power, 1 - power
+        gap = -np.log1p((prediction - truth) / truth)
+        half = prediction**a * (np.expm1(a * gap) / a - np.expm1(gap)) / b
+    return half
+
+
+def _far(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
+    """Half of the deviance elsewhere, term by term."""
+    floored = np.maximum(prediction, FLOOR)
+    half: np.ndarray
+    if power == 1:
+        logs = np.log(np.where(truth > 0, truth, 1.0)) - np.log(floored)
+        half = truth * logs - truth + prediction
+    elif power == 2:
+        half = np.log(floored) - np.log(truth) + truth / floored - 1
+    else:
+        a, b = 2 - power, 1 - power
+        last = prediction**a if a > 0 else floored**a
+        half = truth**a / (a * b) - truth * floored**b / b + last / a
+    return half
+
+
+def _excess(share: np.ndarray) -> np.ndarray:
+    """``x - ln(1 + x)``, which is never below 0."""
+    excess: np.ndarray = share - np.log1p(share)
+    return excess
+
+
+def arc(height: np.ndarray, mirrored: np.ndarray, turn: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """The angle in radians between two points of a sphere.
+
+    ``height`` and ``turn`` are the differences of latitude and longitude in radians, ``mirrored`` is the sum of both
+    latitudes (the difference of latitude between one point and the other's mirror image across the equator), and
+    ``widths`` the product of the cosines of both latitudes.
+
+    The arc cosine of the scalar product loses half of the digits for small angles, the arc sine of the haversine for
+    angles near 180°. Here the squares of the sine and of the cosine of the half angle are sums without a cancellation.
+    """
+    sine = np.sin(height / 2) ** 2 + widths * np.sin(turn / 2) ** 2
+    cosine = np.sin(mirrored / 2) ** 2 + widths * np.cos(turn / 2) ** 2
+    angle: np.ndarray = 2 * np.arctan2(np.sqrt(np.maximum(sine, 0.0)), np.sqrt(np.maximum(cosine, 0.0)))
+    return angle

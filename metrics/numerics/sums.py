@@ -2,6 +2,8 @@
 
 ``math.fsum`` in rounds, which finds the same fractions, took ``spearman`` 60 ms of processor time more on top of 150 ms
 for a file of 100,000 rows, and 1.1 s more on top of 1.8 s for one of 1,000,000 rows.
+
+Sums of groups of rows that do not depend on the order of the rows, to the last bit.
 """
 
 from __future__ import annotations
@@ -72,3 +74,22 @@ def _scaled(values: np.ndarray, power: int) -> np.ndarray:
     half = power // 2
     scaled: np.ndarray = np.ldexp(np.ldexp(values, half), power - half)
     return scaled
+
+
+def group_sums(values: np.ndarray, groups: np.ndarray, count: int) -> np.ndarray:
+    """The sum of the finite ``values`` of each of ``count`` groups, shape (count,).
+
+    As in ``exact_sum``, values are cut into slices of a fixed grid. ``bincount`` adds in float64, so a slice has so few
+    bits that no sum of it is rounded; the sums of the slices are then added from the largest on.
+    """
+    rest = np.asarray(values, np.float64)
+    found = np.zeros(count)
+    if not np.isfinite(rest).all():
+        return np.bincount(groups, rest, minlength=count)  # not finite: for the engine to refuse
+    bits = 52 - max(1, len(rest).bit_length())
+    while (largest := float(np.abs(rest).max(initial=0.0))) > 0:
+        unit = max(int(np.frexp(largest)[1]) - bits, -1074)
+        slices = np.trunc(np.ldexp(np.ldexp(rest, -unit // 2), -unit - -unit // 2))
+        found += np.ldexp(np.bincount(groups, slices, minlength=count), unit)
+        rest = rest - np.ldexp(slices, unit)
+    return found

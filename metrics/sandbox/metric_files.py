@@ -22,9 +22,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .packages import how_to_install, is_module
+from .packages import how_to_install, import_folders, is_module
 from .processes import ProcessStopped, Unsealed, run
-from .python_path import import_folders
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
 _MOST_BYTES = 1_000_000

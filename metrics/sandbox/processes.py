@@ -23,8 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from .packages import outside_packages
-from .python_path import import_folders
+from .packages import import_folders, outside_packages
 
 _CHILD = Path(__file__).with_name("child_process.py")
 _PYTHON = (sys.executable, "-s", "-P", "-B", "-X", "utf8")

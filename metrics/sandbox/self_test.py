@@ -25,8 +25,8 @@ from typing import Any
 
 from .escapes import ATTEMPTS
 from .isolation import available
+from .packages import private_import_folders
 from .processes import ProcessStopped, close, run
-from .python_path import private_import_folders
 
 _PATIENCE = 20
 _MOST_SAID = 200

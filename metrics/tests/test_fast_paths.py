@@ -15,15 +15,15 @@ from metrics.core import uncertainty as uncertainty_module
 from metrics.core.arrays import Coded
 from metrics.numerics import sums as sums_module
 from metrics.numerics import tokens
-from metrics.numerics.confidences import in_order, influence, ranking_of
-from metrics.numerics.order import closed_up, counts_in_order, dense_ranks
-from metrics.numerics.ranks import placements, ranks_of, roc_influence, wins
-from metrics.reading import id_index, tables
+from metrics.numerics.precision_recall import in_order, influence, ranking_of
+from metrics.numerics.ranks import closed_up, counts_in_order, dense_ranks, placements, ranks_of, roc_influence, wins
+from metrics.reading import ids as id_index
 from metrics.reading import numbers as numbers_module
+from metrics.reading import tables
 from metrics.reading import text as text_module
 from metrics.reading.column_kinds import RankedLabel
 from metrics.reading.columns import Cells
-from metrics.reading.id_index import Index
+from metrics.reading.ids import Index
 from metrics.tests.worlds import world
 
 KINDS_OF_IDS: dict[str, Callable[[random.Random], str]] = {

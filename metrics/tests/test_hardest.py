@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import metrics
-from metrics.checks.corrections import correct_answers
 from metrics.checks.hard_rows import HardRows, find_hardest_rows
+from metrics.checks.splits import correct_answers
 
 TRUTH = "id,label,Usage\n" + "".join(
     f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)

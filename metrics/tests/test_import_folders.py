@@ -12,7 +12,7 @@ import metrics
 from metrics.sandbox import isolation, metric_files, outside_metric
 from metrics.sandbox import processes as processes_module
 from metrics.sandbox.metric_files import OutsideFile, read_outside_file
-from metrics.sandbox.python_path import import_folders
+from metrics.sandbox.packages import import_folders
 from metrics.sandbox.self_test import try_escapes
 
 TRUTH = b"id,y,Usage\n1,1,Public\n2,0,Public\n3,1,Private\n4,0,Private\n"

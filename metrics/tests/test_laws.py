@@ -329,7 +329,7 @@ def test_the_catalogue_is_read_without_heavy_libraries() -> None:
 def test_no_metric_loads_scikit_learn_to_score() -> None:
     code = (
         "import sys, metrics\n"
-        "for m in metrics.catalogue(): m(m.example.truth.encode(), m.example.submission.encode())\n"
+        "for m in metrics.catalogue(): metrics.score(m.key, m.example.truth.encode(), m.example.submission.encode())\n"
         "print([n for n in ('pandas', 'scipy', 'sklearn') if n in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

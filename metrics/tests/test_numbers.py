@@ -166,7 +166,7 @@ def test_log_mae_by_group_equals_its_definition(seed: int) -> None:
 
 
 def test_sums_of_groups_know_no_order() -> None:
-    from metrics.numerics.group_sums import group_sums
+    from metrics.numerics.sums import group_sums
 
     dice = np.random.default_rng(3)
     values = dice.normal(size=500) * 10.0 ** dice.integers(-300, 300, 500)
@@ -265,7 +265,7 @@ def test_correlation_knows_no_unit() -> None:
 
 
 def test_kendall_pairs_equal_counting_one_by_one() -> None:
-    from metrics.numerics.concordance import pair_counts
+    from metrics.numerics.ranks import pair_counts
 
     dice = np.random.default_rng(5)
     for size in (1, 2, 3, 17, 64, 65):

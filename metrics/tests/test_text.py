@@ -178,7 +178,7 @@ def test_long_texts_among_short_ones(key: str) -> None:
 def test_bags_are_compared_alike_in_blocks_of_any_size(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     truth, said = texts_of(2)
     whole = score("token_f1", truth, said)
-    monkeypatch.setattr("metrics.numerics.word_bags._BLOCK", size)
+    monkeypatch.setattr("metrics.numerics.tokens._BLOCK", size)
     assert score("token_f1", truth, said) == whole
 
 
@@ -186,8 +186,8 @@ def test_more_words_than_characters_are_compared_as_numbers(monkeypatch: pytest.
     truth, said = texts_of(4)
     whole = score("word_error_rate", truth, said)
     for surrogates, most in ((3, 0x110000), (0xD800, 0x800 + 3)):
-        monkeypatch.setattr("metrics.numerics.edit_distances._SURROGATES", surrogates)
-        monkeypatch.setattr("metrics.numerics.edit_distances._MOST", most)
+        monkeypatch.setattr("metrics.numerics.tokens._SURROGATES", surrogates)
+        monkeypatch.setattr("metrics.numerics.tokens._MOST", most)
         assert score("word_error_rate", truth, said) == whole
 
 
