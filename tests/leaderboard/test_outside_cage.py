@@ -28,6 +28,7 @@ from metrics.sandbox.self_test import Outcome
 from metrics.sandbox.self_test import SandboxReport as Found
 from tests.conftest import enter, hand_in, make_competition
 from tests.leaderboard.test_outside_metrics import GAP, MINE, TRUTH, page_of
+from tests.markup import tidy
 
 Say = Callable[..., None]
 
@@ -166,20 +167,20 @@ def test_olga_sees_what_was_tried(
     (shelf / "broken.py").write_text("import nothing_like_this")
     assert "Nothing was tried yet." in page_of(olga, "/status/")
     say()
-    page = " ".join(page_of(olga, "/status/").split())
+    page = tidy(page_of(olga, "/status/"))
     assert "1 offered, each run in a cage." in page
     assert page.count("<td>stopped</td>") == 18
     assert "broken.py" in page_of(olga, "/metrics/")
     assert "broken.py" not in page_of(ada, "/metrics/")
     say("network", "links")
-    page = " ".join(page_of(olga, "/status/").split())
+    page = tidy(page_of(olga, "/status/"))
     assert page.count("<td>stopped</td>") == 16
     assert page.count("ESCAPED") == 2
     assert "The cage does not hold on this machine" in page
     assert "The cage does not hold on this machine" in page_of(olga, "/metrics/")
     assert "The cage" not in page_of(ada, "/metrics/")
     monkeypatch.setenv("TRUST_METRICS", "1")
-    assert "They run even where their cage does not hold" in " ".join(page_of(olga, "/status/").split())
+    assert "They run even where their cage does not hold" in tidy(page_of(olga, "/status/"))
 
 
 def test_olga_can_try_it_by_hand(db: None, say: Say, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from leaderboard.competitions.ranking.courses import MOST_STEPS
 from leaderboard.competitions.views.board_chart import FAR, HEIGHT, board_chart
 from tests.conftest import enter, make_competition
 from tests.leaderboard.test_ranking import scored
+from tests.markup import tidy
 from tests.web.test_join import signed_in
 
 BOARD = "/c/pets/leaderboard/"
@@ -76,7 +77,7 @@ def test_my_line_is_there_behind_ten_others_for_me_alone(pets: Competition, bo: 
     assert mine.count('class="line-11 line-mine"') == 2
     assert "line-mine" not in hers
     assert "line-11" not in hers
-    legend = hers[hers.index('class="legend"') : hers.index("The same as a table")]
+    legend = tidy(hers[hers.index('class="legend"') : hers.index("The same as a table")])
     assert "better 10" in legend
     assert "better 0<" not in legend
     assert "0.77700" not in mine + hers

@@ -21,6 +21,7 @@ from leaderboard.competitions.services import boards as boards_services
 from leaderboard.competitions.services import competitions, copying, folders
 from leaderboard.competitions.views.board_rows import anchor_of
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
+from tests.markup import tidy
 from tests.web.test_host import signed_in, text_of
 
 BOARD = "/c/pets/leaderboard/"
@@ -40,7 +41,7 @@ def labs(ada: User) -> Competition:
 
 def ranked(page: str) -> list[tuple[str, str]]:
     """Rank and team of each row."""
-    table = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    table = tidy(page).partition("<tbody>")[2].partition("</tbody>")[0]
     ranks = re.findall(r'<td class="rank digits">(?:<span[^>]*></span>)?(\d+)', table)
     return list(zip(ranks, re.findall(r'<span class="team-name">(\w+)</span>', table), strict=True))
 
@@ -90,14 +91,15 @@ def student(name: str = "p00") -> Client:
 
 def within(page: str) -> list[tuple[str, str]]:
     """Rank in the section and team of each row."""
-    table = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    table = tidy(page).partition("<tbody>")[2].partition("</tbody>")[0]
     ranks = re.findall(r'<td class="within digits"[^>]*>(\d+)', table)
     names = re.findall(r'<span class="team-name">(\w+)</span>', table)
     return list(zip(ranks, names, strict=True)) if ranks else []
 
 
 def chooser(page: str) -> list[str]:
-    return re.findall(r"<option[^>]*>([^<]*)</option>", page.partition('id="section"')[2].partition("</select>")[0])
+    choices = tidy(page).partition('id="section"')[2].partition("</select>")[0]
+    return re.findall(r"<option[^>]*>([^<]*)</option>", choices)
 
 
 def test_a_student_looks_at_a_section_with_both_ranks_and_their_own_comes_first(open_labs: Competition) -> None:

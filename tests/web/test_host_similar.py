@@ -9,6 +9,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 from leaderboard.scorer import jobs_for_pages
 from tests.conftest import answers, enter, hand_in, make_competition, person
+from tests.markup import tidy
 from tests.web.test_host import signed_in, text_of
 
 
@@ -30,12 +31,12 @@ def long(ada: User) -> Competition:
 
 def test_teams_that_make_the_same_mistakes_are_named_beside_what_chance_would_do(long: Competition, ada: User) -> None:
     client = signed_in(ada)
-    before = client.get("/host/pets/teams/similar/").content.decode()
+    before = tidy(client.get("/host/pets/teams/similar/").content.decode())
     assert "student3</a>" not in before
     page = client.post("/host/pets/teams/similar/")
     assert page.status_code == 200
     assert "The best files of 5 teams were compared on 200 rows." in text_of(page)
-    body = page.content.decode()
+    body = tidy(page.content.decode())
     assert "student3</a>" in body
     assert "student4</a>" in body
     assert "student1</a>" not in body
@@ -54,7 +55,7 @@ def test_numbers_whose_errors_go_together_are_named_beside_what_is_usual(ada: Us
         hand_in(tides, user, ("id,label\n" + "".join(f"{i},{x}\n" for i, x in enumerate(file))).encode())
     page = signed_in(ada).post("/host/pets/teams/similar/")
     assert "Correlation of errors" in text_of(page)
-    body = page.content.decode().partition("Pairs whose errors")[2].partition("</table>")[0]
+    body = tidy(page.content.decode()).partition("Pairs whose errors")[2].partition("</table>")[0]
     assert "student5</a>" in body
     assert "student6</a>" in body
     assert "student1</a>" not in body

@@ -21,6 +21,7 @@ from leaderboard.competitions.views.board_cache import Cache
 from leaderboard.competitions.views.board_rows import anchor_of, initials, movement
 from leaderboard.competitions.views.leaderboard import Table
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.markup import tidy
 from tests.web.test_join import signed_in
 
 BOARD = "/c/pets/leaderboard/"
@@ -44,7 +45,8 @@ def page(client: Client, query: str = "", **headers: str) -> str:
 
 def ranks(text: str) -> list[tuple[str, str]]:
     """(rank, team) in the order of the page; baselines have no rank."""
-    rows = re.findall(r"<tr.*?</tr>", text[text.index("<tbody>") : text.index("</tbody>")], re.DOTALL)
+    text = tidy(text)
+    rows = re.findall(r"<tr.*?</tr>", text[text.index("<tbody>") : text.index("</tbody>")])
     found = []
     for row in rows:
         name = re.search(r'team-name"[^>]*>([^<]*)<', row)

@@ -16,6 +16,7 @@ from leaderboard.classroom.models import role
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.navigation import GROUPS
 from tests.conftest import answers, close, enter, hand_in
+from tests.markup import tidy
 from tests.web.test_join import signed_in
 
 # What is no page of its own: files, forms that another page sends, a part of a page, what leads on.
@@ -71,7 +72,7 @@ def test_an_assistant_reads_no_link_that_would_be_refused(cy_assists: Client) ->
 
 
 def test_the_page_shown_and_its_group_are_marked(ada: User, pets: Competition) -> None:
-    text = signed_in(ada).get("/host/pets/people/roles/").content.decode()
+    text = tidy(signed_in(ada).get("/host/pets/people/roles/").content.decode())
     assert 'href="/host/pets/people/" aria-current="true"' in text
     assert 'href="/host/pets/people/roles/" aria-current="page"' in text
     assert text.count('class="subtabs"') == 1

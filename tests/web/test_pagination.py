@@ -6,11 +6,13 @@ from django.core.paginator import Paginator
 from django.template.loader import render_to_string
 from django.test import RequestFactory
 
+from tests.markup import tidy
+
 
 def links(query: str, *, of: int = 5, **words: str) -> str:
     request = RequestFactory().get("/host/pets/people/", QUERY_STRING=query)
     page = Paginator(range(of), 2).get_page(request.GET.get("page"))
-    return render_to_string("pagination.html", {"page": page, **words}, request)
+    return tidy(render_to_string("pagination.html", {"page": page, **words}, request))
 
 
 def test_both_neighbours_keep_the_filter() -> None:

@@ -38,6 +38,7 @@ from leaderboard.notifications import notices
 from leaderboard.notifications.models import Notice
 from leaderboard.scorer import jobs_for_pages
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
+from tests.markup import tidy
 from tests.web.languages import CODE, second_language
 from tests.web.test_host import signed_in, text_of, upload
 
@@ -124,8 +125,8 @@ def test_what_was_saved_is_there_when_ada_comes_back_to_any_step(hers: Client, p
 
 
 def done(client: Client) -> list[str]:
-    page = client.get("/host/pond/setup/launch/").content.decode()
-    return re.findall(r"<span>([^<]+)<span class=\"visually-hidden\"> \(done\)", page)
+    page = tidy(client.get("/host/pond/setup/launch/").content.decode())
+    return re.findall(r"<span>([^<]+)<span class=\"visually-hidden\">\(done\)", page)
 
 
 def test_a_step_is_done_when_ada_has_saved_it_and_not_because_something_is_proposed(
@@ -215,7 +216,7 @@ def test_who_comes_from_the_checklist_is_led_back_to_it(hers: Client, pond: Comp
     past = {"opens_at": now - timedelta(days=2), "closes_at": now - timedelta(days=1)}
     competitions.change(competition=pond, user=None, overview="", **past)
     checklist = reverse(origin, kwargs={"slug": "pond"})
-    links = re.findall(r'<a href="([^"]+)">Do this', hers.get(checklist).content.decode())
+    links = re.findall(r'<a href="([^"]+)">Do this', tidy(hers.get(checklist).content.decode()))
     truth, basics, limits = links[:3]
     for link, fields in ((basics, {"overview": "Newts?"}), (limits, {"closes_at": "2099-01-01T12:00"})):
         page = hers.get(link).content.decode()
@@ -224,7 +225,8 @@ def test_who_comes_from_the_checklist_is_led_back_to_it(hers: Client, pond: Comp
         assert hers.post(link, filled_in(page) | {"zone": "UTC"} | fields)["Location"] == checklist, link
     looked = hers.post(truth, {**SPLIT, "file": upload(ANSWERS)})
     assert looked["Location"] == f"/host/pond/setup/data/?back={origin}#check"
-    metric = re.search(r'href="([^"]+)">Continue to the metric', hers.get(looked["Location"]).content.decode())
+    page = tidy(hers.get(looked["Location"]).content.decode())
+    metric = re.search(r'href="([^"]+)">Continue to the metric', page)
     assert metric
     sent = {"metric": "accuracy", "parameters_of": "accuracy"}
     measured = hers.post(metric[1], {**sent, "action": "look"})
@@ -865,7 +867,7 @@ def test_a_correction_from_a_spreadsheet_keeps_the_metric_that_counts(ada: User,
 
 def ticked(page: str) -> tuple[list[str], list[str]]:
     """All columns that are asked about, and those that are proposed as answers."""
-    boxes = re.findall(r'name="answers" value="(\w+)"( checked)?', page)
+    boxes = re.findall(r'name="answers" value="(\w+)"( checked)?', tidy(page))
     return [name for name, _ in boxes], [name for name, is_ticked in boxes if is_ticked]
 
 
