@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from leaderboard.competitions.ranking.digits import decimals_of, number_text, rounded_text
+from .numbers import decimals_of, number_text, rounded_text
 
 WIDTH, HEIGHT, MARGIN = 66, 20, 2
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from allauth.account.adapter import get_adapter
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
 from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
-
-from leaderboard.accounts.models import User, Viewer
 
 from .client_addresses import customer_network
 from .storage import path_of
 
 # htmx stops polling when it gets this status.
 STOP_POLLING = 286
+
+Account = TypeVar("Account", bound=AbstractBaseUser)
 
 
 def see_other(name: str, *, query: str = "", fragment: str = "", **parts: object) -> HttpResponse:
@@ -28,9 +30,9 @@ def see_other(name: str, *, query: str = "", fragment: str = "", **parts: object
     return response
 
 
-def person(user: Viewer) -> User:
+def person(user: Account | AnonymousUser) -> Account:
     """The account behind a page that only signed-in people reach."""
-    assert not user.is_anonymous, "open_to lets nobody anonymous through"
+    assert not isinstance(user, AnonymousUser), "open_to lets nobody anonymous through"
     return user
 
 

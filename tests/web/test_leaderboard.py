@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, teams
+from leaderboard.common import numbers
 from leaderboard.common.charts import sparkline
 from leaderboard.competitions.models import BoardSettings, Competition, Score, Standing, Submission, Team
-from leaderboard.competitions.ranking import digits, revealing, standings
+from leaderboard.competitions.ranking import revealing, standings
 from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
 from leaderboard.competitions.views.board_cache import Cache
 from leaderboard.competitions.views.board_rows import anchor_of, initials, movement
@@ -314,7 +315,7 @@ def test_small_words_and_pictures() -> None:
 
     assert movement(2, Split.PUBLIC) == ("▲2", "up", "up 2 ranks since yesterday")
     assert movement(None, Split.PUBLIC) == ("", "", "")
-    assert [digits.number_text(value) for value in (0.5, 0.0, 123456.789, 1.5e-9, -3e12)] == [
+    assert [numbers.number_text(value) for value in (0.5, 0.0, 123456.789, 1.5e-9, -3e12)] == [
         "0.50000", "0.00000", "123456.78900", "1.5000e-09", "-3.0000e+12",
     ]  # fmt: skip
     for values in ([], [1.0], [1.0, 1.0], [-1e308, 1e308], [0.1, 0.5, 0.3]):
@@ -365,5 +366,5 @@ def test_a_host_is_not_asked_to_join_what_they_host(client: Client, board: Compe
 
 
 def test_a_difference_of_nothing_has_no_sign() -> None:
-    assert digits.number_text(-0.0) == "0.00000"
-    assert digits.rounded_text(-0.0) == "0"
+    assert numbers.number_text(-0.0) == "0.00000"
+    assert numbers.rounded_text(-0.0) == "0"

@@ -6,17 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import connection, models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from .audit_names import called
-
-if TYPE_CHECKING:
-    from leaderboard.accounts.models import User
-    from leaderboard.competitions.models import Competition, Team
 
 LONGEST_VALUE = 300
 GUARDS = ("audit_only_appends", "audit_never_changes", "audit_never_shrinks")
@@ -113,9 +110,9 @@ class AuditEntry(models.Model):
         cls,
         deed: Deed,
         *,
-        user: User | None,
-        competition: Competition | None = None,
-        account: User | None = None,
+        user: AbstractBaseUser | None,
+        competition: models.Model | None = None,
+        account: AbstractBaseUser | None = None,
         about: str = "",
         before: Mapping[str, Any] | None = None,
         after: Mapping[str, Any] | None = None,
@@ -164,12 +161,12 @@ class AuditEntry(models.Model):
         return [(called(name), before.get(name), after.get(name)) for name in names]
 
 
-def team_in_trail(team: Team) -> str:
+def team_in_trail(team: models.Model) -> str:
     """How an entry names a team: by its number, because most are called like their only member."""
     return f"team #{team.pk}"
 
 
-def account_in_trail(account: User | None) -> str | None:
+def account_in_trail(account: AbstractBaseUser | None) -> str | None:
     """How an entry names one of several people: by number, so that a deleted account leaves no name behind."""
     return f"account #{account.pk}" if account else None
 

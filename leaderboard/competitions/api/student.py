@@ -12,13 +12,14 @@ from ninja import File, Form, Header, Query, Status
 from ninja.files import UploadedFile
 
 from leaderboard.accounts.models import User
+from leaderboard.common import numbers
 from leaderboard.common.clock import database_now
 from leaderboard.common.responses import sha256_of
 from leaderboard.common.storage import TooLarge
 
 from ..models import Competition, Membership, Submission
 from ..models.competition import Split
-from ..ranking import boards, digits, doubts
+from ..ranking import boards, doubts
 from ..ranking import ladder as ladder_module
 from ..services import submitting
 from .answers import (
@@ -259,7 +260,7 @@ def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
 
 
 def _interval(doubt: doubts.Doubt) -> list[float | None]:
-    return [digits.rounded_end(end, doubt.error) for end in (doubt.low, doubt.high)]
+    return [numbers.rounded_end(end, doubt.error) for end in (doubt.low, doubt.high)]
 
 
 def _step_of(competition: Competition) -> float | None:

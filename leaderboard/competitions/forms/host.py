@@ -14,6 +14,7 @@ from django.utils.html import escape
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from leaderboard.common import numbers
 from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.names import address_of
 from leaderboard.common.time_zones import zones
@@ -21,7 +22,6 @@ from leaderboard.common.time_zones import zones
 from ..models import BoardSettings, Competition, GroundTruth, TruthCheck
 from ..models.competition import Split
 from ..models.settings import PLACES, make_settings, read_setting, setting_field, write_rows
-from ..ranking import digits
 
 MEGABYTE = 1024 * 1024
 FEW_STEPS = 10
@@ -296,7 +296,7 @@ def _steps_there_are(ruler: GroundTruth, step: float) -> str:
         "From the best file that knows nothing (%(score)s) to a perfect one it is %(steps)s step.",
         "From the best file that knows nothing (%(score)s) to a perfect one it is %(steps)s steps.",
         steps,
-    ) % {"score": digits.number_text(nearest), "steps": steps}
+    ) % {"score": numbers.number_text(nearest), "steps": steps}
     if steps >= FEW_STEPS:
         return words
     advice = gettext("A class sees little progress then: a smaller step or a plain board shows more.")

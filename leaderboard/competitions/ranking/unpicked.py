@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from leaderboard.common.numbers import number_text, rounded_text
+
 from ..models import GroundTruth, Standing
 from ..models.competition import Split
-from .digits import number_text, rounded_text
 from .ladder import Ladder, ladder_of
 from .standings import Best
 

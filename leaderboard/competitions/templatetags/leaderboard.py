@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.accounts.models import User
-from leaderboard.common import charts, library_messages
+from leaderboard.common import charts, library_messages, numbers
 from leaderboard.common import markdown as markdown_module
 from leaderboard.common.counting_rows import number_of
 from leaderboard.common.moments import moment
@@ -29,7 +29,7 @@ from leaderboard.notifications import notices
 from .. import navigation, parameter_texts, problem_labels
 from ..access import Visit
 from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty
-from ..ranking import digits, secondary
+from ..ranking import secondary
 from ..views.metric_choice import metric_choice
 
 register = template.Library()
@@ -75,7 +75,7 @@ def number_in(value: float | str | None) -> float | None:
 
 def score_text(value: float | str | None) -> str:
     number = number_in(value)
-    return "–" if number is None or not math.isfinite(number) else digits.number_text(number)
+    return "–" if number is None or not math.isfinite(number) else numbers.number_text(number)
 
 
 @register.filter(name="score")
@@ -88,7 +88,7 @@ def score_filter(value: float | str | None) -> str:
 def short(value: float | str | None) -> str:
     """A number that somebody chose or that was rounded to such a one: without digits that mean nothing."""
     number = number_in(value)
-    return "–" if number is None else digits.rounded_text(number)
+    return "–" if number is None else numbers.rounded_text(number)
 
 
 @register.filter

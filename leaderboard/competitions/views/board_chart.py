@@ -10,9 +10,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from leaderboard.common import numbers
+
 from ..models import Competition, Team
 from ..ranking import courses as courses_module
-from ..ranking import digits, ladder
+from ..ranking import ladder
 
 WIDTH, HEIGHT, MARGIN = 1000, 240, 6
 HEADROOM = 1.5
@@ -64,7 +66,7 @@ def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[T
         '<svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>',
         WIDTH, HEIGHT, words, format_html_join("", '<path class="{}" d="{}"/>', shapes),
     )  # fmt: skip
-    text = digits.rounded_text if ladder.ladder_of(ruler) else digits.number_text
+    text = numbers.rounded_text if ladder.ladder_of(ruler) else numbers.number_text
     top, bottom = (text(field.sign * key) for key in (field.best, field.worst))
     return Chart(drawing, lines, top, bottom, field.first, field.last)
 

@@ -10,11 +10,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from leaderboard.common import numbers
 from leaderboard.common.charts import band, interval_text, sparkline
 from leaderboard.common.library_messages import in_words
 
 from ..models.competition import Split
-from ..ranking import digits as digits_module
 from ..ranking import ladder as ladder_module
 from ..ranking import rows as rows_module
 from ..ranking import secondary
@@ -72,7 +72,7 @@ def scale_of(rows: Sequence[rows_module.Row]) -> tuple[float, float]:
 
 def _score_text(value: float, ladder: ladder_module.Ladder | None) -> str:
     """Without digits that a rounded score does not have."""
-    return digits_module.number_text(value) if ladder is None else digits_module.rounded_text(value)
+    return numbers.number_text(value) if ladder is None else numbers.rounded_text(value)
 
 
 def line_of(
@@ -116,7 +116,7 @@ def _band(row: rows_module.Row, scale: tuple[float, float]) -> SafeString | None
 def _cell(one: secondary.Beside) -> Aside:
     if one.value is None:
         return Aside(one.aside.words, "–", in_words(one.problem))
-    text = digits_module.rounded_text(one.value) if one.is_rounded else digits_module.number_text(one.value)
+    text = numbers.rounded_text(one.value) if one.is_rounded else numbers.number_text(one.value)
     return Aside(one.aside.words, text, repr(one.value))
 
 

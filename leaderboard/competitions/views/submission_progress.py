@@ -12,13 +12,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 import metrics
+from leaderboard.common import numbers
 from metrics.core.uncertainty import probability_better
 
 from ..access import Visit
 from ..models import Score, Submission, Uncertainty
 from ..models.competition import Split
-from ..ranking import digits, placings
 from ..ranking import ladder as ladder_module
+from ..ranking import placings
 from ..ranking import rows as rows_module
 from ..services import submitting
 from .shown_scores import NOTHING, Line, Told, told_of
@@ -324,7 +325,7 @@ class Progress:
         """The end in one sentence, for screen readers."""
         name, status = self.submission.file_name, self.submission.status
         if status == Submission.Status.SCORED and self.public_score is not None:
-            text = digits.rounded_text if self.ladder else digits.number_text
+            text = numbers.rounded_text if self.ladder else numbers.number_text
             what = {"file": name, "score": text(self.public_score)}
             if not self.placing:
                 return _("%(file)s scored %(score)s.") % what

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from ..ranking import digits
+from leaderboard.common import numbers
 
 WIDTH, HEIGHT, MARGIN = 1000, 100, 6
 MOST = 500
@@ -26,7 +26,7 @@ def score_chart(points: Sequence[tuple[datetime, float]], *, sign: float, is_rou
     The drawing is stretched to its box, so dots are strokes without length (which do not stretch), and all text is
     HTML around it.
     """
-    points, text = points[-MOST:], digits.rounded_text if is_rounded else digits.number_text
+    points, text = points[-MOST:], numbers.rounded_text if is_rounded else numbers.number_text
     if len(points) < 2:
         return mark_safe("")
     values = [value for _, value in points]
@@ -44,7 +44,7 @@ def score_chart(points: Sequence[tuple[datetime, float]], *, sign: float, is_rou
         "",
         "<tr><td>{}</td><td>{}</td></tr>",
         (
-            (f"{localtime(when):%Y-%m-%d %H:%M %Z}", digits.rounded_text(value) if is_rounded else repr(value))
+            (f"{localtime(when):%Y-%m-%d %H:%M %Z}", numbers.rounded_text(value) if is_rounded else repr(value))
             for when, value in points
         ),
     )

@@ -8,9 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from leaderboard.common import plots
+from leaderboard.common import numbers, plots
 from leaderboard.competitions.access import Audience, Visit, open_to
-from leaderboard.competitions.ranking import digits
 
 from .. import report as report_module
 
@@ -68,4 +67,4 @@ def _marks(report: report_module.Report) -> list[float]:
 
 def _ends(gaps: list[float]) -> tuple[str, str]:
     """By how much the private score is better at the lowest dot, and the public one at the highest."""
-    return digits.number_text(abs(min([0.0, *gaps]))), digits.number_text(max([0.0, *gaps]))
+    return numbers.number_text(abs(min([0.0, *gaps]))), numbers.number_text(max([0.0, *gaps]))
