@@ -59,6 +59,11 @@ class User(AbstractUser):
     def is_host(self) -> bool:
         return self.is_active and (self.can_host or self.is_superuser)
 
+    @property
+    def is_host_anywhere(self) -> bool:
+        """Whether they may open competitions, or host one without that right."""
+        return self.is_host or self.hosted_competitions.exists()
+
 
 Viewer = User | AnonymousUser
 

@@ -1,11 +1,9 @@
-"""Who may open which page. Every view declares its audience; the access matrix in the tests is made from it.
+"""Who may open which page about a competition; pages about none declare theirs by `common/access.py`.
+
+Every view declares its audience; the access matrix in the tests is made from it.
 
 | audience | who gets in | others get |
 |---|---|---|
-| `anyone` | everybody | – |
-| `signed_in` | every account | the sign-in page |
-| `site_hosts` | accounts that may host | 403 |
-| `operators` | superusers | the sign-in page or 403 |
 | `visitors` | whoever may see the competition | 404 |
 | `members` | members of a team in it, its hosts and assistants | sign-in, 404, or the overview with a word |
 | `hosts` | hosts of the competition | sign-in or 404; its assistants 403 |
@@ -16,7 +14,7 @@ Who may do what to a competition is this table and no other: an assistant opens 
 submissions, names, people and answers; extra attempts, hiding, announcements) and nothing declared `hosts` (truth,
 metric, settings, dates, people's roles, reveal, deletion). An operator is everybody's host.
 
-Views of the last five take `(request, visit, …)` where the URL has a `slug`.
+The views take `(request, visit, …)`; the `slug` of their URL finds the competition.
 """
 
 from __future__ import annotations
@@ -37,6 +35,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import Viewer
 from leaderboard.common import viewer_zone
+from leaderboard.common.access import View
 from leaderboard.common.clock import database_now
 from leaderboard.grades.models import GradeRelease
 
@@ -44,14 +43,8 @@ from .models import Competition, Membership
 from .models.extension import extended_to, last_deadline, terms_of
 from .ranking import ladder as ladder_module
 
-View = Callable[..., HttpResponseBase]
-
 
 class Audience(StrEnum):
-    ANYONE = "anyone"
-    SIGNED_IN = "signed_in"
-    SITE_HOSTS = "site_hosts"
-    OPERATORS = "operators"
     VISITORS = "visitors"
     MEMBERS = "members"
     HOSTS = "hosts"
@@ -196,20 +189,23 @@ class Visit:
 
 
 def open_to(audience: Audience) -> Callable[[View], View]:
-    """Declare a view's audience and keep everybody else out."""
+    """Declare the audience of a view about a competition and keep everybody else out."""
 
     def declare(view: View) -> View:
         @wraps(view)
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if audience in (Audience.VISITORS, Audience.MEMBERS, *RUNNING):
-                return _with_visit(view, audience, request, *args, **kwargs)
-            if audience is not Audience.ANYONE and request.user.is_anonymous:
+        def guarded(request: HttpRequest, *args: Any, slug: str, **kwargs: Any) -> HttpResponseBase:
+            user: Viewer = request.user
+            competition = _find_competition(slug, user, audience)
+            visit = Visit(competition, user, database_now()) if competition else None
+            if visit is None or not is_let_in(visit, audience):
+                return _refuse(request, visit, audience)
+            if audience is not Audience.VISITORS and user.is_anonymous:
                 return redirect_to_login(request.get_full_path())
-            if audience is Audience.SITE_HOSTS and not getattr(request.user, "is_host", False):
-                raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
-            if audience is Audience.OPERATORS and not (request.user.is_active and request.user.is_superuser):
-                raise PermissionDenied(_("This page is for those who operate the site."))
-            return view(request, *args, **kwargs)
+            viewer_zone.show_in(request, visit.competition.zone)
+            if audience is Audience.MEMBERS and visit.membership is None and not visit.assists:
+                messages.info(request, _("Join the competition first."))
+                return redirect("overview", slug=slug)
+            return view(request, visit, *args, **kwargs)
 
         guarded.audience = audience  # type: ignore[attr-defined]
         return guarded
@@ -217,26 +213,13 @@ def open_to(audience: Audience) -> Callable[[View], View]:
     return declare
 
 
-def _with_visit(
-    view: View, audience: Audience, request: HttpRequest, *args: Any, slug: str, **kwargs: Any
-) -> HttpResponseBase:
-    user: Viewer = request.user
-    competition = _find_competition(slug, user, audience)
-    visit = Visit(competition, user, database_now()) if competition else None
-    if visit is None or not is_let_in(visit, audience):
-        if user.is_anonymous and audience is not Audience.VISITORS:
-            return redirect_to_login(request.get_full_path())
-        if visit is not None and visit.assists:
-            # An assistant knows that it exists, and may know whom to ask.
-            raise PermissionDenied(_for_hosts_alone(visit, audience))
-        raise Http404(_("No competition of this name is open to you."))
-    if audience is not Audience.VISITORS and user.is_anonymous:
+def _refuse(request: HttpRequest, visit: Visit | None, audience: Audience) -> HttpResponseBase:
+    if request.user.is_anonymous and audience is not Audience.VISITORS:
         return redirect_to_login(request.get_full_path())
-    viewer_zone.show_in(request, visit.competition.zone)
-    if audience is Audience.MEMBERS and visit.membership is None and not visit.assists:
-        messages.info(request, _("Join the competition first."))
-        return redirect("overview", slug=slug)
-    return view(request, visit, *args, **kwargs)
+    if visit is not None and visit.assists:
+        # An assistant knows that it exists, and may know whom to ask.
+        raise PermissionDenied(_for_hosts_alone(visit, audience))
+    raise Http404(_("No competition of this name is open to you."))
 
 
 def _for_hosts_alone(visit: Visit, audience: Audience) -> str:

@@ -8,16 +8,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import person, see_other
-from leaderboard.competitions.access import Audience, open_to
-from leaderboard.competitions.forms.student import TokenForm
 
+from ..forms import TokenForm
 from ..models import ApiToken, User
 
 MOST_TOKENS = 20
 
 
-@open_to(Audience.SIGNED_IN)
+@open_page_to(SiteAudience.SIGNED_IN)
 def account(request: HttpRequest) -> HttpResponse:
     """A new token's secret is in the answer to the POST and nowhere else: not in the session, not in a message."""
     user = person(request.user)

@@ -13,20 +13,20 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
+from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import person, see_other
 from leaderboard.common.shared_cache import count_try, tries
 from leaderboard.common.storage import scratch
-from leaderboard.competitions.access import Audience, open_to
-from leaderboard.competitions.forms.student import LeavingForm
 
 from .. import personal_data
+from ..forms import LeavingForm
 
 EXPORTS_PER_HOUR = 5
 PASSWORDS_PER_HOUR = 10
 HOUR = int(timedelta(hours=1).total_seconds())
 
 
-@open_to(Audience.SIGNED_IN)
+@open_page_to(SiteAudience.SIGNED_IN)
 def my_data(request: HttpRequest) -> HttpResponseBase:
     """Everything about the viewer as a zip. By POST, because it is work and leaves a line in the audit trail."""
     user = person(request.user)
@@ -50,7 +50,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
 
 
 @sensitive_post_parameters("password")
-@open_to(Audience.SIGNED_IN)
+@open_page_to(SiteAudience.SIGNED_IN)
 def delete_account(request: HttpRequest) -> HttpResponse:
     """The end of the viewer's account, after their password once more."""
     user = person(request.user)

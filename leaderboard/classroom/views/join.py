@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.adapter import remember_way_in
 from leaderboard.accounts.slow_sign_in import SlowLane, Turn
+from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import address_of, person, see_other
 from leaderboard.competitions.access import Audience, Visit, open_to
 from leaderboard.competitions.forms.student import CodeForm, RulesForm
@@ -31,7 +32,7 @@ WRONG_CODES_PER_ADDRESS = 100
 CODES = SlowLane("code", seconds=600, pause=1.0)
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def join(request: HttpRequest) -> HttpResponse:
     """The box for a code. A link for one competition leads on where that needs no code."""
     form = CodeForm(request.POST or None)
@@ -64,7 +65,7 @@ def _in_turn(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     return answer
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 @_in_turn
 def join_code(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
     """Without an account too: whoever has a valid code may make one."""
@@ -89,7 +90,7 @@ def _no_door(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
     return render(request, "students/join.html", {"form": form}, status=404)
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 @_in_turn
 def slip(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
     """The one-time link of one person of the roster: an account for whoever has none, then join as that person."""
@@ -121,7 +122,7 @@ def join_open(request: HttpRequest, visit: Visit) -> HttpResponse:
     return _door(request, competition, "students/join_open.html", enter)
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 @_in_turn
 def invitation(request: HttpRequest, invitation: str, turn: Turn) -> HttpResponse:
     team = Team.objects.select_related("competition").filter(invitation=invitation).first()

@@ -10,7 +10,8 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from ..access import Audience, open_to
+from leaderboard.common.access import SiteAudience, open_page_to
+
 from .base import api as operations
 
 ROOT = "/api/v1/"
@@ -56,7 +57,7 @@ def openapi(request: HttpRequest) -> HttpResponse:
     return JsonResponse(document())
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def api(request: HttpRequest) -> HttpResponse:
     """The API for people."""
     found = document()

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from leaderboard.accounts.models import ApiToken, User
+from leaderboard.accounts.models import User
 from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.time_zones import zones
 from leaderboard.notifications import notices
@@ -120,63 +120,13 @@ class TeamNameForm(forms.Form):
             self.fields["name"].help_text = _("Your team and those who run the competition see it.")
 
 
-class LeavingForm(forms.Form):
-    """The password once more; who signs in without one types the user name."""
-
-    password = forms.CharField(
-        label=_("Your password"), widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
-    )
-    confirm = forms.CharField(
-        label=_("Your user name"), widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"})
-    )
-
-    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.user = user
-        del self.fields["confirm" if user.has_usable_password() else "password"]
-
-    def clean_password(self) -> str:
-        given: str = self.cleaned_data["password"]
-        if not self.user.check_password(given):
-            raise ValidationError(_("This is not your password."))
-        return given
-
-    def clean_confirm(self) -> str:
-        given: str = self.cleaned_data["confirm"]
-        if given != self.user.get_username():
-            raise ValidationError(_("Type your user name exactly."))
-        return given
-
-
-class TokenForm(forms.Form):
-    name = forms.CharField(
-        label=_("Name of the token"),
-        max_length=60,
-        help_text=_("Where you will use it, for example “laptop” or “training notebook”."),
-    )
-    scope = forms.ChoiceField(label=_("What the token may do"), required=False, initial=ApiToken.Scope.SUBMIT)
-
-    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        may_host = user.is_host or hosts_something(user)
-        self.fields["scope"].choices = [  # type: ignore[attr-defined]
-            (value, label) for value, label in ApiToken.Scope.choices if may_host or value != ApiToken.Scope.HOST
-        ]
-        if may_host:
-            words = _("Each may do what stands before it as well. Take the least that is enough.")
-            self.fields["scope"].help_text = words
-
-    def clean_scope(self) -> str:
-        return self.cleaned_data["scope"] or ApiToken.Scope.SUBMIT
-
-
 class PreferencesForm(forms.Form):
     """A person's clocks and keys, and how they want to be told, one choice for each kind that can reach them."""
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user = user
-        self.kinds = [kind for kind in Kind if not kind.is_for_hosts or hosts_something(user)]
+        self.kinds = [kind for kind in Kind if not kind.is_for_hosts or user.is_host_anywhere]
         known = zones() if user.zone in ("", *zones()) else (user.zone, *zones())
         self.fields["zone"] = forms.ChoiceField(
             label=_("Time zone"),
@@ -212,7 +162,3 @@ class PreferencesForm(forms.Form):
     def choices(self) -> dict[Kind, str]:
         """What `telling.choose` takes."""
         return {kind: self.cleaned_data[kind.value] for kind in self.kinds}
-
-
-def hosts_something(user: User) -> bool:
-    return user.is_host or user.hosted_competitions.exists()

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from leaderboard.common import absolute_addresses
+from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.counting_rows import number_of
 from leaderboard.common.responses import person, see_other
 from leaderboard.insights.views.activity import beat
@@ -29,7 +30,7 @@ from .launch_checklist import checklist_of
 Status = Submission.Status
 
 
-@open_to(Audience.SIGNED_IN)
+@open_page_to(SiteAudience.SIGNED_IN)
 def host(request: HttpRequest) -> HttpResponse:
     """The viewer's own competitions; an operator sees all. Also for co-hosts and assistants who open no new ones."""
     user, now = person(request.user), timezone.now()

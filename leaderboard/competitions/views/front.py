@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts.models import User, Viewer
+from leaderboard.common.access import SiteAudience, open_page_to
 
-from ..access import Audience, open_to
 from ..models import Competition, Membership
 from ..models.competition import CompetitionQuerySet
 from ..ranking import placings as placings_module
@@ -42,7 +42,7 @@ class Card:
     placing: rows.Placing | None
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def competitions(request: HttpRequest) -> HttpResponse:
     at, user = timezone.now(), request.user
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:100]

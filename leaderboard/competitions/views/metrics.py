@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 import metrics as library
+from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.library_messages import in_words
 from leaderboard.common.library_wheel import name_wheel
 from leaderboard.common.responses import address_of
@@ -25,7 +26,6 @@ from leaderboard.common.shared_cache import count_try, tries
 from leaderboard.sandbox import outside_metrics
 from leaderboard.scorer import jobs_for_pages
 
-from ..access import Audience, open_to
 from .command_line_hint import command
 from .examples import Draft
 from .metric_search import matching
@@ -55,7 +55,7 @@ DOCTEST = re.compile(r"^[ \t]*>>>.*(?:\n[ \t]*\S.*)*", re.MULTILINE)
 log = logging.getLogger(__name__)
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def metrics(request: HttpRequest) -> HttpResponse:
     text, direction = request.GET.get("q", "").strip()[:100], request.GET.get("direction", "")
     found = [m for m in matching(library.catalogue(), text) if direction not in DIRECTIONS or m.direction == direction]
@@ -79,7 +79,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     )
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def metric(request: HttpRequest, key: str) -> HttpResponse:
     try:
         shown = library.get(key)

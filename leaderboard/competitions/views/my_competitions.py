@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import person
 
-from ..access import Audience, open_to
 from ..models import Competition, Membership
 from ..ranking import placings as placings_module
 from ..ranking import rows as rows_module
@@ -47,7 +47,7 @@ class Row:
 RELATED = ("competition__ground_truth", "competition__board", "competition__limits")
 
 
-@open_to(Audience.SIGNED_IN)
+@open_page_to(SiteAudience.SIGNED_IN)
 def my_teams(request: HttpRequest) -> HttpResponse:
     """What still runs comes first, the nearest deadline on top; then what is over, the latest on top."""
     user, at = person(request.user), timezone.now()

@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from leaderboard.common import absolute_addresses
+from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import person, see_other
 from leaderboard.common.storage import TooLarge
 from leaderboard.common.viewer_zone import chosen_zone
@@ -91,7 +92,7 @@ def _lacks(competition: Competition) -> list[str]:
     return [item.text for item in checklist_of(competition) if not item.is_there]
 
 
-@open_to(Audience.SITE_HOSTS)
+@open_page_to(SiteAudience.SITE_HOSTS)
 def host_new(request: HttpRequest) -> HttpResponse:
     """Step 1 of a competition that is not there yet."""
     if request.POST.get("action") == "bring" or request.META.get("leaderboard.too_large"):

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.clock import database_now
 from leaderboard.common.responses import person
 from leaderboard.competitions.access import Audience, Visit, open_to
@@ -23,7 +24,7 @@ from ..icalendar import Dates, as_calendar
 from ..models import CalendarAddress
 
 
-@open_to(Audience.SIGNED_IN)
+@open_page_to(SiteAudience.SIGNED_IN)
 def calendar(request: HttpRequest) -> HttpResponse:
     """Make the secret address, make another one, or end it. It is shown in the answer to making it, and never again."""
     user, made = person(request.user), ""
@@ -38,7 +39,7 @@ def calendar(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def my_calendar(request: HttpRequest, secret: str) -> HttpResponse:
     """For a calendar program, which cannot sign in: whoever has the address sees titles and dates."""
     owner = CalendarAddress.owner_of(secret)

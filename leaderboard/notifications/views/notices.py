@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.csrf import csrf_exempt
 
+from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import person, see_other
-from leaderboard.competitions.access import Audience, open_to
 from leaderboard.competitions.forms.student import PreferencesForm
 
 from .. import emails, notices
@@ -20,7 +20,7 @@ from .. import emails, notices
 PER_PAGE = 25
 
 
-@open_to(Audience.SIGNED_IN)
+@open_page_to(SiteAudience.SIGNED_IN)
 def notifications(request: HttpRequest) -> HttpResponse:
     """Everything that the viewer was told, unread first."""
     user = person(request.user)
@@ -36,7 +36,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
     return render(request, "students/notifications.html", {"page": page})
 
 
-@open_to(Audience.SIGNED_IN)
+@open_page_to(SiteAudience.SIGNED_IN)
 def notice(request: HttpRequest, number: int) -> HttpResponse:
     """Go where a notice leads; from then on it counts as read."""
     user = person(request.user)
@@ -45,7 +45,7 @@ def notice(request: HttpRequest, number: int) -> HttpResponse:
     return redirect(wanted.link or "notifications")
 
 
-@open_to(Audience.SIGNED_IN)
+@open_page_to(SiteAudience.SIGNED_IN)
 def preferences(request: HttpRequest) -> HttpResponse:
     """How the viewer wants each kind of notice."""
     user = person(request.user)
@@ -59,7 +59,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
 
 
 @csrf_exempt
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def stop_mail(request: HttpRequest, token: str) -> HttpResponse:
     """End letters of some kinds, for whoever has the link of such a letter: a mail program asks without cookies.
 

@@ -22,7 +22,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import SetupLink, User
-from leaderboard.competitions.access import Audience, open_to
+from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.competitions.context_processors import THEMES
 
 from .. import health as health_module
@@ -30,12 +30,12 @@ from .. import health as health_module
 YEAR = 365 * 24 * 3600
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def healthz(request: HttpRequest) -> HttpResponse:
     return HttpResponse("ok", content_type="text/plain", headers={"Cache-Control": "no-store"})
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def healthz_deep(request: HttpRequest) -> JsonResponse:
     """Whether files can be scored, for who watches this site from outside; 503 when not."""
     health = health_module.health()
@@ -43,7 +43,7 @@ def healthz_deep(request: HttpRequest) -> JsonResponse:
     return JsonResponse(health.as_dict(), status=status, headers={"Cache-Control": "no-store"})
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def theme(request: HttpRequest) -> HttpResponse:
     """Choose light or dark; anything else follows the system again."""
     response = redirect(_own_path(request.GET.get("next", "")))
@@ -100,7 +100,7 @@ class SetupForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @sensitive_post_parameters("password")
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def setup(request: HttpRequest, secret: str) -> HttpResponse:
     """The first run: whoever holds the link from the terminal becomes the operator, once."""
     if not SetupLink.is_live(secret):

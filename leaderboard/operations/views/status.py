@@ -7,17 +7,17 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.crypto import constant_time_compare
 
-from leaderboard.competitions.access import Audience, open_to
+from leaderboard.common.access import SiteAudience, open_page_to
 
 from .. import health
 
 
-@open_to(Audience.OPERATORS)
+@open_page_to(SiteAudience.OPERATORS)
 def status(request: HttpRequest) -> HttpResponse:
     return render(request, "operators/status.html", health.overview())
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def prometheus(request: HttpRequest) -> HttpResponse:
     """Numbers for the program that has this site's token; nobody else finds anything here."""
     token = settings.PROMETHEUS_TOKEN

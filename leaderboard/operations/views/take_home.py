@@ -10,19 +10,19 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
+from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.library_wheel import build_wheel, name_wheel
-from leaderboard.competitions.access import Audience, open_to
 
 CLI = Path(__file__).resolve().parents[1] / "command_line.py"
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def home_scorer(request: HttpRequest) -> HttpResponseBase:
     """To the file of today; pip reads its name from the address."""
     return redirect("home_scorer_file", name_wheel())
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def home_scorer_file(request: HttpRequest, name: str) -> HttpResponseBase:
     if name != name_wheel():
         raise Http404(_("The site scores with another version now; take the current file."))
@@ -31,7 +31,7 @@ def home_scorer_file(request: HttpRequest, name: str) -> HttpResponseBase:
     return response
 
 
-@open_to(Audience.ANYONE)
+@open_page_to(SiteAudience.ANYONE)
 def cli(request: HttpRequest) -> HttpResponseBase:
     """The command line, which knows the site that it came from."""
     site = (settings.SITE_URL or request.build_absolute_uri("/")).rstrip("/")
