@@ -37,6 +37,6 @@ def told(stored: Mapping[str, Any], name: str = "message") -> str:
 
 
 def sentence_of(stored: Mapping[str, Any], name: str) -> str:
-    """One text of a problem, a finding or the like, as `metrics.kept` wrote it: English, with its template."""
+    """One text of a problem, a finding or the like, as `with_templates` wrote it: English, with its template."""
     text, forms = stored.get(name) or "", stored.get("forms")
     return restore_message(text, forms.get(name)) if isinstance(forms, dict) else text

@@ -171,7 +171,7 @@ class RowReport(models.Model):
     """On which rows the best teams lose most under a ruler, made anew on request. It quotes the truth: hosts alone."""
 
     ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="row_report")
-    # `metrics.HardRows` as a dictionary.
+    # `HardRows` as a dictionary.
     found = models.JSONField()
     made_at = models.DateTimeField(default=timezone.now)
 
