@@ -42,6 +42,7 @@ from leaderboard.scorer import _jobs, jobs_for_pages
 from metrics.sandbox.processes import explain_missing_sandbox
 from tests import databases
 from tests.measuring_here import measure_here
+from tests.recordings import recorded
 
 TRUTH = "id,label,Usage\n" + "".join(
     f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)
@@ -282,6 +283,11 @@ def _checked_once(truth: str, **others: Any) -> dict[str, Any]:
 
 def make_competition(host: User, *, launched: bool = True, truth: str = TRUTH, **fields: Any) -> Competition:
     """Ada's competition: accuracy on twelve rows, six public and six private."""
+    how = {"launched": launched, "truth": truth, **fields}
+    return recorded(host, how, lambda: _make_competition(host, **how))
+
+
+def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) -> Competition:
     metric = fields.pop("metric", "accuracy")
     params = fields.pop("params", {})
     secondary = fields.pop("secondary", ())
