@@ -58,6 +58,7 @@ def test_a_web_process_starts_without_the_heavy_libraries() -> None:
         ),
     ],
 )
+@pytest.mark.attack("making the server fetch addresses; pickles, raw SQL")
 def test_some_words_stay_in_their_rooms(words: str, allowed: tuple[str, ...]) -> None:
     strangers = [
         f"{name}: {line.strip()}"

@@ -113,6 +113,7 @@ def says_why(folder: Path) -> bool:
 
 
 @pytest.mark.parametrize("name", TRIES)
+@pytest.mark.attack("code in a metric from outside")
 def test_no_way_leads_out(tmp_path: Path, bait: dict[str, Any], name: str) -> None:
     if says_why(tmp_path):
         return
@@ -168,6 +169,7 @@ def test_a_library_that_may_be_read_is_not_changed_or_kept_from_others(
 NUMBERS = {name: numbers for name, numbers in system_calls.REFUSED.items()}
 
 
+@pytest.mark.attack("code in a metric from outside")
 def test_every_call_of_the_list_is_refused(tmp_path: Path) -> None:
     if says_why(tmp_path):
         return
@@ -413,6 +415,7 @@ def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
 # --- the self-test ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.attack("code in a metric from outside")
 def test_all_eighteen_ways_are_stopped() -> None:
     found = self_test.try_escapes()
     if not HAS_CAGE:
@@ -424,6 +427,7 @@ def test_all_eighteen_ways_are_stopped() -> None:
     assert (found.broken, found.reason, found.as_dict()["reason"]) == ("", "", "")
 
 
+@pytest.mark.attack("code in a metric from outside")
 def test_without_the_cage_they_lead_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the system itself keeps apart for users without rights, such as debuggers, is left out here."""
     monkeypatch.setattr(self_test, "_PATIENCE", 10)

@@ -75,6 +75,7 @@ def test_of_several_labels_in_a_cell_the_first_k_count() -> None:
     assert wrong == {1: 0.75, 2: 0.5, 3: 0.25}
 
 
+@pytest.mark.attack("masks that name a pixel far beyond any picture, cells with more points than a picture may have")
 def test_too_many_points_and_other_cells_are_told_by_the_file_alone() -> None:
     truth = b"id,labels\n1,a 0 0 4 4\n2,\n"
     prepared = metrics.prepare("labelled_points_f1", truth, {"most": 2})
@@ -174,6 +175,7 @@ def test_the_time_does_not_tell_where_the_true_voxels_are() -> None:
     assert max(seconds) < 4 * min(seconds)
 
 
+@pytest.mark.attack("masks that name a pixel far beyond any picture, cells with more points than a picture may have")
 def test_a_mask_far_beyond_its_picture_costs_the_volume_and_no_memory() -> None:
     truth = metrics.prepare("hausdorff_3d", b"id,m,volume,slice,height,width\n1,1 4,v,1,6,6\n2,1 4,w,1,6,6\n")
     for mask in ("1 1000000000000", "37 1", "1 41", ""):

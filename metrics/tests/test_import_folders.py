@@ -56,6 +56,7 @@ def test_a_metric_imports_a_package_that_pythonpath_reaches(packages: Path, monk
 
 
 @pytest.mark.skipif(bool(isolation.available()), reason="this kernel seals no process")
+@pytest.mark.attack("code in a metric from outside")
 def test_in_the_folders_of_packages_nothing_is_written(packages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(packages))
     (packages / "scales" / "__init__.py").write_text(f"open({str(packages / 'left.txt')!r}, 'w')\n{PACKAGE}")
@@ -63,6 +64,7 @@ def test_in_the_folders_of_packages_nothing_is_written(packages: Path, monkeypat
     assert not (packages / "left.txt").exists()
 
 
+@pytest.mark.attack("code in a metric from outside")
 def test_a_folder_around_the_site_or_its_state_stays_closed(tmp_path: Path) -> None:
     site = Path(metrics.__file__).resolve().parents[1]
     state, good = tmp_path / "srv" / "var", tmp_path / "packages"

@@ -81,6 +81,7 @@ def cost(truth: Any, file: bytes) -> tuple[float, int]:
 
 
 @pytest.mark.parametrize("key", [*SETS, *SINGLE])
+@pytest.mark.attack("millions of labels that nobody has, so that a metric takes minutes")
 def test_four_times_the_labels_cost_four_times_the_time_and_memory(key: str) -> None:
     make = several if key in SETS else one_each
     (less, least), (more, most) = (cost(*make(key, labels)) for labels in (MANY, 4 * MANY))
@@ -89,6 +90,7 @@ def test_four_times_the_labels_cost_four_times_the_time_and_memory(key: str) -> 
 
 
 @pytest.mark.parametrize("key", SETS)
+@pytest.mark.attack("millions of labels that nobody has, so that a metric takes minutes")
 def test_labels_that_the_truth_does_not_know_cost_hardly_more_than_those_that_it_knows(key: str) -> None:
     """So who makes them up gains nothing over who repeats a known one as often."""
     truth, unknown = several(key, 4 * MANY)

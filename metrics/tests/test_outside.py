@@ -340,6 +340,7 @@ return float(total)
 """
 
 
+@pytest.mark.attack("the truth in what a metric says")
 def test_words_about_answers_are_about_answers_that_tell_nothing(drop: Drop) -> None:
     drop("nosy", body(NOSY.strip(), VISIBLE))
     other = TRUTH.replace(",4,", ",5,").replace(",3,P", ",2,P").replace("Public", "Ignored", 2)
@@ -358,6 +359,7 @@ def test_words_about_answers_are_about_answers_that_tell_nothing(drop: Drop) -> 
         assert told[0][0].message.startswith("No number may be negative; the answers add up to 6.")
 
 
+@pytest.mark.attack("the truth in what a metric says")
 def test_a_check_cannot_find_an_answer_by_halves(drop: Drop) -> None:
     drop("nosy", body(NOSY.strip(), VISIBLE))
     found = []

@@ -97,6 +97,7 @@ def test_a_library_that_is_missed_while_scoring_is_named_to_ada(folder: Path) ->
     assert sys.executable not in failed.value.told
 
 
+@pytest.mark.attack("a library for metrics from outside that takes the place of the site's")
 def test_nothing_in_the_folder_replaces_what_the_site_has(folder: Path) -> None:
     (folder / "packages" / "pandas").mkdir(parents=True)
     (folder / "packages" / "pandas" / "__init__.py").write_text("__version__ = 'another'\n")
@@ -107,6 +108,7 @@ def test_nothing_in_the_folder_replaces_what_the_site_has(folder: Path) -> None:
     assert pd.__version__ in failed.value.told
 
 
+@pytest.mark.attack("a library for metrics from outside that takes the place of the site's")
 def test_a_metric_reads_the_folder_and_changes_nothing_in_it(folder: Path) -> None:
     (folder / "packages").mkdir()
     (folder / "packages" / "data.txt").write_text("tables of a library")
@@ -124,6 +126,7 @@ def test_a_metric_reads_the_folder_and_changes_nothing_in_it(folder: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["x; rm -rf ~", "--index-url=https://elsewhere", "a b", "x" * 100, "é"])
+@pytest.mark.attack("a library for metrics from outside that takes the place of the site's")
 def test_no_file_puts_words_into_the_command(folder: Path, name: str) -> None:
     file = put(folder, "forged", f"raise ModuleNotFoundError('gone', name={name!r})\n")
     assert "ModuleNotFoundError: gone" in file.error

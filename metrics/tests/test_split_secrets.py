@@ -63,6 +63,7 @@ def guessed(ids: Iterable[str], order: Order, share: float) -> set[str]:
 
 
 @pytest.mark.parametrize("stratify", [False, True])
+@pytest.mark.attack("working out which rows are public from ids, share and seed")
 def test_no_public_formula_guesses_a_split_better_than_chance(stratify: bool) -> None:
     right = dict.fromkeys(PUBLIC_FORMULAS, 0)
     for number in range(TRUTHS):
@@ -78,6 +79,7 @@ def test_no_public_formula_guesses_a_split_better_than_chance(stratify: bool) ->
     assert {formula: number for formula, number in right.items() if number > most} == {}
 
 
+@pytest.mark.attack("working out which rows are public from ids, share and seed")
 def test_whoever_knows_the_secret_guesses_every_row() -> None:
     """The test above could not fail if no formula were ever right."""
     text, secret = truth(ROWS), secrets.token_bytes(16)

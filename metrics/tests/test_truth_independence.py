@@ -139,6 +139,7 @@ every_metric = pytest.mark.parametrize("metric", BUILT_IN, ids=lambda metric: me
 
 
 @every_metric
+@pytest.mark.attack("finding answers, weights or ignored rows by what a file is refused for")
 def test_what_bo_reads_of_a_file_is_the_same_under_any_answers_and_any_split(metric: metrics.Metric) -> None:
     dice = random.Random(metric.key)
     found, some = truths(metric, {}, dice)
@@ -182,6 +183,7 @@ def the_same_is_read(some: Sequence[metrics.Truth], file: bytes) -> None:
 
 
 @pytest.mark.parametrize("main", ["pearson", "kendall_tau", "mae"])
+@pytest.mark.attack("finding answers, weights or ignored rows by what a file is refused for")
 def test_what_secondary_metrics_say_of_a_file_is_the_same_under_any_answers(main: str) -> None:
     dice = random.Random(main)
     metric = metrics.get(main)
@@ -257,6 +259,7 @@ def test_a_file_that_can_be_read_is_not_blamed_for_the_memory_that_measuring_tak
     assert read_by(truth, b"id,y\n1,a\n2,b\n") == ("failed",)
 
 
+@pytest.mark.attack("the order of the truth's rows, by the ids that a file is told to miss")
 def test_the_order_in_which_missing_ids_are_named_is_not_that_of_the_truth() -> None:
     """A truth may be sorted by its answers."""
     rows = [["12", "a"], ["7", "b"], ["3", "a"], ["100", "b"], ["5", "a"], ["44", "b"]]

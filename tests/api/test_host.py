@@ -231,6 +231,7 @@ def test_grades_come_as_a_file_once_there_are_rules(adas: Program, pets: Competi
         (zipped(**{"truth.csv": TRUTH}), "[metric] table"),
     ],
 )
+@pytest.mark.attack("brackets within brackets that break a page")
 def test_a_zip_that_is_no_folder_of_ours_leaves_nothing(adas: Program, data: bytes, words: str) -> None:
     status, said = adas.post("competitions", data, name="birds.zip")
     assert status in (409, 422), said

@@ -90,6 +90,7 @@ def policy_of(address: Address) -> str:
     raise LookupError(f"{address.route} ({address.name}) declares no policy")
 
 
+@pytest.mark.attack("a view that forgot its policy; hosts of one competition in another; former hosts")
 def test_every_address_of_the_site_declares_its_policy() -> None:
     found = {policy_of(address) for address in addresses()}
     assert found <= set(ALLOWED)
@@ -110,6 +111,7 @@ def test_an_address_without_a_policy_is_noticed() -> None:
 @pytest.mark.parametrize(
     "role", [pytest.param(role, marks=pytest.mark.long if role in ("dee", "otto", "cy") else ()) for role in ROLES]
 )
+@pytest.mark.attack("a view that forgot its policy; hosts of one competition in another; former hosts")
 def test_nobody_opens_or_changes_what_is_for_others(scene: Scene, role: str) -> None:
     """A page that is not for them answers with a refusal or leads away, to GET and to POST."""
     opened = []
@@ -136,6 +138,7 @@ def test_pages_open_for_those_they_are_for(scene: Scene, role: str) -> None:
 
 
 @pytest.mark.parametrize("other", ["eve", "dee", "anonymous", "hal", "otto"])
+@pytest.mark.attack("another team's ids")
 def test_the_id_of_somebody_elses_file_opens_nothing(scene: Scene, other: str) -> None:
     for address in addresses():
         if "submission_id" not in address.route:

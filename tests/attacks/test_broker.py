@@ -34,6 +34,7 @@ def alone(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     }
 
 
+@pytest.mark.attack("guessing passwords")
 def test_without_a_broker_people_sign_in_and_guesses_are_still_counted(alone: None, bo: User) -> None:
     given = {"login": "bo", "password": "correct horse"}
     assert Client().post("/accounts/login/", given).status_code == 302
@@ -111,6 +112,7 @@ def message(task: str, arguments: Any, **changes: Any) -> str:
 
 @pytest.mark.slow
 @pytest.mark.takes(12)
+@pytest.mark.attack("hostile messages at the broker")
 def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> None:
     """After each of them the same worker does what an honest message asks for."""
     folder = tmp_path / "var"

@@ -107,6 +107,10 @@ def roles(*short: str, of: tuple[str, ...] = ROLES) -> list[Any]:
 
 
 @pytest.mark.parametrize("role", roles("anonymous", "eve", "bo"))
+@pytest.mark.attack(
+    "private scores, doubts, truth or foreign files in any answer",
+    "confirming a guessed list of answers by a hash of the truth",
+)
 def test_nobody_reads_what_is_not_theirs_before_the_reveal(
     scene: Scene, role: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -114,6 +118,7 @@ def test_nobody_reads_what_is_not_theirs_before_the_reveal(
 
 
 @pytest.mark.parametrize("role", roles("eve", of=("anonymous", "eve", "otto", "bo")))
+@pytest.mark.attack("private scores, doubts, truth or foreign files in any answer")
 def test_after_the_deadline_nothing_opens_before_the_reveal_and_then_no_truth_and_no_file(
     scene: Scene, role: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -138,6 +143,7 @@ def test_the_canaries_can_be_found_by_those_they_are_for(scene: Scene) -> None:
     assert NOTE in bo
 
 
+@pytest.mark.attack("confirming a guessed list of answers by a hash of the truth")
 def test_bo_reads_the_commitment_at_once_and_its_key_after_the_reveal(scene: Scene) -> None:
     """The receipt is where a hash stands; without this the tests above could look for what is shown nowhere."""
     truth = scene.competition.ground_truth
@@ -156,6 +162,7 @@ def test_bo_reads_the_commitment_at_once_and_its_key_after_the_reveal(scene: Sce
         assert truth.sha256 in after
 
 
+@pytest.mark.attack("confirming a guessed list of answers by a hash of the truth")
 def test_a_receipt_that_shows_the_bare_hash_is_noticed(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -166,6 +173,7 @@ def test_a_receipt_that_shows_the_bare_hash_is_noticed(
     assert f"bo reads a hash of the truth or a secret of it at {receipt}" in found
 
 
+@pytest.mark.attack("private scores, doubts, truth or foreign files in any answer")
 def test_a_rule_that_lets_students_see_private_scores_is_noticed(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -209,10 +217,12 @@ def readers_of(scene: Scene, role: str, wanted: re.Pattern[str]) -> list[str]:
 
 @pytest.mark.parametrize("role", roles("bo", of=("bo", "eve", "anonymous")))
 @pytest.mark.parametrize("mode", ["steady", pytest.param("hidden", marks=pytest.mark.long)])
+@pytest.mark.attack("exact scores of a steady or hidden board in pages, programs' answers and one's own data")
 def test_nobody_reads_a_score_that_a_board_keeps_back(scene: Scene, role: str, mode: str) -> None:
     assert readers_of(scene, role, kept_back(scene, mode)) == []
 
 
+@pytest.mark.attack("exact scores of a steady or hidden board in pages, programs' answers and one's own data")
 def test_on_a_plain_board_everybody_reads_them(scene: Scene) -> None:
     """The test above could not fail if no page ever showed one."""
     found = readers_of(scene, "bo", kept_back(scene, "plain"))
@@ -233,6 +243,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("role", roles("bo", of=STUDENTS))
+@pytest.mark.attack("answers whose bytes, length or number of queries depend on private scores")
 def test_swapping_all_private_scores_changes_nothing_for_students(scene: Scene, at_once: None, role: str) -> None:
     """Bytes, headers, lengths and numbers of queries: nothing that a student sees depends on a private score."""
     for_student(scene, role)  # the first look writes: that a token was used, whose address an account has

@@ -25,6 +25,7 @@ def python(folder: Path, *arguments: str, **variables: str) -> subprocess.Comple
     return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.attack("settings of an installation")
 def test_djangos_check_of_a_deployment_finds_nothing(tmp_path: Path) -> None:
     run = python(tmp_path, "-m", "django", "check", "--deploy", "--fail-level", "WARNING")
     assert run.returncode == 0, run.stderr

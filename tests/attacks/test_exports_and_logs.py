@@ -27,6 +27,7 @@ FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", "=cmd|' /C calc'!A
 
 
 @pytest.mark.parametrize("name", FORMULAS)
+@pytest.mark.attack("formulas in exported tables")
 def test_no_name_becomes_a_formula_in_a_table(pets: Competition, ada: User, bo: User, name: str) -> None:
     teams.rename(membership=enter(pets, bo), name=name)
     hand_in(pets, bo, answers(public=1), file_name=f"{name}.csv", note=name)
@@ -94,6 +95,7 @@ def is_number(cell: str) -> bool:
 
 
 @pytest.mark.parametrize("end", ["%0a", "%0d", "%0d%0a", "%e2%80%a8", "%1b[31m"])
+@pytest.mark.attack("forged lines and secrets in logs")
 def test_nobody_writes_a_line_of_the_log(client: Client, db: None, caplog: pytest.LogCaptureFixture, end: str) -> None:
     client.get(f"/nope{end}ERROR everything is fine")
     client.post("/accounts/login/", {"login": "x\nERROR fine", "password": "x\nERROR fine"})
@@ -116,6 +118,7 @@ def test_nobody_writes_a_line_of_the_log_where_a_page_breaks(
     assert [message for message in messages if "\n" in message] == []
 
 
+@pytest.mark.attack("forged lines and secrets in logs")
 def test_secrets_are_in_no_log(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     password, wrong = "correct horse", "wrong-horse-4711"

@@ -45,6 +45,7 @@ def log(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
     root.removeHandler(handler)
 
 
+@pytest.mark.attack("forged lines and secrets in logs")
 def test_no_secret_is_in_the_log_of_a_walk_through_the_product(scene: Scene, log: io.StringIO) -> None:
     bo, competition = User.objects.get(username="bo"), scene.competition
     secrets = {"password": "correct horse", "wrong password": "wrong-horse-4711", "new password": "new-horse-90210"}
@@ -144,6 +145,7 @@ def test_a_refusal_is_told_by_its_code(pets: Competition, bo: User, log: io.Stri
 
 
 @pytest.mark.parametrize("name", ["a\nERROR all is well", "a\x1b[31mb", "a\u2028ERROR b"])
+@pytest.mark.attack("forged lines and secrets in logs")
 def test_names_of_teams_files_and_browsers_forge_no_line(
     pets: Competition, bo: User, log: io.StringIO, name: str
 ) -> None:

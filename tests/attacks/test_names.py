@@ -16,6 +16,7 @@ from tests.conftest import enter
     ["Red Pandas", "RED PANDAS", " Red  Pandas ", "Ｒed Pandas", "Red\u00a0Pandas", "Red P\u200bandas", "Rеd Pandas",
      "Red Раndas", "\u202eRed Pandas", "Red Pand\u00adas"],
 )  # fmt: skip
+@pytest.mark.attack("taking a name or address that looks like another's")
 def test_no_team_takes_a_name_that_looks_like_anothers(pets: Competition, bo: User, cy: User, name: str) -> None:
     teams.rename(membership=enter(pets, bo), name="Red Pandas")
     with pytest.raises(joining_refusals.CannotJoin, match="so alike"):
@@ -31,6 +32,7 @@ def test_other_names_in_any_script_are_free(pets: Competition, bo: User, cy: Use
 @pytest.mark.parametrize(
     "name", ["Bᴏb Cay", "Bဝb Cay", "B೦b Cay", "Bob Cⲁy", "Bob Cᴀy", "Bob C⍺y", "Bob ᴄay", "Bob Caʏ"]
 )
+@pytest.mark.attack("taking a name or address that looks like another's")
 def test_no_letter_of_any_script_makes_a_look_alike_another_name(
     pets: Competition, bo: User, cy: User, name: str
 ) -> None:

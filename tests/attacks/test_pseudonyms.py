@@ -54,6 +54,7 @@ def tellers(scene: Scene, role: str, *queries: str) -> list[str]:
 @pytest.mark.parametrize(
     "role", ["eve", *(pytest.param(role, marks=pytest.mark.long) for role in ("anonymous", "dee", "otto"))]
 )
+@pytest.mark.attack("finding out who is behind a pseudonym")
 def test_no_address_tells_others_who_is_behind_a_pseudonym(masked: Scene, role: str) -> None:
     assert tellers(masked, role, "") == []
 
@@ -155,6 +156,7 @@ def test_names_never_run_out() -> None:
 
 
 @pytest.mark.parametrize("name", [NAME, NAME.upper(), "Namесanary Nine"])
+@pytest.mark.attack("finding out who is behind a pseudonym")
 def test_renaming_a_team_does_not_tell_who_takes_part(masked: Scene, name: str) -> None:
     """Eve reads the same of a name that another team has and of one that nobody has."""
     pages = []
@@ -167,6 +169,7 @@ def test_renaming_a_team_does_not_tell_who_takes_part(masked: Scene, name: str) 
     assert pages[0][:2] == (303, True)
 
 
+@pytest.mark.attack("finding out who is behind a pseudonym")
 def test_joining_under_the_name_of_a_team_does_not_tell_of_it_either(masked: Scene) -> None:
     Team.objects.filter(name=NAME).update(name="dee")
     masked.clients["dee"].post(f"/join/{masked.competition.admission.join_code}/", {"accepted": "on"})
@@ -180,6 +183,7 @@ def test_teams_of_one_name_get_numbers_where_names_are_shown_again(masked: Scene
     assert sorted(masked.competition.teams.values_list("name", flat=True)) == [NAME, f"{NAME} 2"]
 
 
+@pytest.mark.attack("finding out who is behind a pseudonym")
 def test_others_read_moments_to_the_minute_alone(masked: Scene) -> None:
     """Whoever saw somebody upload would otherwise find the pseudonym by the exact moment."""
     at = timezone.now().replace(second=7, microsecond=654_321) - timedelta(minutes=67)

@@ -35,6 +35,7 @@ ELSEWHERE = [
 
 
 @pytest.mark.parametrize("role", [pytest.param("bo", marks=pytest.mark.long), "ada"])
+@pytest.mark.attack("forged forms, sessions used as API keys")
 def test_nothing_is_changed_by_a_form_from_elsewhere(scene: Scene, role: str) -> None:
     """Every address refuses a POST without the token of its form; programs send theirs in a header instead, and a mail
     program has a signed link: without the right one there is nothing."""
@@ -57,6 +58,7 @@ def test_nothing_is_changed_by_a_form_from_elsewhere(scene: Scene, role: str) ->
 
 
 @pytest.mark.parametrize("path", ["/accounts/login/", "/c/pets/submit/", "/join/", "/api/v1/competitions/pets/check"])
+@pytest.mark.attack("files sent by people without an account, to fill the disk")
 def test_what_strangers_send_as_files_fills_no_disk(
     pets: Competition, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +78,7 @@ def test_who_was_signed_out_meanwhile_is_asked_to_sign_in(pets: Competition) -> 
     assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/?next=/c/pets/submit/")
 
 
+@pytest.mark.attack("forged forms, sessions used as API keys")
 def test_a_session_is_no_key_for_the_api(scene: Scene) -> None:
     assert scene.clients["bo"].get("/api/v1/competitions").status_code == 401
 
@@ -84,6 +87,7 @@ def test_a_session_is_no_key_for_the_api(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("target", ELSEWHERE)
+@pytest.mark.attack("links of ours that lead elsewhere")
 def test_no_link_of_ours_leads_elsewhere(bo: User, target: str) -> None:
     answers = [Client().get("/theme/", {"to": "dark", "next": target})]
     given = {"login": "bo", "password": "correct horse", "next": target}
@@ -107,10 +111,12 @@ def test_the_way_back_is_on_this_site(bo: User) -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "testserver.evil.example", "testserver:80@evil.example", "", "a b"])
+@pytest.mark.attack("forged host names, poisoned reset links")
 def test_another_host_name_is_not_answered(db: None, host: str) -> None:
     assert Client().get("/", headers={"Host": host}).status_code == 400
 
 
+@pytest.mark.attack("forged host names, poisoned reset links")
 def test_links_in_e_mails_have_the_sites_own_address(bo: User, settings: LazySettings) -> None:
     settings.SITE_URL = "https://leaderboard.example.org/"
     forged = {"X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example", "Host": "localhost"}
@@ -124,6 +130,7 @@ def test_links_in_e_mails_have_the_sites_own_address(bo: User, settings: LazySet
 # --- guessed ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.attack("the truth file by a guessed path")
 def test_no_path_leads_to_the_truth(scene: Scene) -> None:
     key = GroundTruth.objects.get(competition=scene.competition).file_key
     assert storage.path_of(key).exists()
@@ -150,6 +157,7 @@ def test_no_path_leads_to_the_truth(scene: Scene) -> None:
         "\\",
     ],
 )
+@pytest.mark.attack("SQL in parameters")
 def test_words_that_look_like_sql_are_words(ada: User, words: str) -> None:
     make_competition(ada, is_listed=True)
     for query in ("q", "ordering", "sort", "page", "tab", "score__private__gt", "competition", "board"):
@@ -161,6 +169,7 @@ def test_words_that_look_like_sql_are_words(ada: User, words: str) -> None:
     assert Competition.objects.count() == 1
 
 
+@pytest.mark.attack("ordering and filters by private fields")
 def test_what_order_a_reader_asks_for_does_not_matter(scene: Scene) -> None:
     def rows(query: str) -> Any:
         page = ask(scene, "bo", "GET", f"/c/secret/leaderboard.csv{query}")
@@ -183,6 +192,7 @@ def test_every_page_carries_its_headers(scene: Scene) -> None:
         assert "camera=()" in headers["Permissions-Policy"]
 
 
+@pytest.mark.attack("uploads that a browser shows")
 def test_files_are_downloads_that_may_do_nothing(scene: Scene) -> None:
     path = f"/c/secret/submissions/{scene.submission.pk}/file/"
     response = ask(scene, "bo", "GET", path)
@@ -192,6 +202,7 @@ def test_files_are_downloads_that_may_do_nothing(scene: Scene) -> None:
     assert response["X-Content-Type-Options"] == "nosniff"
 
 
+@pytest.mark.attack("pages of one person served to another by a cache")
 def test_pages_of_signed_in_people_are_kept_by_nobody_on_the_way(scene: Scene) -> None:
     for path in ("/c/secret/leaderboard/", "/c/secret/submissions/", "/account/", "/teams/"):
         rule = ask(scene, "bo", "GET", path)["Cache-Control"]

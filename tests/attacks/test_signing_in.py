@@ -54,6 +54,7 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
+@pytest.mark.attack("guessing passwords")
 def test_of_a_thousand_guesses_from_a_thousand_addresses_twenty_are_looked_at(bo: User, hashed: list[str]) -> None:
     hashed.clear()
     for number in range(1000):
@@ -63,6 +64,7 @@ def test_of_a_thousand_guesses_from_a_thousand_addresses_twenty_are_looked_at(bo
 
 
 @pytest.mark.parametrize("names", [("bo", "nobody"), ("bo@example.org", "nobody@example.org")])
+@pytest.mark.attack("asking who has an account, by words or by time")
 def test_an_unknown_name_costs_as_many_password_hashes_as_a_known_one(
     bo: User, hashed: list[str], names: tuple[str, str]
 ) -> None:
@@ -74,6 +76,7 @@ def test_an_unknown_name_costs_as_many_password_hashes_as_a_known_one(
     assert costs[0] == costs[1] > 0
 
 
+@pytest.mark.attack("asking who has an account, by words or by time")
 def test_sign_in_and_reset_say_the_same_of_people_who_exist_and_who_do_not(bo: User) -> None:
     known = Client().post("/accounts/login/", {"login": "bo", "password": "wrong"})
     unknown = Client().post("/accounts/login/", {"login": "no", "password": "wrong"})
@@ -86,6 +89,7 @@ def test_sign_in_and_reset_say_the_same_of_people_who_exist_and_who_do_not(bo: U
     assert neutral(answers[0]) == neutral(answers[1])
 
 
+@pytest.mark.attack("asking who has an account, by words or by time")
 def test_sign_up_does_not_say_whose_address_is_known_where_addresses_are_confirmed(
     bo: User, settings: LazySettings
 ) -> None:
@@ -96,6 +100,7 @@ def test_sign_up_does_not_say_whose_address_is_known_where_addresses_are_confirm
     assert not User.objects.filter(username="newbo").exists()
 
 
+@pytest.mark.attack("many password hashes at once")
 def test_passwords_are_kept_by_argon2_and_few_are_hashed_at_once() -> None:
     assert settings_module.PASSWORD_HASHERS[0].endswith("Argon2PasswordHasher")
     assert isinstance(application, FewAtOnce)
@@ -105,6 +110,7 @@ def test_passwords_are_kept_by_argon2_and_few_are_hashed_at_once() -> None:
 # --- making accounts ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.attack("accounts by the thousand")
 def test_a_thousand_sign_ups_without_a_code_make_no_account(db: None) -> None:
     for number in range(20):  # closed before anything is counted or hashed, so the twentieth says as much
         given = {"username": f"bot{number}", "email": f"bot{number}@example.org", **NEW}
@@ -124,6 +130,7 @@ def test_a_code_lets_in_as_long_as_it_is_valid(pets: Competition, settings: Lazy
     assert "Create an account" in client.get("/accounts/signup/").content.decode()
 
 
+@pytest.mark.attack("sessions by the thousand, from opening a code again and again")
 def test_opening_a_code_a_thousand_times_leaves_no_row(pets: Competition, bo: User) -> None:
     team = enter(pets, bo).team
     for path in (f"/join/{pets.admission.join_code}/", f"/invitation/{team.invitation}/"):
@@ -132,6 +139,7 @@ def test_opening_a_code_a_thousand_times_leaves_no_row(pets: Competition, bo: Us
     assert not Session.objects.exists()
 
 
+@pytest.mark.attack("a way in that somebody made up")
 def test_a_way_in_that_somebody_made_up_is_none(pets: Competition) -> None:
     stranger = Client()
     for made_up in (
@@ -145,6 +153,7 @@ def test_a_way_in_that_somebody_made_up_is_none(pets: Competition) -> None:
     assert not User.objects.filter(username="dee").exists()
 
 
+@pytest.mark.attack("accounts by the thousand")
 def test_accounts_per_address_are_counted(pets: Competition, settings: LazySettings) -> None:
     settings.ACCOUNT_RATE_LIMITS = {**configured.ACCOUNT_RATE_LIMITS, "signup": "3/m/ip"}
     statuses = []
@@ -157,6 +166,7 @@ def test_accounts_per_address_are_counted(pets: Competition, settings: LazySetti
 
 
 @pytest.mark.parametrize("name", ["bo ", "BO", "ｂｏ", "b\u200bo", "bо", "Ьο", "\u202ebo"])
+@pytest.mark.attack("taking a name or address that looks like another's")
 def test_nobody_takes_a_name_that_looks_like_bos(bo: User, settings: LazySettings, name: str) -> None:
     settings.OPEN_SIGN_UP = True
     Client().post("/accounts/signup/", {"username": name, "email": "m@example.org", **NEW})
@@ -164,6 +174,7 @@ def test_nobody_takes_a_name_that_looks_like_bos(bo: User, settings: LazySetting
 
 
 @pytest.mark.parametrize("address", ["bo@example.org ", "BO@EXAMPLE.ORG", "ｂｏ@example.org"])
+@pytest.mark.attack("taking a name or address that looks like another's")
 def test_nobody_takes_bos_address(bo: User, settings: LazySettings, address: str) -> None:
     settings.OPEN_SIGN_UP = True
     Client().post("/accounts/signup/", {"username": "mallory", "email": address, **NEW})
@@ -173,6 +184,7 @@ def test_nobody_takes_bos_address(bo: User, settings: LazySettings, address: str
 # --- sessions -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.attack("stolen and planted sessions")
 def test_the_session_gets_another_key_at_sign_in(bo: User) -> None:
     client = Client()
     planted = client.session.session_key
@@ -184,6 +196,7 @@ def test_the_session_gets_another_key_at_sign_in(bo: User) -> None:
     assert thief.get("/account/").status_code == 302
 
 
+@pytest.mark.attack("stolen and planted sessions")
 def test_a_new_password_ends_all_other_sessions(bo: User) -> None:
     here, there = signed_in(bo), signed_in(bo)
     given = {"oldpassword": "correct horse", "password1": "battery staple", "password2": "battery staple"}
@@ -200,6 +213,7 @@ def test_bo_signs_out_everywhere_else(bo: User) -> None:
     assert there.get("/account/").status_code == 302
 
 
+@pytest.mark.attack("a reset link used twice")
 def test_a_reset_link_works_once_and_ends_sessions(bo: User, settings: LazySettings) -> None:
     there, forgetful = signed_in(bo), Client()
     forgetful.post("/accounts/password/reset/", {"email": "bo@example.org"})
@@ -222,6 +236,7 @@ def test_a_reset_link_works_once_and_ends_sessions(bo: User, settings: LazySetti
 
 @pytest.mark.parametrize("is_wanted", [False, True])
 @pytest.mark.parametrize("is_reset", [False, True], ids=["change", "reset"])
+@pytest.mark.attack("a token that goes on after its owner's password was stolen")
 def test_a_new_password_ends_tokens_where_bo_wants_it(bo: User, is_reset: bool, is_wanted: bool) -> None:
     secret = ApiToken.issue(bo, "laptop")[1]
     given = {"password1": "battery staple", "password2": "battery staple"} | ({"end_tokens": "on"} if is_wanted else {})
@@ -262,6 +277,7 @@ def code_of(secret: str) -> str:
     return str(totp.format_hotp_value(totp.hotp_value(secret, counter)))
 
 
+@pytest.mark.attack("a host's stolen password")
 def test_a_password_alone_does_not_sign_in_who_has_a_second_factor(ada: User) -> None:
     secret = with_app(ada)
     client = Client()
@@ -277,6 +293,7 @@ def test_a_password_alone_does_not_sign_in_who_has_a_second_factor(ada: User) ->
     assert second.post("/accounts/2fa/authenticate/", {"code": code}).status_code == 200, "a code worked twice"
 
 
+@pytest.mark.attack("a second factor got round by a reset")
 def test_a_reset_takes_no_second_factor_away(bo: User) -> None:
     with_app(bo)
     client = Client()
@@ -310,6 +327,7 @@ def test_codes_are_not_guessed(ada: User) -> None:
     [("", []), ("operators", ["olga"]), ("hosts", ["ada", "olga"])],
     ids=["nobody", "op", "hosts"],
 )
+@pytest.mark.attack("a host's stolen password")
 def test_an_operator_can_ask_for_second_factors(
     settings: LazySettings, ada: User, bo: User, olga: User, wanted: str, stopped: list[str]
 ) -> None:

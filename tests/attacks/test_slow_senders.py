@@ -90,6 +90,7 @@ def half_sent(port: int, number: int) -> Iterator[list[socket.socket]]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
+@pytest.mark.attack("headers sent in part by the thousand, so that nobody is answered")
 def test_two_thousand_half_sent_headers_of_one_address_leave_pages_to_all(port: int) -> None:
     with half_sent(port, 2 * HELD_BEFORE + 2):
         for source in ("127.0.0.1", "127.0.0.2"):
@@ -98,6 +99,7 @@ def test_two_thousand_half_sent_headers_of_one_address_leave_pages_to_all(port: 
 
 @pytest.mark.long
 @pytest.mark.slow
+@pytest.mark.attack("headers sent in part by the thousand, so that nobody is answered")
 def test_a_connection_without_a_whole_header_ends(port: int) -> None:
     with half_sent(port, 3) as connections:
         for connection in connections:
@@ -125,6 +127,7 @@ def is_refused(connection: socket.socket) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.attack("large files that fall silent on their way, to fill the disk")
 def test_of_one_person_two_large_bodies_are_on_their_way(port: int) -> None:
     with ExitStack() as held:
         of_bo = [held.enter_context(begin_large(port, "bo")) for _ in range(3)]
@@ -142,6 +145,7 @@ def test_of_one_person_two_large_bodies_are_on_their_way(port: int) -> None:
     until(is_taken, what="Bo's next file")
 
 
+@pytest.mark.attack("large files that fall silent on their way, to fill the disk")
 def test_an_upload_that_falls_silent_leaves_the_disk(
     client: Client, pets: Competition, bo: User, settings: LazySettings, tmp_path: Path
 ) -> None:

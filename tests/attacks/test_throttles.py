@@ -58,6 +58,7 @@ def guessed_from_everywhere(name: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", [5, 12])
+@pytest.mark.attack("wrong passwords that keep a rival out, or a class behind one address")
 def test_bo_gets_in_on_a_known_device_whatever_a_rival_sends(bo: User, wrong: int) -> None:
     laptop = device_of("bo")
     for number in range(wrong):
@@ -68,6 +69,7 @@ def test_bo_gets_in_on_a_known_device_whatever_a_rival_sends(bo: User, wrong: in
     assert sign_in("bo", "correct horse", CLASS) == 302, "the address of a class is shut for nobody"
 
 
+@pytest.mark.attack("guessing passwords")
 def test_guesses_of_a_password_from_one_address_are_slowed_down(bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         sign_in("bo", f"guess {number}", CLASS)
@@ -79,6 +81,7 @@ def test_guesses_of_a_password_from_one_address_are_slowed_down(bo: User, monkey
     assert sign_in("bo", "correct horse", CLASS) == 302
 
 
+@pytest.mark.attack("wrong passwords that keep a rival out, or a class behind one address")
 def test_guesses_that_come_at_once_do_not_get_round_the_pause(bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         sign_in("bo", f"guess {number}", CLASS)
@@ -87,6 +90,7 @@ def test_guesses_that_come_at_once_do_not_get_round_the_pause(bo: User, monkeypa
     assert sign_in("bo", "correct horse", ELSEWHERE) == 302
 
 
+@pytest.mark.attack("wrong passwords that keep a rival out, or a class behind one address")
 def test_bo_gets_in_on_a_known_device_while_strangers_of_many_addresses_guess(bo: User) -> None:
     laptop = device_of("bo")
     guessed_from_everywhere("bo")
@@ -94,6 +98,7 @@ def test_bo_gets_in_on_a_known_device_while_strangers_of_many_addresses_guess(bo
     assert tries(laptop, "bo")
 
 
+@pytest.mark.attack("wrong passwords that keep a rival out, or a class behind one address")
 def test_a_class_signs_in_behind_the_address_of_sixty_wrong_sign_ins(bo: User) -> None:
     wrong_tries(STRANGERS, CLASS, 60)
     for number in range(5):
@@ -111,6 +116,7 @@ def test_wrong_sign_ins_of_an_address_with_many_are_slowed_down(bo: User, monkey
     assert time.monotonic() - begun >= 4 * 0.05
 
 
+@pytest.mark.attack("guessing passwords")
 def test_a_known_device_does_not_guess_at_full_speed(bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     laptop = device_of("bo")
     assert [tries(laptop, "bo", f"guess {number}") for number in range(5)] == [False] * 5
@@ -121,6 +127,7 @@ def test_a_known_device_does_not_guess_at_full_speed(bo: User, monkeypatch: pyte
     assert tries(laptop, "bo")
 
 
+@pytest.mark.attack("wrong passwords that keep a rival out, or a class behind one address")
 def test_what_ada_signed_in_on_is_no_known_device_of_bo(ada: User, bo: User) -> None:
     rival = device_of("ada")
     guessed_from_everywhere("bo")
@@ -144,6 +151,7 @@ def test_a_made_up_device_is_a_stranger(bo: User, made_up: str) -> None:
     assert not tries(client, "bo")
 
 
+@pytest.mark.attack("wrong passwords that keep a rival out, or a class behind one address")
 def test_a_new_password_ends_all_known_devices_but_the_one_it_was_chosen_on(bo: User) -> None:
     old, here = device_of("bo"), Client(REMOTE_ADDR=CLASS)
     here.post("/accounts/login/", {"login": "bo", "password": "correct horse"})
@@ -164,6 +172,7 @@ def test_the_cookie_of_a_device_is_for_the_server_alone_and_opens_nothing(bo: Us
     assert thief.get("/account/").status_code == 302
 
 
+@pytest.mark.attack("a limit per address got round by the many addresses of one IPv6 customer")
 def test_the_addresses_of_one_ipv6_customer_are_one_for_every_limit(
     bo: User, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,6 +193,7 @@ def test_the_addresses_of_one_ipv6_customer_are_one_for_every_limit(
 # --- join codes ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.attack("wrong join codes that stop a class from joining")
 def test_a_right_code_opens_after_a_hundred_and_one_wrong_ones_from_its_address(
     pets: Competition, client: Client
 ) -> None:
@@ -193,6 +203,7 @@ def test_a_right_code_opens_after_a_hundred_and_one_wrong_ones_from_its_address(
     assert client.get(f"/join/{pets.admission.join_code}/").status_code == 200
 
 
+@pytest.mark.attack("wrong join codes that stop a class from joining")
 def test_a_right_code_opens_for_bo_who_typed_many_wrong_ones(pets: Competition, bo: User) -> None:
     client = Client()
     client.force_login(bo)
@@ -202,6 +213,7 @@ def test_a_right_code_opens_for_bo_who_typed_many_wrong_ones(pets: Competition, 
 
 
 @pytest.mark.parametrize("path", ["/join/WRONG/", "/slip/WRONG/", "/invitation/nothing/"])
+@pytest.mark.attack("accounts by the thousand")
 def test_wrong_codes_and_links_are_slowed_down(bo: User, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     client = Client()
     client.force_login(bo)

@@ -61,6 +61,7 @@ def submitted(competition: Competition, bos: Program, data: bytes) -> dict[str, 
 
 
 @pytest.mark.parametrize("name", FILES)
+@pytest.mark.attack("finding answers, weights or ignored rows by what a file is refused for")
 def test_handing_a_file_in_and_having_it_checked_tell_nothing_of_the_answers(
     twins: list[Competition], bo: User, name: str
 ) -> None:
@@ -73,6 +74,7 @@ def test_handing_a_file_in_and_having_it_checked_tell_nothing_of_the_answers(
     assert scored[0]["errors"] == checked[0][1]["errors"]
 
 
+@pytest.mark.attack("finding answers, weights or ignored rows by what a file is refused for")
 def test_the_page_says_the_same_of_a_checked_file_whatever_the_answers(twins: list[Competition], bo: User) -> None:
     client = Client()
     client.force_login(bo)

@@ -87,6 +87,7 @@ def browsers(
         context.close()
 
 
+@pytest.mark.attack("scripts in titles, Markdown, names, notes, file names (18 payloads in Chromium)")
 def test_no_script_runs_from_anything_people_write(
     infested: Competition, browsers: dict[str, BrowserContext], live_server: LiveServer
 ) -> None:

@@ -55,6 +55,7 @@ def signed_in(context: BrowserContext, address: str, user: User) -> Page:
     return context.new_page()
 
 
+@pytest.mark.attack("what a passkey said once, said again")
 def test_bo_signs_in_with_a_passkey_and_nobody_with_what_it_said_before(
     context: BrowserContext, live_server: LiveServer, bo: User
 ) -> None:

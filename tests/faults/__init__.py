@@ -1,3 +1,3 @@
-"""What must happen when something breaks; each fault has its number in the table of test_table.py."""
+"""What must happen when something breaks; tests carry the numbers of the faults: `@pytest.mark.fault(1)`."""
 
 from __future__ import annotations

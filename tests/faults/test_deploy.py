@@ -83,6 +83,7 @@ def test_each_part_of_a_site_writes_json_and_the_web_server_knows_what_the_worke
     until(scraped, seconds=15, what="the count that a worker leaves every five seconds")
 
 
+@pytest.mark.fault(31)
 def test_31_a_message_of_a_newer_web_server_is_left_alone_and_its_file_scored_by_a_sweep(
     site: Site, tokens: list[str]
 ) -> None:
@@ -103,6 +104,7 @@ def test_31_a_message_of_a_newer_web_server_is_left_alone_and_its_file_scored_by
     assert worker(site) == leader
 
 
+@pytest.mark.fault(30)
 def test_30_a_stop_in_the_middle_of_work_costs_no_attempt_and_no_try(
     site: Site, tokens: list[str], folder: Path
 ) -> None:

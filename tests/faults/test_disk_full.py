@@ -68,6 +68,7 @@ def stored() -> set[str]:
 
 
 @pytest.mark.parametrize("what", ["file", "folder"])
+@pytest.mark.fault(17)
 def test_17_a_disk_that_is_full_at_the_end_of_a_file_keeps_no_half_of_it(
     big: Competition, bo: User, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
@@ -107,6 +108,7 @@ def no_room_for_the_database() -> Iterator[None]:
 
 @pytest.mark.sqlite
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.fault(18)
 def test_18_a_database_that_cannot_grow_takes_nothing_changes_nothing_and_recovers(
     big: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,6 +130,7 @@ def test_18_a_database_that_cannot_grow_takes_nothing_changes_nothing_and_recove
 
 
 @pytest.mark.sqlite
+@pytest.mark.fault(18)
 def test_18_a_score_that_finds_no_room_leaves_its_file_pending_and_is_written_later(
     big: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

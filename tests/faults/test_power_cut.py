@@ -82,6 +82,7 @@ def uploads(folder: Path) -> list[Acknowledged]:
     return [Acknowledged(*json.loads(line)) for line in run.stdout.splitlines()]
 
 
+@pytest.mark.fault(38)
 def test_38_a_file_and_the_folders_that_name_it_are_on_the_disk_before_its_row(
     folder: Path, uploads: list[Acknowledged]
 ) -> None:
@@ -96,6 +97,7 @@ def test_38_a_file_and_the_folders_that_name_it_are_on_the_disk_before_its_row(
 
 
 @pytest.mark.parametrize("behind", ["nothing", "zeros", "rubbish"])
+@pytest.mark.fault(38)
 def test_38_wherever_the_log_is_cut_every_acknowledged_upload_is_there(
     folder: Path, uploads: list[Acknowledged], tmp_path: Path, behind: str
 ) -> None:

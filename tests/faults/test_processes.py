@@ -144,6 +144,7 @@ def broker(site: Site) -> redis.Redis:
     return redis.Redis(unix_socket_path=str(site.folder / "run" / "valkey.sock"), socket_timeout=5)
 
 
+@pytest.mark.fault(1)
 def test_01_a_killed_scorer_costs_one_try_and_its_worker_lives(site: Site, tokens: list[str]) -> None:
     process = scorer(site)
     victim = until(lambda: children_of(process, "scorer._process"), what="what reads the files")[0]
@@ -155,6 +156,7 @@ def test_01_a_killed_scorer_costs_one_try_and_its_worker_lives(site: Site, token
     assert scorer(site) == process
 
 
+@pytest.mark.fault(2)
 def test_02_a_killed_process_of_the_worker_is_noticed_within_two_seconds(site: Site, tokens: list[str]) -> None:
     victim = scorer(site)
     submission = upload(site, "big", tokens[0], BIG)
@@ -165,6 +167,7 @@ def test_02_a_killed_process_of_the_worker_is_noticed_within_two_seconds(site: S
     assert (end["tries"], end["deaths"]) == (2, 1)
 
 
+@pytest.mark.fault(3, 4)
 def test_03_04_the_files_of_a_killed_worker_are_taken_over_when_its_lease_ends(site: Site, tokens: list[str]) -> None:
     """The kernel ends the scorers with their worker, so killing it kills the tree. The lease is cut short."""
     leader, child = worker(site), scorer(site)
@@ -200,6 +203,7 @@ def test_05_a_worker_that_slept_through_its_lease_writes_nothing(site: Site, tok
     assert end["tries"] == 2
 
 
+@pytest.mark.fault(6)
 def test_06_a_killed_broker_that_keeps_nothing_loses_no_file(site: Site, tokens: list[str]) -> None:
     with asleep(worker(site), scorer(site)):
         files = [upload(site, "pets", tokens[n % 2]) for n in range(100)]
@@ -235,6 +239,7 @@ def test_10_a_worker_to_which_a_full_broker_says_no_asks_again(site: Site, token
     assert worker(site) == leader, "it was not started again"
 
 
+@pytest.mark.fault(9, 33)
 def test_09_33_an_emptied_broker_and_a_dead_beat_lose_no_file(site: Site, tokens: list[str]) -> None:
     """The worker's own sweep finds the files: the beat sleeps for the whole test."""
     (beat,) = children_of(site.process.pid, "app.Beat")
@@ -245,6 +250,7 @@ def test_09_33_an_emptied_broker_and_a_dead_beat_lose_no_file(site: Site, tokens
         scored(site, *files)
 
 
+@pytest.mark.fault(10)
 def test_10_a_full_broker_takes_no_message_and_every_upload_is_kept(site: Site, tokens: list[str]) -> None:
     server = broker(site)
     server.config_set("maxmemory", "1")
@@ -285,6 +291,7 @@ def test_11_12_13_who_dies_in_the_middle_of_an_upload_loses_nothing_and_takes_on
     assert len(rows(site)) - before == attempts_used(site) - used == 1
 
 
+@pytest.mark.fault(40)
 def test_40_parts_are_killed_by_chance_while_files_come(site: Site, tokens: list[str]) -> None:
     """A drop of what bench/chaos.py does with 2,000 files and 200 kills: every sender sends until it is answered."""
     chance = random.Random(40)
@@ -308,6 +315,7 @@ def test_40_parts_are_killed_by_chance_while_files_come(site: Site, tokens: list
     assert {found["status"] for found in rows(site)} == {"scored"}
 
 
+@pytest.mark.fault(19)
 def test_19_a_database_locked_for_three_seconds_is_waited_for(site: Site, tokens: list[str]) -> None:
     path = site.folder / "leaderboard.sqlite3"
     with closing(sqlite3.connect(path, timeout=20, isolation_level=None, check_same_thread=False)) as database:

@@ -79,6 +79,7 @@ def promises_hold() -> None:
     assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
 
 
+@pytest.mark.fault(1)
 def test_01_a_scorer_that_is_killed_is_rung_for_at_once_and_this_process_lives(
     pets: Competition, bo: User, bells: list[str]
 ) -> None:
@@ -91,6 +92,7 @@ def test_01_a_scorer_that_is_killed_is_rung_for_at_once_and_this_process_lives(
     assert bells[-1] == str(submission.pk)
 
 
+@pytest.mark.fault(5)
 def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +108,7 @@ def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
 
 
 @pytest.mark.parametrize("word", ["spin", "ponder", "sleep"])
+@pytest.mark.fault(23, 24, 25)
 def test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_again(
     pets: Competition, bo: User, settings: LazySettings, word: str
 ) -> None:
@@ -121,6 +124,7 @@ def test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_ag
     promises_hold()
 
 
+@pytest.mark.fault(26)
 def test_26_a_file_that_eats_all_memory_is_stopped_alone(
     pets: Competition, bo: User, cy: User, settings: LazySettings
 ) -> None:
@@ -134,6 +138,7 @@ def test_26_a_file_that_eats_all_memory_is_stopped_alone(
     promises_hold()
 
 
+@pytest.mark.fault(27)
 def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_nobody_up(
     alone: None, pets: Competition, bo: User, cy: User
 ) -> None:

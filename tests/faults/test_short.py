@@ -38,6 +38,7 @@ def no_promise_is_broken() -> None:
     assert broken == []
 
 
+@pytest.mark.fault(7)
 def test_07_while_the_broker_is_down_uploads_are_answered_and_the_page_says_waiting(
     client: Client,
     pets: Competition,
@@ -62,6 +63,7 @@ def test_07_while_the_broker_is_down_uploads_are_answered_and_the_page_says_wait
     assert score.score(submission.pk) == "scored"
 
 
+@pytest.mark.fault(13)
 def test_13_a_browser_that_got_no_answer_and_sends_again_uses_one_attempt(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     first, second = (
@@ -73,6 +75,7 @@ def test_13_a_browser_that_got_no_answer_and_sends_again_uses_one_attempt(pets: 
     no_promise_is_broken()
 
 
+@pytest.mark.fault(14)
 def test_14_the_same_message_ten_times_gives_one_score(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     submission = upload(pets, bo)
@@ -82,6 +85,7 @@ def test_14_the_same_message_ten_times_gives_one_score(pets: Competition, bo: Us
     no_promise_is_broken()
 
 
+@pytest.mark.fault(15)
 def test_15_messages_in_the_wrong_order_serve_the_oldest_file_first(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     files = [upload(pets, bo) for _ in range(4)]
@@ -92,6 +96,7 @@ def test_15_messages_in_the_wrong_order_serve_the_oldest_file_first(pets: Compet
 
 
 @pytest.mark.parametrize("hint", ["12345678-1234-4234-8234-123456789012", "no id at all", "", None, 7])
+@pytest.mark.fault(16)
 def test_16_a_message_for_a_row_that_is_gone_harms_nobody(pets: Competition, bo: User, hint: Any) -> None:
     enter(pets, bo)
     submission = upload(pets, bo)
@@ -101,6 +106,7 @@ def test_16_a_message_for_a_row_that_is_gone_harms_nobody(pets: Competition, bo:
 
 
 @pytest.mark.sqlite
+@pytest.mark.fault(19)
 def test_19_a_locked_database_is_waited_for_longer_than_ten_seconds(settings: LazySettings) -> None:
     options = settings.DATABASES["default"]["OPTIONS"]
     assert options["timeout"] > 10
@@ -109,6 +115,7 @@ def test_19_a_locked_database_is_waited_for_longer_than_ten_seconds(settings: La
     assert "journal_mode=WAL" in options["init_command"]
 
 
+@pytest.mark.fault(27)
 def test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through(ada: User, bo: User, cy: User) -> None:
     pets = make_competition(ada, daily_attempts=50)
     enter(pets, bo), enter(pets, cy)
@@ -160,6 +167,7 @@ def test_28_machines_whose_clocks_are_wrong_open_no_board_early_and_take_no_pick
         teams.rename(membership=Membership.objects.get(user=bo), name="Others")
 
 
+@pytest.mark.fault(34)
 def test_34_two_sweeps_at_once_ring_twice_score_once_and_give_one_attempt_back(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     spent = upload(pets, bo)
@@ -174,6 +182,7 @@ def test_34_two_sweeps_at_once_ring_twice_score_once_and_give_one_attempt_back(p
     no_promise_is_broken()
 
 
+@pytest.mark.fault(35)
 def test_35_a_thousand_waiting_files_are_served_in_turn_and_oldest_first(ada: User) -> None:
     """Four classes, one of them with most of the files; the order is what is measured, so nothing is."""
     sizes = {"a": 850, "b": 50, "c": 50, "d": 50}
@@ -228,6 +237,7 @@ def test_a_team_with_five_hundred_files_keeps_no_other_team_waiting(pets: Compet
     assert len(served) == 12, "and where nobody else waits the team goes on"
 
 
+@pytest.mark.fault(37)
 def test_37_a_competition_that_is_deleted_while_its_file_is_measured(
     pets: Competition, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

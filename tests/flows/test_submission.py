@@ -75,6 +75,7 @@ def test_a_bad_file_comes_back_with_its_problems(site: Site, tokens: list[str]) 
     assert len(result["errors"]) >= 3  # type: ignore[arg-type]
 
 
+@pytest.mark.fault(12)
 def test_a_message_that_was_lost_is_rung_again_by_the_sweep(site: Site, tokens: list[str]) -> None:
     """The row is stored and the bell never rings: the beat's sweep finds it."""
     lost = site.shell(
@@ -108,6 +109,7 @@ def test_the_folder_is_where_everything_is(site: Site) -> None:
     assert not (Path.cwd() / "dump.rdb").exists()
 
 
+@pytest.mark.fault(8)
 def test_a_frozen_broker_holds_no_upload_up(site: Site, tokens: list[str]) -> None:
     site.shell(
         "from leaderboard.competitions.models import Competition\n"

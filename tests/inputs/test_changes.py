@@ -45,6 +45,7 @@ class while_a_file_comes_in:  # noqa: N801 - read as words
         self.patch.undo()
 
 
+@pytest.mark.case(115)
 def test_115_an_attempt_taken_while_the_file_came_in_is_seen(door: Door, pets: Competition, bo: User) -> None:
     """Both tabs were let in with one attempt left; the other was quicker."""
     for _ in range(4):
@@ -65,6 +66,7 @@ def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "is_taken"), [(-1, True), (-0.000001, True), (0, False), (1, False)])
+@pytest.mark.case(117)
 def test_117_the_last_byte_decides_to_the_second(
     door: Door, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch, seconds: float, is_taken: bool
 ) -> None:
@@ -80,6 +82,7 @@ def test_117_the_last_byte_decides_to_the_second(
 
 
 @pytest.mark.parametrize(("seconds", "is_taken"), [(-1, True), (0, False), (1, False)])
+@pytest.mark.case(117)
 def test_117_a_file_begun_in_time_counts_by_its_last_byte(
     door: Door, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch, seconds: float, is_taken: bool
 ) -> None:
@@ -92,6 +95,7 @@ def test_117_a_file_begun_in_time_counts_by_its_last_byte(
 
 
 @pytest.mark.parametrize("is_ahead", [True, False])
+@pytest.mark.case(117, 119)
 def test_117_119_only_the_clock_of_the_database_counts(
     door: Door, pets: Competition, monkeypatch: pytest.MonkeyPatch, is_ahead: bool
 ) -> None:
@@ -107,6 +111,7 @@ def test_117_119_only_the_clock_of_the_database_counts(
 
 
 @pytest.mark.parametrize("day", ["2026-03-29", "2026-10-25", "2026-12-31"])
+@pytest.mark.case(118)
 def test_118_attempts_start_again_at_midnight_utc_also_when_the_clocks_change(
     door: Door, bo: User, monkeypatch: pytest.MonkeyPatch, day: str
 ) -> None:
@@ -126,6 +131,7 @@ def test_118_attempts_start_again_at_midnight_utc_also_when_the_clocks_change(
 # --- the world changes ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.case(122)
 def test_122_a_competition_that_closed_between_looking_and_sending(door: Door, pets: Competition, bo: User) -> None:
     close(pets)
     answer = door.send(answers())
@@ -133,6 +139,7 @@ def test_122_a_competition_that_closed_between_looking_and_sending(door: Door, p
     assert nothing_happened(bo)
 
 
+@pytest.mark.case(122)
 def test_122_a_competition_whose_opening_was_put_off(door: Door, pets: Competition, bo: User) -> None:
     """Ada pauses it: it opens again tomorrow."""
     Competition.objects.update(opens_at=pets.closes_at - timedelta(hours=1))
@@ -141,6 +148,7 @@ def test_122_a_competition_whose_opening_was_put_off(door: Door, pets: Competiti
     assert nothing_happened(bo)
 
 
+@pytest.mark.case(122)
 def test_122_a_deadline_that_was_brought_forward_while_the_file_came_in(
     door: Door, pets: Competition, bo: User
 ) -> None:
@@ -150,12 +158,14 @@ def test_122_a_deadline_that_was_brought_forward_while_the_file_came_in(
     assert nothing_happened(bo)
 
 
+@pytest.mark.case(122)
 def test_122_a_competition_that_was_deleted(door: Door, pets: Competition) -> None:
     competitions.remove(competition=pets)
     assert door.send(answers()).status == 404
     assert files_kept() == []
 
 
+@pytest.mark.case(122)
 def test_122_a_competition_that_was_deleted_while_the_file_came_in(door: Door) -> None:
     with while_a_file_comes_in(lambda: competitions.remove(competition=Competition.objects.get())):
         answer = door.send(answers())
@@ -174,6 +184,7 @@ def in_a_team_of_two(pets: Competition, bo: User) -> User:
 
 
 @pytest.mark.parametrize("kind", DOORS)
+@pytest.mark.case(123)
 def test_123_who_was_removed_while_the_file_came_in_hands_in_for_nobody(pets: Competition, bo: User, kind: str) -> None:
     enter(pets, bo)
     mate = in_a_team_of_two(pets, bo)
@@ -186,6 +197,7 @@ def test_123_who_was_removed_while_the_file_came_in_hands_in_for_nobody(pets: Co
 
 
 @pytest.mark.parametrize("kind", DOORS)
+@pytest.mark.case(123)
 def test_123_who_changed_teams_while_the_file_came_in_hands_in_for_the_new_one(
     pets: Competition, bo: User, kind: str
 ) -> None:

@@ -87,6 +87,7 @@ def cases_of(group: tuple[bytes, str]) -> Iterator[tuple[Case, bytes]]:
         yield case, FOR_FOUR.get(case.number, case.data)
 
 
+@pytest.mark.attack("archives that unpack to anything")
 def test_a_file_is_scored_or_refused_in_words_that_help(
     door: Door, group: tuple[bytes, str], truth: metrics.Truth, bo: User
 ) -> None:

@@ -130,6 +130,7 @@ WAYS: dict[str, Way] = {"page": through_the_page, "admin": through_the_admin, "c
 
 
 @pytest.mark.parametrize(("number", "way"), THROUGH)
+@pytest.mark.case(125, 126, 127, 128, 129, 130, 131)
 def test_125_to_131_a_faulty_truth_is_blocked_and_a_strange_one_is_warned_of(
     draft: Competition, ada: User, tmp_path: Path, number: str, way: str
 ) -> None:
@@ -168,6 +169,7 @@ def by_the_admin(client: Client, competition: Competition, data: bytes, name: st
 
 @pytest.mark.parametrize("way", ["page", "admin"])
 @pytest.mark.parametrize("leak", LEAKS)
+@pytest.mark.case(132)
 def test_132_the_answers_as_a_data_file_are_blocked_in_red(pets: Competition, ada: User, leak: str, way: str) -> None:
     ada.is_staff = True
     ada.save()
@@ -181,6 +183,7 @@ def test_132_the_answers_as_a_data_file_are_blocked_in_red(pets: Competition, ad
 
 
 @pytest.mark.parametrize("leak", LEAKS)
+@pytest.mark.case(132)
 def test_132_answers_that_students_have_already_are_not_published(draft: Competition, ada: User, leak: str) -> None:
     data, name = LEAKS[leak]
     data_files.add_data_file(competition=draft, file_name=name, chunks=[data], user=ada)
@@ -191,6 +194,7 @@ def test_132_answers_that_students_have_already_are_not_published(draft: Competi
     assert "students could download the answers" in text_of(response)
 
 
+@pytest.mark.case(132)
 def test_132_a_folder_whose_data_hold_the_answers_is_not_imported(
     draft: Competition, ada: User, tmp_path: Path
 ) -> None:

@@ -50,6 +50,7 @@ NAMES = {
 }
 
 
+@pytest.mark.case(102, 103, 104, 105, 106, 107)
 def test_102_to_107_a_name_is_shown_clean_and_names_nothing(door: Door, settings: LazySettings) -> None:
     for number, (given, (disposition, shown)) in enumerate(NAMES.items()):
         before = files_kept()
@@ -66,6 +67,7 @@ def test_102_to_107_a_name_is_shown_clean_and_names_nothing(door: Door, settings
         assert "\u202e" not in told
 
 
+@pytest.mark.case(107)
 def test_107_a_download_has_one_name_in_one_header(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     door = Form(bo)
@@ -85,6 +87,7 @@ def test_107_a_download_has_one_name_in_one_header(pets: Competition, bo: User) 
         assert not {"Set-Cookie", "a"} & set(response.headers)
 
 
+@pytest.mark.case(106)
 def test_106_a_part_without_a_name_is_no_file(door: Door, bo: User) -> None:
     for disposition in ("", '; filename=""', "; filename*=UTF-8''%E2%80%8B"):
         answer = door.post_raw(body_of(part("file", answers(), disposition)))
@@ -112,6 +115,7 @@ def encrypted() -> bytes:
 
 
 @pytest.mark.parametrize(("data", "words"), [(linked(), "a link instead of a CSV"), (encrypted(), "encrypted")])
+@pytest.mark.case(108)
 def test_108_a_link_in_a_zip_is_refused_and_followed_nowhere(door: Door, bo: User, data: bytes, words: str) -> None:
     answer = door.send(data, name="mine.zip")
     assert answer.submission is not None

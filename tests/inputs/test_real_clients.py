@@ -101,6 +101,7 @@ def rows_and_files(site: Site) -> list[int]:
     return found
 
 
+@pytest.mark.case(110, 111, 113)
 def test_110_111_113_of_what_is_cut_short_or_has_no_length_nothing_is_kept(
     site: Site, head: Callable[[str], bytes]
 ) -> None:
@@ -120,6 +121,7 @@ def test_110_111_113_of_what_is_cut_short_or_has_no_length_nothing_is_kept(
     until(lambda: rows_and_files(site) == before, seconds=10, what="nothing left of the cut files")
 
 
+@pytest.mark.case(112)
 def test_112_two_hundred_slow_uploads_keep_nobody_waiting(site: Site, keys: list[tuple[str, str]]) -> None:
     before = rows_and_files(site)
     data = head_of(site, "api", keys[0], f"Content-Length: {len(FORM)}") + FORM
@@ -143,6 +145,7 @@ def test_112_two_hundred_slow_uploads_keep_nobody_waiting(site: Site, keys: list
     assert site.get("/healthz")[0] == 200
 
 
+@pytest.mark.case(115, 116)
 def test_115_116_fifty_at_once_from_a_team_of_four_get_exactly_its_attempts(
     site: Site, keys: list[tuple[str, str]]
 ) -> None:

@@ -39,6 +39,7 @@ def door(request: pytest.FixtureRequest, pets: Competition, bo: User) -> Door:
 # --- sizes and lengths ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.case(109)
 def test_109_a_file_over_the_limit_is_stopped_while_it_comes_in(
     door: Door, bo: User, settings: LazySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +61,7 @@ def test_109_a_file_over_the_limit_is_stopped_while_it_comes_in(
     assert nothing_happened(bo)
 
 
+@pytest.mark.case(109)
 def test_109_a_competition_may_take_less_than_the_site(door: Door, bo: User) -> None:
     Limits.objects.update(max_bytes=2097152)
     answer = door.send(b"id,label\n" + b"1,cat\n" * 400_000)
@@ -67,6 +69,7 @@ def test_109_a_competition_may_take_less_than_the_site(door: Door, bo: User) -> 
     assert nothing_happened(bo)
 
 
+@pytest.mark.case(110)
 def test_110_113_of_a_form_that_ends_too_early_nothing_is_taken(door: Door, bo: User) -> None:
     """Whether the client named too short a length or hung up: a file without its end is not a shorter file."""
     for length in (1, 100, len(WHOLE) // 2, len(WHOLE) - 30, len(WHOLE) - 4):
@@ -77,18 +80,21 @@ def test_110_113_of_a_form_that_ends_too_early_nothing_is_taken(door: Door, bo: 
     assert attempts_used(bo) == 1
 
 
+@pytest.mark.case(110)
 def test_110_what_comes_behind_the_named_length_is_not_read(door: Door) -> None:
     answer = door.post_raw(WHOLE + part("file", b"id,label\n", NAMED), CONTENT_LENGTH=str(len(WHOLE)))
     assert answer.submission is not None
     assert answer.submission.size == len(answers())
 
 
+@pytest.mark.case(110)
 def test_110_a_length_that_is_none_takes_nothing(door: Door, bo: User) -> None:
     for length in ("many", "-5", "1e3"):
         assert door.post_raw(WHOLE, CONTENT_LENGTH=length).status in (400, 422)
         assert nothing_happened(bo)
 
 
+@pytest.mark.case(111)
 def test_111_a_body_in_chunks_is_told_what_it_lacks(door: Door, bo: User) -> None:
     answer = door.post_raw(WHOLE, CONTENT_LENGTH="", HTTP_TRANSFER_ENCODING="chunked")
     assert (answer.status, "Content-Length" in answer.words) == (411, True)
@@ -96,6 +102,7 @@ def test_111_a_body_in_chunks_is_told_what_it_lacks(door: Door, bo: User) -> Non
     assert nothing_happened(bo)
 
 
+@pytest.mark.case(113)
 def test_113_a_retry_after_a_cut_is_taken_once(door: Door, bo: User) -> None:
     body = body_of(part("upload_key", b"k1"), part("file", answers(), NAMED))
     assert door.post_raw(body[:-60], HTTP_IDEMPOTENCY_KEY="k1").status == 400
@@ -108,6 +115,7 @@ def test_113_a_retry_after_a_cut_is_taken_once(door: Door, bo: User) -> None:
 # --- doubles ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.case(114)
 def test_114_a_double_click_and_the_back_button_hand_in_once(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     door = Form(bo)
@@ -121,6 +129,7 @@ def test_114_a_double_click_and_the_back_button_hand_in_once(pets: Competition, 
     assert len(files_kept()) == 1
 
 
+@pytest.mark.case(114)
 def test_114_the_same_key_of_a_program_hands_in_once(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     door = Api(bo)
@@ -129,6 +138,7 @@ def test_114_the_same_key_of_a_program_hands_in_once(pets: Competition, bo: User
     assert len(files_kept()) == 1
 
 
+@pytest.mark.case(115)
 def test_115_of_two_tabs_at_the_last_attempt_one_is_refused(door: Door, bo: User) -> None:
     for number in range(4):
         door.send(another(number), key=f"k{number}")
@@ -142,6 +152,7 @@ def test_115_of_two_tabs_at_the_last_attempt_one_is_refused(door: Door, bo: User
 # --- odd forms --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.case(120)
 def test_120_of_two_files_none_is_taken_by_chance(door: Door, bo: User) -> None:
     answer = door.post_raw(body_of(part("file", answers(), NAMED), part("file", answers(public=1), NAMED)))
     assert answer.status == 422
@@ -149,6 +160,7 @@ def test_120_of_two_files_none_is_taken_by_chance(door: Door, bo: User) -> None:
     assert nothing_happened(bo)
 
 
+@pytest.mark.case(120)
 def test_120_a_form_without_a_file_asks_for_one(door: Door, bo: User) -> None:
     for body in (body_of(), body_of(part("note", b"x")), body_of(part("elsewhere", answers(), NAMED))):
         answer = door.post_raw(body)
@@ -157,6 +169,7 @@ def test_120_a_form_without_a_file_asks_for_one(door: Door, bo: User) -> None:
     assert nothing_happened(bo)
 
 
+@pytest.mark.case(120)
 def test_120_repeated_words_harm_nobody(door: Door) -> None:
     body = body_of(part("note", b"one"), part("note", b"two"), part("file", answers(), NAMED), part("note", b"three"))
     answer = door.post_raw(body)
@@ -165,6 +178,7 @@ def test_120_repeated_words_harm_nobody(door: Door) -> None:
 
 
 @pytest.mark.parametrize("disposition", ['; filename="x"', ""])
+@pytest.mark.case(121)
 def test_121_a_hundred_thousand_parts_are_not_counted_to_the_end(door: Door, bo: User, disposition: str) -> None:
     many = part("file", b"", disposition) * 100_000
     answer = door.post_raw(body_of(many, part("file", answers(), NAMED)))
@@ -175,6 +189,7 @@ def test_121_a_hundred_thousand_parts_are_not_counted_to_the_end(door: Door, bo:
 # --- again ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.case(124)
 def test_124_the_same_bytes_again_are_pointed_out_and_asked_about(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers(), file_name="before.csv")
@@ -193,6 +208,7 @@ def test_124_the_same_bytes_again_are_pointed_out_and_asked_about(pets: Competit
     assert "you submitted this on" not in Form(cy).send(answers(), check_only="on").words
 
 
+@pytest.mark.case(124)
 def test_124_a_program_sees_by_the_hash(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     first, again = (Api(bo).send(answers()).submission for _ in range(2))

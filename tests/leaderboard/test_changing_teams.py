@@ -74,10 +74,12 @@ def vote(seed: int, moves: Callable[[int], list[Origin]]) -> float:
 
 
 @pytest.mark.parametrize("moves", [leaving_and_merging_back, going_from_team_to_team])
+@pytest.mark.attack("a fresh steady board or more attempts")
 def test_changing_teams_gains_a_voter_next_to_nothing(moves: Callable[[int], list[Origin]]) -> None:
     assert np.mean([vote(seed, moves) for seed in range(12)]) <= 0.03
 
 
+@pytest.mark.attack("a fresh steady board or more attempts")
 def test_a_fresh_board_for_each_file_would_gain_much() -> None:
     assert np.mean([vote(seed, without_following) for seed in range(12)]) >= 0.1
 
@@ -133,6 +135,7 @@ def wrong_rows(seed: int) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.attack("a fresh steady board or more attempts")
 def test_leaving_and_merging_back_reads_no_more_than_staying(pets: Competition, bo: User, cy: User, seed: int) -> None:
     joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
     rows, files = wrong_rows(seed), list[Submission]()
@@ -145,6 +148,7 @@ def test_leaving_and_merging_back_reads_no_more_than_staying(pets: Competition, 
     assert len(board_of(pets)) == 1
 
 
+@pytest.mark.attack("a fresh steady board or more attempts")
 def test_leaving_and_joining_others_reads_no_more_than_staying(
     pets: Competition, bo: User, cy: User, dee: User
 ) -> None:
@@ -158,6 +162,7 @@ def test_leaving_and_joining_others_reads_no_more_than_staying(
     assert answered(pets, files) == expected_of([1 - number / 40 for number in rows])
 
 
+@pytest.mark.attack("a fresh steady board or more attempts")
 def test_signing_up_again_reads_no_more_than_staying(pets: Competition, bo: User) -> None:
     rows, files = wrong_rows(7), list[Submission]()
     for place, number in enumerate(rows):
@@ -248,6 +253,7 @@ def uploads(competition: Competition, user: User) -> int:
     return 20
 
 
+@pytest.mark.attack("a fresh steady board or more attempts")
 def test_signing_up_again_gives_no_more_attempts(cats: Competition, bo: User) -> None:
     enter(cats, bo)
     total = uploads(cats, bo)
@@ -282,6 +288,7 @@ def test_somebody_else_has_all_attempts(cats: Competition, bo: User, cy: User) -
     assert uploads(cats, cy) == 5
 
 
+@pytest.mark.attack("a fresh steady board or more attempts")
 def test_attempts_follow_over_any_number_of_teams_and_count_once(
     cats: Competition, bo: User, cy: User, dee: User
 ) -> None:
@@ -332,6 +339,7 @@ def test_they_also_go_with_the_deadline(cats: Competition, bo: User, monkeypatch
 
 
 @pytest.mark.parametrize("mode", ["plain", "steady"])
+@pytest.mark.attack("teams of deleted accounts on a running board")
 def test_a_team_without_members_is_not_ranked_until_the_end(ada: User, bo: User, cy: User, mode: str) -> None:
     cats = steady(ada, board_mode=mode)
     for user, wrong in ((bo, 4), (cy, 8)):

@@ -76,6 +76,7 @@ def are_taken(places: threading.BoundedSemaphore | None) -> bool:
     return True
 
 
+@pytest.mark.attack("files that take long to check, so that hosts and others wait")
 def test_two_endless_checks_make_neither_adas_nor_cys_wait(pets: Competition, cy: User, tmp_path: Path) -> None:
     enter(pets, cy)
     kind = jobs_for_pages.KINDS["check_submission"]
@@ -86,6 +87,7 @@ def test_two_endless_checks_make_neither_adas_nor_cys_wait(pets: Competition, cy
         assert all(one.is_alive() for one in hostile), "both went on meanwhile"
 
 
+@pytest.mark.attack("files that take long to check, so that hosts and others wait")
 def test_a_third_slow_check_is_stopped_at_once_with_a_clear_answer(
     pets: Competition, bo: User, cy: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,6 +103,7 @@ def test_a_third_slow_check_is_stopped_at_once_with_a_clear_answer(
     assert submitting.check_only(competition=pets, user=bo, chunks=[answers()]) == []
 
 
+@pytest.mark.attack("files that take long to check, so that hosts and others wait")
 def test_a_check_that_takes_its_seconds_is_stopped(
     pets: Competition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +137,7 @@ def test_a_check_that_others_slow_files_stopped_costs_cy_none_of_his_checks(
     assert codes == ["slow_check"] * 4
 
 
+@pytest.mark.attack("files that take long to check, so that hosts and others wait")
 def test_who_sends_slow_files_has_few_of_them_checked(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def bells(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 # --- whose turn -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fault(35)
 def test_competitions_take_turns_and_each_serves_its_oldest_first(ada: User, bo: User, cy: User) -> None:
     one, two = make_competition(ada, slug="one", daily_attempts=20), make_competition(ada, slug="two")
     enter(one, bo), enter(two, cy)
@@ -81,6 +82,7 @@ def test_competitions_take_turns_and_each_serves_its_oldest_first(ada: User, bo:
 
 
 @pytest.mark.parametrize("greedy", [1, 2, 3])
+@pytest.mark.attack("teams that fill the queue, alone or together, so that others wait")
 def test_however_many_files_others_have_waiting_cys_waits_for_one_of_each(
     pets: Competition, ada: User, cy: User, greedy: int
 ) -> None:
@@ -209,6 +211,7 @@ def test_after_a_minute_it_waits_no_longer_for_the_others(pets: Competition, cy:
 # --- claim and lease --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fault(5)
 def test_a_claim_is_of_one_bell_and_one_try(mine: Submission) -> None:
     assert queue_module.take(mine.pk, "bell") == queue_module.claim_of("bell", 1)
     assert queue_module.take(mine.pk, "bell") is None
@@ -217,11 +220,13 @@ def test_a_claim_is_of_one_bell_and_one_try(mine: Submission) -> None:
     assert queue_module.claim_of("bell", 1) != queue_module.claim_of("bell", 2)
 
 
+@pytest.mark.fault(29)
 def test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up(mine: Submission) -> None:
     held(mine, seconds=3600)
     assert queue_module.take(mine.pk) is not None
 
 
+@pytest.mark.fault(28)
 def test_a_worker_whose_clock_is_wrong_steals_nothing(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leases are judged by the database, so what this process takes for the time does not matter."""
     held(mine)
@@ -231,6 +236,7 @@ def test_a_worker_whose_clock_is_wrong_steals_nothing(mine: Submission, monkeypa
         assert queue_module.take(mine.pk) is None
 
 
+@pytest.mark.fault(5)
 def test_losing_the_lease_stops_the_scorer(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = threading.Event()
     monkeypatch.setattr(queue_module, "LEASE", timedelta(seconds=0.03))
@@ -240,6 +246,7 @@ def test_losing_the_lease_stops_the_scorer(mine: Submission, monkeypatch: pytest
         assert stopped.wait(5)
 
 
+@pytest.mark.fault(20)
 def test_a_database_that_is_away_is_no_lost_lease(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: object, **__: object) -> None:
         raise OperationalError("the server closed the connection")
@@ -262,6 +269,7 @@ def died(submission: Submission, bell: str, error: BaseException | None = None) 
         tasks._take_back(task_id=bell, exception=error or WorkerLostError("signal 9"))
 
 
+@pytest.mark.fault(2)
 def test_what_a_dead_scorer_held_is_rung_for_at_once_and_counted_once(mine: Submission, bells: list[str]) -> None:
     died(mine, "one")
     assert again(mine).lease_until is None
@@ -322,6 +330,7 @@ def test_files_are_put_back_before_up_ends_their_worker() -> None:
 # --- a database that is away ------------------------------------------------------------------------------------
 
 
+@pytest.mark.fault(20)
 def test_a_result_waits_for_the_database(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     real, failures = score._finish, [OperationalError("away")] * 3
     monkeypatch.setattr(score, "FIRST_PAUSE", 0.001)
@@ -336,6 +345,7 @@ def test_a_result_waits_for_the_database(mine: Submission, monkeypatch: pytest.M
     assert Score.objects.count() == 2
 
 
+@pytest.mark.fault(20)
 def test_a_database_that_stays_away_is_not_waited_for_without_end(
     mine: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -353,6 +363,7 @@ def test_a_database_that_stays_away_is_not_waited_for_without_end(
 # --- messages ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fault(31)
 def test_a_message_of_another_form_is_left_alone(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     for schema in ("2", "x", ""):
         tasks.score_submission.apply(args=(str(mine.pk), 1), headers={"schema": schema}, throw=True)
@@ -361,6 +372,7 @@ def test_a_message_of_another_form_is_left_alone(mine: Submission, monkeypatch: 
     assert again(mine).status == "scored"
 
 
+@pytest.mark.fault(7)
 def test_a_broker_that_takes_nothing_is_asked_once_per_sweep(
     pets: Competition, bo: User, cy: User, mine: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -374,6 +386,7 @@ def test_a_broker_that_takes_nothing_is_asked_once_per_sweep(
 # --- hosts are told ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fault(21)
 def test_ada_gets_one_letter_an_hour(
     pets: Competition,
     bo: User,

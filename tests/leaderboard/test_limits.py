@@ -28,6 +28,7 @@ from ..conftest import TRUTH, answers, enter, hand_in
 BARE = "".join(line.rsplit(",", 1)[0] + "\n" for line in TRUTH.splitlines())
 
 
+@pytest.mark.attack("archives that unpack to anything")
 def test_a_file_that_unpacks_to_far_more_than_its_truth_is_refused_before_it_is_read(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,6 +53,7 @@ def test_how_large_a_submission_may_be_follows_from_its_rows_and_columns_and_not
     assert truth.evaluate(answers()).overall == 1
 
 
+@pytest.mark.fault(26)
 def test_a_file_that_needs_too_much_memory_is_the_files_fault_and_counts_as_refused(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,6 +67,7 @@ def test_a_file_that_needs_too_much_memory_is_the_files_fault_and_counts_as_refu
 
 
 @pytest.mark.slow
+@pytest.mark.fault(26)
 def test_a_check_stops_at_its_memory_and_says_so(pets: Competition, settings: LazySettings, tmp_path: Path) -> None:
     settings.SCORING_MEMORY_MB = 120
     assert pets.ground_truth is not None

@@ -42,6 +42,7 @@ def stored() -> set[str]:
     return {key for key, _ in storage.listing()}
 
 
+@pytest.mark.fault(11)
 def test_11_after_a_day_it_is_swept_and_the_upload_can_be_repeated(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     orphan = left_behind(pets)
@@ -102,6 +103,7 @@ def test_olga_runs_it_by_hand(pets: Competition, monkeypatch: pytest.MonkeyPatch
 # --- files of invalid submissions ---------------------------------------------------------------------------------
 
 
+@pytest.mark.attack("files without end, readable or not, to fill the disk")
 def test_the_bytes_of_an_invalid_file_go_after_two_weeks_and_its_receipt_stays(
     pets: Competition, bo: User, client: Client
 ) -> None:
@@ -141,6 +143,7 @@ def test_what_was_removed_is_not_scored_again(pets: Competition, ada: User, bo: 
         scoring_again.score_again(competition=pets, user=ada, files=Submission.objects.all())
 
 
+@pytest.mark.attack("files without end, readable or not, to fill the disk")
 def test_a_team_that_fills_the_disk_is_refused_in_words_and_small_files_still_pass(
     pets: Competition, bo: User, cy: User, settings: LazySettings
 ) -> None:

@@ -79,6 +79,7 @@ def gaps(shelf: Path, ada: User, bo: User) -> Competition:
 NO_LANDLOCK = "This kernel has no Landlock: Linux 5.13 or newer is needed, built with it."
 
 
+@pytest.mark.attack("code in a metric from outside")
 def test_bos_file_fails_at_no_cost_and_ada_reads_why(
     gaps: Competition, ada: User, bo: User, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,6 +122,7 @@ def test_what_it_says_of_bos_file_is_the_same_in_whatever_part_a_row_is(gaps: Co
 
 
 @pytest.mark.parametrize("changed", [b"\n1,33", b"\n2,33"])
+@pytest.mark.attack("the truth in what a metric says")
 def test_what_it_says_beside_the_true_answers_reaches_ada_alone(
     gaps: Competition, ada: User, bo: User, changed: bytes
 ) -> None:
@@ -137,6 +138,7 @@ def test_what_it_says_beside_the_true_answers_reaches_ada_alone(
         assert "Answer 33" not in page_of(bo, f"/c/gaps/{url}")
 
 
+@pytest.mark.attack("the truth in what a metric says")
 def test_what_it_says_of_itself_reaches_ada_alone(
     gaps: Competition, ada: User, bo: User, caplog: pytest.LogCaptureFixture
 ) -> None:

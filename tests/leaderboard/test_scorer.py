@@ -314,6 +314,7 @@ def test_whoever_is_killed_between_two_files_no_file_is_blamed(measure: Measure,
 
 
 @pytest.mark.parametrize("who", ["the scorer", "its keeper", "the child"])
+@pytest.mark.fault(1)
 def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_once(measure: Measure, who: str) -> None:
     scorer.close()
     measure(answers())

@@ -93,6 +93,7 @@ def test_a_row_in_somebodys_hands_is_left_alone(pets: Competition, bo: User) -> 
     assert score_module.sweep() == ([], [])
 
 
+@pytest.mark.fault(4)
 def test_a_lease_that_ran_out_is_taken_over(pets: Competition, bo: User) -> None:
     submission = waiting_file(pets, bo)
     Submission.objects.filter(pk=submission.pk).update(
@@ -102,6 +103,7 @@ def test_a_lease_that_ran_out_is_taken_over(pets: Competition, bo: User) -> None
     assert score_module.score(submission.pk) == "scored"
 
 
+@pytest.mark.fault(5)
 def test_who_lost_the_claim_cannot_finish(pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     submission = waiting_file(pets, bo)
     measure = measuring.measure
@@ -155,6 +157,7 @@ def test_a_truth_that_takes_too_much_memory_is_not_the_students_fault(
     assert "could not be measured: MemoryError" in caplog.text
 
 
+@pytest.mark.fault(21)
 def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: pytest.LogCaptureFixture) -> None:
     submission = waiting_file(pets, bo)
     path_of(submission.file_key).unlink()
@@ -241,6 +244,7 @@ class TestRescoring:
         assert not Refusal.objects.exists()
         assert Score.objects.filter(ground_truth=candidate).count() == 4
 
+    @pytest.mark.fault(36)
     def test_the_board_stays_until_she_applies(
         self, pets: Competition, ada: User, two_files: object, work: Callable[[], int]
     ) -> None:
@@ -293,6 +297,7 @@ class TestRescoring:
         assert Refusal.objects.count() == 2
         assert Submission.objects.filter(status="scored").count() == 2
 
+    @pytest.mark.fault(36)
     def test_a_file_measured_while_the_ruler_changed_is_measured_again(
         self, pets: Competition, ada: User, cy: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:

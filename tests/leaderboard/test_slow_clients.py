@@ -39,6 +39,7 @@ def ask(site: FewAtOnce, body: io.BytesIO, **environ: str) -> bytes:
     return b"".join(site({"wsgi.input": body, **environ}, lambda *_: None))
 
 
+@pytest.mark.case(112)
 def test_a_page_comes_while_slow_uploads_are_under_way() -> None:
     site = FewAtOnce(echo, places=1)
     slow = [SlowBody() for _ in range(3)]
@@ -150,6 +151,7 @@ def test_a_stranger_with_hundreds_of_slow_bodies_leaves_threads_to_the_others() 
     assert site.places.free == 1
 
 
+@pytest.mark.attack("bodies sent drop by drop, so that others cannot hand in")
 def test_a_stranger_behind_the_address_of_a_class_keeps_no_upload_of_it_away(
     client: Client, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

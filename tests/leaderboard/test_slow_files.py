@@ -51,6 +51,7 @@ def statuses(*submissions: Submission) -> list[str]:
     return [one.status for one in submissions]
 
 
+@pytest.mark.attack("files that take minutes to score, so that others wait")
 def test_cys_file_does_not_wait_for_bos_slow_one_which_is_scored_beside(
     pets: Competition, bo: User, cy: User, started: list[str]
 ) -> None:
@@ -64,6 +65,7 @@ def test_cys_file_does_not_wait_for_bos_slow_one_which_is_scored_beside(
     assert statuses(slow) == ["scored"]
 
 
+@pytest.mark.attack("files that take minutes to score, so that others wait")
 def test_the_sweep_starts_again_what_was_killed(pets: Competition, bo: User, started: list[str]) -> None:
     enter(pets, bo)
     slow = hand_in(pets, bo, slow=True)
@@ -81,6 +83,7 @@ def test_the_sweep_starts_again_what_was_killed(pets: Competition, bo: User, sta
     assert started == 2 * ["score_slow_files"]
 
 
+@pytest.mark.attack("files that take minutes to score, so that others wait")
 def test_one_slow_file_is_measured_at_a_time_the_oldest_first(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
     first, second = hand_in(pets, bo, slow=True), hand_in(pets, cy, slow=True)

@@ -49,6 +49,7 @@ def parts(truth: GroundTruth) -> dict[str, str]:
         return {row["id"]: row["Usage"] for row in csv.DictReader(file)}
 
 
+@pytest.mark.attack("working out which rows are public from ids, share and seed")
 def test_two_competitions_with_the_same_ids_and_seed_have_different_splits(ada: User) -> None:
     one, other = (parts(publish(started(ada, slug), ada)) for slug in ("one", "other"))
     alike = sum(one[name] == other[name] for name in one)

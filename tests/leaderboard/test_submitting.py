@@ -184,6 +184,7 @@ def test_attempts_start_again_at_midnight_utc(pets: Competition, bo: User) -> No
     assert allowed.resets_at - timezone.now() <= timedelta(days=1)
 
 
+@pytest.mark.attack("more attempts than allowed")
 def test_attempts_belong_to_the_team(pets: Competition, bo: User, cy: User) -> None:
     membership = enter(pets, bo)
     joining.accept_rules(membership=joining.by_invitation(user=cy, invitation=membership.team.invitation))
@@ -217,6 +218,7 @@ def test_twenty_unreadable_files_a_day_are_enough(pets: Competition, bo: User) -
     assert refusal(pets, bo) == "refused_files"
 
 
+@pytest.mark.attack("a member who closes the team by unreadable files")
 def test_twenty_unreadable_files_of_one_member_leave_the_team_open(pets: Competition, bo: User, cy: User) -> None:
     team = enter(pets, bo).team
     joining.by_invitation(user=cy, invitation=team.invitation)
@@ -334,6 +336,7 @@ def test_a_file_name_cannot_carry_folders_or_hidden_characters(
     assert path_of(submission.file_key).is_relative_to(settings.FILES_DIR)
 
 
+@pytest.mark.fault(21)
 def test_a_failed_file_gives_the_attempt_back(pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
     submission = upload(pets, bo)

@@ -141,17 +141,20 @@ def test_teams_receives_a_card() -> None:
     "location", ["https://hooks.slack.com/elsewhere", "http://127.0.0.1/", "http://169.254.169.254/"]
 )
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_redirects_are_not_followed(trusted: Any, status: int, location: str) -> None:
     trusted.replies.append((status, {"Location": location}, b""))
     assert chat_posting.post(SLACK, "Hello", "World") == "redirect"
     assert len(trusted.called) == 1
 
 
+@pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_the_status_alone_counts_and_an_endless_answer_is_not_read(trusted: Any) -> None:
     trusted.replies += [(404, {}, b"no_service"), (200, {}, b"endless"), (500, {}, b"endless")]
     assert [chat_posting.post(SLACK, "Hello", "World") for _ in range(3)] == ["status 404", "", "status 500"]
 
 
+@pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_an_answer_that_comes_drop_by_drop_is_given_up(trusted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     trusted.RequestHandlerClass = DrippingService
     monkeypatch.setattr(chat_posting, "POST_SECONDS", 0.3)
@@ -180,6 +183,7 @@ def test_an_answer_that_comes_drop_by_drop_is_given_up(trusted: Any, monkeypatch
         "file:///etc/passwd",
     ],
 )
+@pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_nothing_is_sent_to_a_host_that_is_not_on_the_list(settings: LazySettings, service: Any, address: str) -> None:
     """Also when such an address stands in the database, or its host left the list since."""
     settings.WEBHOOK_HOSTS = ["chat.example.edu"]
@@ -187,6 +191,7 @@ def test_nothing_is_sent_to_a_host_that_is_not_on_the_list(settings: LazySetting
     assert service.called == []
 
 
+@pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_a_name_of_the_list_that_leads_to_this_machine_receives_nothing(service: Any) -> None:
     """The certificate there is not one for that name that anybody trusts."""
     assert chat_posting.post(SLACK, "Hello", "World") == "unreachable"
@@ -194,6 +199,7 @@ def test_a_name_of_the_list_that_leads_to_this_machine_receives_nothing(service:
     assert service.received == []
 
 
+@pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_a_certificate_of_another_name_does_not_count(trusted: Any, settings: LazySettings) -> None:
     settings.WEBHOOK_HOSTS = ["chat.example.edu"]
     assert chat_posting.post("https://chat.example.edu/hooks/abcdefgh", "Hello", "World") == "unreachable"
@@ -207,6 +213,7 @@ def test_a_proxy_of_this_machine_is_not_asked(trusted: Any, monkeypatch: pytest.
     assert trusted.called == [("hooks.slack.com", 443)]
 
 
+@pytest.mark.attack("a channel's address read or logged; names that call people in a chat")
 def test_no_log_holds_the_address(trusted: Any, caplog: pytest.LogCaptureFixture) -> None:
     """Also not where the operator asks for everything, and where headers are malformed."""
     trusted.replies += [(200, {"a b\n": "x"}, b"ok"), (200, {}, b"ok")]

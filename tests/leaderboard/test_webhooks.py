@@ -114,6 +114,7 @@ def test_addresses_of_the_services_are_understood(
         "https://discord.com/" + "a" * 700,
     ],
 )
+@pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_every_other_address_is_refused_and_not_quoted(given: str) -> None:
     with pytest.raises(chat_addresses.BadAddress) as refusal:
         chat_addresses.read_address(given)
@@ -194,6 +195,7 @@ def test_of_two_changes_that_wait_the_newest_alone_is_told(ada: User, bo: User, 
     assert [message.title.split("“")[1][:2] for message in WebhookMessage.objects.all()] == ["cy"]
 
 
+@pytest.mark.attack("a channel's address read or logged; names that call people in a chat")
 def test_a_team_is_told_by_its_pseudonym_and_its_name_calls_nobody(ada: User, bo: User, cy: User) -> None:
     pets = make_competition(ada, board_mode="plain")
     team = enter(pets, bo).team
@@ -311,6 +313,7 @@ def test_old_news_and_channels_that_were_switched_off_meanwhile_get_nothing(
 # --- a secret ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.attack("a channel's address read or logged; names that call people in a chat")
 def test_the_address_is_in_no_log_no_trail_and_no_copy(
     ada: User, pets: Competition, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -183,6 +183,7 @@ def broken(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("wrong", [half, slow, broken])
+@pytest.mark.fault(22)
 def test_22_a_storage_that_answers_badly_twice_is_asked_again(
     objects: Any, settings: LazySettings, monkeypatch: pytest.MonkeyPatch, wrong: Callable[[dict[str, Any]], Any]
 ) -> None:
@@ -194,6 +195,7 @@ def test_22_a_storage_that_answers_badly_twice_is_asked_again(
 
 
 @pytest.mark.parametrize("wrong", [half, slow, broken])
+@pytest.mark.fault(22)
 def test_22_a_storage_that_goes_on_like_that_is_out_of_reach_and_no_half_file_stays(
     objects: Any, settings: LazySettings, monkeypatch: pytest.MonkeyPatch, wrong: Callable[[dict[str, Any]], Any]
 ) -> None:
@@ -205,6 +207,7 @@ def test_22_a_storage_that_goes_on_like_that_is_out_of_reach_and_no_half_file_st
     assert [path for path in settings.CACHE_DIR.rglob("*") if path.is_file()] == []
 
 
+@pytest.mark.fault(22)
 def test_22_a_file_waits_while_the_storage_is_out_of_reach_and_no_try_is_counted(
     objects: Any, settings: LazySettings, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +222,7 @@ def test_22_a_file_waits_while_the_storage_is_out_of_reach_and_no_try_is_counted
     assert score.score(submission.pk) == "scored"
 
 
+@pytest.mark.fault(21)
 def test_21_an_object_that_is_gone_is_called_damaged(
     objects: Any, settings: LazySettings, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +236,7 @@ def test_21_an_object_that_is_gone_is_called_damaged(
     assert DailyAttempts.objects.get().used == 0
 
 
+@pytest.mark.fault(21)
 def test_21_an_object_that_somebody_exchanged_is_called_damaged_and_not_waited_for(
     objects: Any, settings: LazySettings, pets: Competition, bo: User
 ) -> None:

@@ -102,6 +102,7 @@ def test_a_file_is_scored_within_seconds(parts: Parts) -> None:
     parts.until_all_are_scored(seconds=5)
 
 
+@pytest.mark.fault(6, 9)
 def test_06_09_a_broker_that_is_emptied_and_killed_loses_no_file(parts: Parts) -> None:
     for _ in range(5):
         parts.upload()
@@ -111,6 +112,7 @@ def test_06_09_a_broker_that_is_emptied_and_killed_loses_no_file(parts: Parts) -
     parts.until_all_are_scored()
 
 
+@pytest.mark.fault(7, 8, 10)
 def test_07_08_10_a_broker_that_takes_nothing_holds_no_upload_up(parts: Parts) -> None:
     """Down, frozen or full: the file is taken and waits, and the sweep rings for it."""
     parts.broker.kill()
@@ -130,6 +132,7 @@ def test_07_08_10_a_broker_that_takes_nothing_holds_no_upload_up(parts: Parts) -
     parts.until_all_are_scored()
 
 
+@pytest.mark.fault(20)
 def test_20_a_worker_that_finishes_while_the_database_is_down_keeps_its_result(parts: Parts) -> None:
     log = parts.site.folder / "log" / "worker.log"
     said = log.read_text().count("could not be written")
@@ -148,6 +151,7 @@ def test_20_a_worker_that_finishes_while_the_database_is_down_keeps_its_result(p
     assert parts.row(submission)[2] == 1, "it was measured once"
 
 
+@pytest.mark.fault(39)
 def test_39_everything_is_killed_at_once_and_started_again(parts: Parts) -> None:
     parts.upload("big", BIG)
     parts.upload()

@@ -61,6 +61,7 @@ def test_of_sixteen_who_follow_one_invitation_three_get_in(pets: Competition, bo
 
 
 @pytest.mark.parametrize("turn", range(4))
+@pytest.mark.attack("teams that join, leave, merge and hand in at the same moment")
 def test_people_who_join_two_teams_while_they_become_one(pets: Competition, bo: User, cy: User, turn: int) -> None:
     mine, other = enter(pets, bo), enter(pets, cy)
     offer = team_merges.offer(membership=mine, invitation=other.team.invitation)
@@ -91,6 +92,7 @@ def test_two_offers_in_both_directions_make_one_team(pets: Competition, bo: User
 
 
 @pytest.mark.parametrize("turn", range(4))
+@pytest.mark.attack("teams that join, leave, merge and hand in at the same moment")
 def test_a_file_handed_in_while_its_team_is_given_up_is_kept_and_counts(
     pets: Competition, bo: User, cy: User, turn: int
 ) -> None:
@@ -109,6 +111,7 @@ def test_a_file_handed_in_while_its_team_is_given_up_is_kept_and_counts(
     assert taken == 3
 
 
+@pytest.mark.attack("teams that join, leave, merge and hand in at the same moment")
 def test_who_leaves_sixteen_times_at_once_leaves_once(pets: Competition, bo: User, cy: User, dee: User) -> None:
     link = enter(pets, bo).team.invitation
     mine = joining.by_invitation(user=cy, invitation=link)
@@ -134,6 +137,7 @@ def test_a_captain_who_removes_people_while_the_team_becomes_part_of_another(
     assert Membership.objects.count() == 3
 
 
+@pytest.mark.attack("teams that join, leave, merge and hand in at the same moment")
 def test_one_slip_lets_one_of_sixteen_in(pets: Competition, ada: User) -> None:
     entry = RosterEntry.objects.create(competition=pets, name="Dee")
     [(_entry, code)] = roster.make_slips(competition=pets, entries=[entry.pk], user=ada)

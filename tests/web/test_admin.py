@@ -170,6 +170,7 @@ def test_what_is_published_or_handed_in_cannot_be_edited(hers: Client, pets: Com
     assert hers.post(f"/admin/competitions/competition/{pets.pk}/delete/", {"post": "yes"}).status_code == 403
 
 
+@pytest.mark.attack("the admin as a back door")
 def test_staff_see_only_the_competitions_they_host(hers: Client, ada: User, bo: User) -> None:
     hal = person("hal", can_host=True)
     secret = make_competition(hal, slug="secret", title="Secret of Hal")
@@ -228,6 +229,7 @@ def test_an_operator_sets_the_hosts(olga: User, pets: Competition, cy: User) -> 
 
 
 @pytest.mark.parametrize("path", ["", *(f"leaderboard/{model}/" for model in (*MODELS, "user"))])
+@pytest.mark.attack("the admin as a back door")
 def test_students_and_hosts_without_staff_rights_stay_outside(ada: User, bo: User, path: str) -> None:
     for user in (ada, bo):
         assert signed_in(user).get(f"/admin/{path}", follow=True).status_code == 403

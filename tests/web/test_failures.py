@@ -76,6 +76,7 @@ def test_a_bug_of_ours_gives_a_page_and_no_traceback(
         (OSError(errno.ENOSPC, "No space left on device"), 507, "The disk of this server is full"),
     ],
 )
+@pytest.mark.fault(17, 20)
 def test_17_20_22_what_the_site_stands_on_is_away_and_nothing_is_taken(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, words: str
 ) -> None:
@@ -112,6 +113,7 @@ def test_17_20_22_what_the_site_stands_on_is_away_and_nothing_is_taken(
     assert (page.status_code, answer.status_code) == (303, 201)
 
 
+@pytest.mark.attack("an address that takes half a minute to be read")
 def test_nul_characters_within_each_other_take_nobodys_time(client: Client, db: None) -> None:
     """Taken out one after the other those of an address of 60 kB took half a minute."""
     begun = time.process_time()

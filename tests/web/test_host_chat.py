@@ -32,6 +32,7 @@ def press(host: User, action: str) -> Any:
     return signed_in(host).post(PAGE, {"action": action}, follow=True)
 
 
+@pytest.mark.attack("a channel's address read or logged; names that call people in a chat")
 def test_ada_connects_a_channel_and_never_reads_its_address_again(ada: User, pets: Competition) -> None:
     page = save(ada).content.decode()
     assert "Saved." in page

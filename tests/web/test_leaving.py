@@ -247,6 +247,7 @@ def test_hosts_read_no_name_of_a_deleted_account_that_had_given_up_a_role(
     assert "“bo”" not in told.text
 
 
+@pytest.mark.attack("changing what others read")
 def test_what_others_call_alike_stays_as_it_was(ada: User, bo: User, cy: User, dee: User, olga: User) -> None:
     """An account, Cy's team and the competition have one name: notices to others keep it when the account goes."""
     pets = make_competition(ada, title="Rockets", team_size=3)

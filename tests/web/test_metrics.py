@@ -309,6 +309,7 @@ def test_an_added_row_changes_nothing_until_it_is_filled(client: Client) -> None
     assert score_of(text) == 0.5
 
 
+@pytest.mark.attack("examples computed without end, to take the processor")
 def test_an_address_asks_for_few_computations(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics_views, "CHANGES_PER_ADDRESS", 2)
     addresses = ["/metrics/accuracy/" + typed(f"id,label\n1,a{i}", "id,label\n1,a1") for i in range(4)]
@@ -322,6 +323,7 @@ def test_an_address_asks_for_few_computations(client: Client, monkeypatch: pytes
     page(client, "/metrics/accuracy/")
 
 
+@pytest.mark.attack("examples computed without end, to take the processor")
 def test_strangers_of_all_addresses_together_take_a_part_of_the_processor_and_people_have_their_own(
     client: Client, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,6 +80,7 @@ def test_the_private_score_is_on_it_after_the_reveal_alone(pets: Competition, bo
     assert receipt(bo, handed_in)["scores"].keys() == {"public", "private"}
 
 
+@pytest.mark.attack("confirming a guessed list of answers by a hash of the truth")
 def test_a_receipt_commits_to_the_truth_and_tells_no_hash_of_it_before_the_reveal(ada: User, bo: User) -> None:
     """A hash would confirm a list of all answers with the split, which may be guessed but for a few rows."""
     pets = make_competition(ada, truth=LARGE)

@@ -223,6 +223,7 @@ def test_up_believes_only_a_clear_word(answer: tuple[int, bytes], idle: bool, mo
 # --- sweepers ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fault(33)
 def test_a_worker_sweeps_where_the_beat_does_not(pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     enter(pets, bo)
     waiting(pets, bo, seconds=1)
@@ -237,6 +238,7 @@ def test_a_worker_sweeps_where_the_beat_does_not(pets: Competition, bo: User, mo
     assert len(rung) == 2
 
 
+@pytest.mark.fault(29)
 def test_a_sweep_from_before_the_clock_was_set_back_is_none(db: None) -> None:
     health.report_worker(swept=True)
     assert health.was_swept_lately()

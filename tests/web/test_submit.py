@@ -153,6 +153,7 @@ def test_another_file_from_a_page_found_by_going_back_is_handed_in_as_well(as_bo
     assert sorted(Submission.objects.values_list("sha256", flat=True)) == sorted(2 * [one.sha256 for one in kept])
 
 
+@pytest.mark.attack("files checked without end, so that others find no place")
 def test_nobody_has_several_files_checked_at_once(
     as_bo: Client, pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +178,7 @@ def test_nobody_has_several_files_checked_at_once(
     assert met == [429, 429, []]
 
 
+@pytest.mark.attack("files checked without end, so that others find no place")
 def test_programs_have_as_many_checks_as_the_page(
     as_bo: Client, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
