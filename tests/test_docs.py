@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,8 @@ from django.core.management import get_commands, load_command_class
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+MAPS = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md"]
 OWN_COMMANDS = {"test"}
 
 
@@ -53,6 +56,28 @@ def test_every_path_exists(document: Path) -> None:
     named = re.findall(r"`((?:leaderboard|metrics|templates|tests|docs|bench)/[\w./]*)`", text)
     missing = [path for path in links + named if not ((ROOT / path).exists() or (document.parent / path).exists())]
     assert missing == []
+
+
+def named_functions(text: str) -> Iterator[tuple[list[str], list[str]]]:
+    """The files and the functions of each row of a table that ends with them."""
+    for row in re.findall(r"^\| .+\|$", text, flags=re.M):
+        *_, files, functions = row.strip("|").split(" | ")
+        if names := re.findall(r"`(\w+)`", functions):
+            yield re.findall(r"`([\w/.]+\.py)`", files), names
+
+
+@pytest.mark.parametrize("document", MAPS, ids=lambda document: document.name)
+def test_a_newcomer_finds_every_named_function_in_its_file(document: Path) -> None:
+    rows = list(named_functions(document.read_text()))
+    assert len(rows) >= 12
+    for files, names in rows:
+        defined = {
+            node.name
+            for file in files
+            for node in ast.walk(ast.parse((ROOT / file).read_text()))
+            if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        }
+        assert set(names) <= defined, files
 
 
 def test_the_whole_metric_of_the_readme_is_the_file_itself() -> None:
