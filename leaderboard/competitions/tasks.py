@@ -27,11 +27,10 @@ from leaderboard.celery import app
 from leaderboard.common import child_processes, counters
 from leaderboard.common.clock import database_now
 from leaderboard.notifications import chat_events, chat_sending, emails, reminders
-from leaderboard.operations import health
 
 from .models import FormerMember
 from .ranking import revealing
-from .scoring import queue, score
+from .scoring import queue, score, workers
 from .services import launching
 
 log = logging.getLogger(__name__)
@@ -73,8 +72,8 @@ def _keep_watch() -> None:
 
 def watch() -> None:
     """One round: report, and sweep if the last sweep is long ago."""
-    health.report_worker()
-    if not health.was_swept_lately():
+    workers.report_worker()
+    if not workers.was_swept_lately():
         sweep()
 
 
@@ -196,8 +195,8 @@ def walk(self: Any, ground_truth_id: int) -> None:
 def sweep() -> None:
     """Ring again for what nobody has in hand; a broker that takes no message is left alone until the next sweep."""
     waiting, rulers = score.sweep()
-    health.report_worker(swept=True)
-    health.alarm()
+    workers.report_worker(swept=True)
+    workers.alarm()
     if queue.next_slow_file():
         score_slow_files()
     bells: list[tuple[Any, tuple[object, ...]]] = [(mail_due, ())] if emails.is_mail_due() else []

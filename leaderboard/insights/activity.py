@@ -12,12 +12,12 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sub
 from django.db.models.functions import TruncHour
 
 from leaderboard.classroom.models.roster import name_on_roster
-from leaderboard.competitions.models import Competition, Grant, Membership, Submission, Team
+from leaderboard.competitions.models import Competition, Grant, Membership, Submission, Team, Worker
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import Terms
 from leaderboard.competitions.models.submission import waiting_since
 from leaderboard.competitions.ranking import boards, ladder, standings
-from leaderboard.operations.models import Worker
+from leaderboard.competitions.scoring.workers import HEARD_WITHIN
 
 Status = Submission.Status
 
@@ -138,7 +138,6 @@ def without_valid_file(competition: Competition) -> QuerySet[Team]:
 HOURS = 24
 LOOKED_AT = 500
 """Invalid files whose reasons are counted: the latest tell what goes wrong now."""
-HEARD_WITHIN = timedelta(seconds=30)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import shutil
-import socket
 import sqlite3
 import time
 import uuid
@@ -18,50 +16,33 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max
 from django.db.models.functions import Now
 
 from leaderboard import __version__
-from leaderboard.common import counters
 from leaderboard.common.clock import database_now
 from leaderboard.common.storage import can_write, scratch
-from leaderboard.competitions.models import Submission
-from leaderboard.competitions.models.submission import waiting_since
+from leaderboard.competitions.models import Submission, Worker
 from leaderboard.competitions.scoring import queue as queue_module
+from leaderboard.competitions.scoring.workers import (
+    FORGOTTEN_AFTER,
+    HEARD_WITHIN,
+    TOO_OLD,
+    Pending,
+    pending,
+    seconds_since,
+)
 from leaderboard.sandbox import outside_metrics
 
-from .models import Inspection, Worker
+from .models import Inspection
 
 log = logging.getLogger(__name__)
 
-HEARD_WITHIN = timedelta(seconds=30)
-FORGOTTEN_AFTER = timedelta(hours=1)
-SWEPT_LATELY = timedelta(seconds=7)
-# From here on somebody should look; a supervisor restarts workers that hold nothing meanwhile.
-TOO_OLD = 60.0
 # A file that waits for longer breaks a promise, so the site does not count as able to score.
 STUCK = 120.0
 KEPT_FOR = 2.0
 QUEUE = "celery"
 SHOWN = 20
-
-
-def report_worker(*, swept: bool = False) -> None:
-    """Say that this process is at work; forget those who have been silent for long."""
-    fields: dict[str, Any] = {"seen_at": Now(), "version": __version__, "counts": counters.samples()}
-    if swept:
-        fields["swept_at"] = Now()
-    host, process = socket.gethostname()[:200], os.getpid()
-    if Worker.objects.filter(host=host, process=process).update(**fields):
-        return
-    with transaction.atomic():
-        Worker.objects.filter(seen_at__lt=Now() - FORGOTTEN_AFTER).delete()
-        Worker.objects.update_or_create(host=host, process=process, defaults=fields)
-
-
-def was_swept_lately() -> bool:
-    """Whether somebody sweeps; a sweep that seems to lie ahead was noted before a clock was set back."""
-    return Worker.objects.filter(swept_at__gte=Now() - SWEPT_LATELY, swept_at__lte=Now() + SWEPT_LATELY).exists()
 
 
 # --- able to score ----------------------------------------------------------------------------------------------
@@ -113,7 +94,7 @@ def _look(read: Callable[[], tuple[Pending, datetime | None]]) -> Health:
     try:
         _write_to_the_database()
         queue, last = read()
-        heard, is_writable = _seconds_since(last), True
+        heard, is_writable = seconds_since(last), True
     except Exception as error:
         log.error("the database cannot be written: %s", error)
         queue, heard, is_writable = Pending(0, None, 0), None, False
@@ -144,43 +125,6 @@ def queue_length() -> int | None:
     except (redis.RedisError, OSError) as error:
         log.warning("the broker does not answer: %s", error)
         return None
-
-
-def _seconds_since(moment: datetime | None) -> float | None:
-    return None if moment is None else max(0.0, round((database_now() - moment).total_seconds(), 1))
-
-
-# --- what waits -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Pending:
-    """How many files wait, for how many seconds the oldest does, and how many are being measured."""
-
-    number: int
-    oldest: float | None
-    in_hand: int
-
-
-def pending() -> Pending:
-    """One query."""
-    waiting = Submission.objects.filter(status=Submission.Status.PENDING)
-    found = waiting.aggregate(
-        number=Count("pk"),
-        # Slow files wait for each other; that they are measured is a promise of its own.
-        first=Min(waiting_since(), filter=Q(is_slow=False)),
-        in_hand=Count("pk", filter=queue_module.is_held()),
-    )
-    return Pending(found["number"], _seconds_since(found["first"]), found["in_hand"])
-
-
-def alarm() -> bool:
-    """Write into the log that files wait while nobody measures any; for machines where nobody restarts a worker."""
-    queue = pending()
-    if queue.in_hand or (queue.oldest or 0) <= TOO_OLD:
-        return False
-    log.error("%s files wait, the oldest for %.0f s, and no worker has any in hand", queue.number, queue.oldest)
-    return True
 
 
 # --- the operator's page ----------------------------------------------------------------------------------------

@@ -17,10 +17,11 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from leaderboard import __version__
 from leaderboard.common import counters
 from leaderboard.common.clock import database_now
-from leaderboard.competitions.models import Competition, DailyAttempts, Submission
+from leaderboard.competitions.models import Competition, DailyAttempts, Submission, Worker
+from leaderboard.competitions.scoring import workers as workers_module
 
 from . import health
-from .models import Inspection, Worker
+from .models import Inspection
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
@@ -65,7 +66,7 @@ def queue() -> Iterator[Metric]:
     fates = {row["status"]: row["n"] for row in Submission.objects.order_by().values("status").annotate(n=Count("pk"))}
     numbers = [((status,), fates.get(status, 0)) for status in Submission.Status.values]
     yield gauge("leaderboard_submissions", "Files by what became of them.", numbers, ("status",))
-    pending, length = health.pending(), health.queue_length()
+    pending, length = workers_module.pending(), health.queue_length()
     # Nothing waits: an alert compares a number, and no number would be no alert.
     yield one("leaderboard_oldest_pending_seconds", "How long the oldest waiting file has waited.", pending.oldest or 0)
     yield one("leaderboard_leases", "Files that a worker has in hand.", pending.in_hand)
@@ -77,7 +78,7 @@ def queue() -> Iterator[Metric]:
 
 def workers() -> Iterator[Metric]:
     now = database_now()
-    heard = Worker.objects.filter(seen_at__gte=now - health.HEARD_WITHIN)
+    heard = Worker.objects.filter(seen_at__gte=now - workers_module.HEARD_WITHIN)
     last = Worker.objects.aggregate(swept=Max("swept_at"))["swept"]
     yield one("leaderboard_workers", "Processes that score and were heard of lately.", heard.count())
     age = None if last is None else max(0.0, (now - last).total_seconds())
@@ -114,7 +115,7 @@ def attempts() -> Iterator[Metric]:
 
 def counts() -> Iterator[Metric]:
     """What processes counted: this one, and the workers that were heard of lately."""
-    workers = Worker.objects.filter(seen_at__gte=database_now() - health.FORGOTTEN_AFTER)
+    workers = Worker.objects.filter(seen_at__gte=database_now() - workers_module.FORGOTTEN_AFTER)
     processes = [
         ({"part": "web", "host": "", "process": ""}, counters.samples()),
         *(({"part": "worker", "host": one.host, "process": str(one.process)}, one.counts) for one in workers),

@@ -10,10 +10,11 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 import metrics
-from leaderboard.operations.models import CageTest
 from metrics.sandbox.metric_files import list_outside_files, outside_folder
 from metrics.sandbox.processes import TRUST_HELP, are_outside_files_trusted, explain_missing_sandbox
 from metrics.sandbox.self_test import try_escapes
+
+from .models import CageTest
 
 log = logging.getLogger(__name__)
 

@@ -32,10 +32,10 @@ from leaderboard.competitions.models import (
     Team,
     TeamOrigin,
     TruthDraft,
+    Worker,
 )
 from leaderboard.grades.models import Grade, GradeRelease
 from leaderboard.notifications.models import Notice, NoticeChoice, Webhook, WebhookMessage
-from leaderboard.operations.models import Worker
 from tests.conftest import answers, enter, hand_in
 
 TODAY = timezone.now().date()

@@ -18,8 +18,8 @@ from leaderboard.competitions.models import Competition, DailyAttempts
 from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import competitions, publishing, truth_drafts
 from leaderboard.operations import health
-from leaderboard.operations.models import CageTest
 from leaderboard.sandbox import outside_metrics
+from leaderboard.sandbox.models import CageTest
 from metrics.sandbox import metric_files
 from metrics.sandbox import processes as processes_module
 from metrics.sandbox.escapes import ATTEMPTS

@@ -14,9 +14,8 @@ from leaderboard import scorer
 from leaderboard.accounts.models import User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
-from leaderboard.competitions.scoring import measuring, queue, score
+from leaderboard.competitions.scoring import measuring, queue, score, workers
 from leaderboard.competitions.services import submitting
-from leaderboard.operations import health
 from leaderboard.operations.consistency import queue as queue_module
 from leaderboard.operations.consistency.verdict import Findings
 from tests.conftest import answers, enter
@@ -128,7 +127,7 @@ def test_slow_files_that_wait_for_each_other_break_no_promise_and_those_that_nob
     Submission.objects.update(received_at=long_ago)
     assert queue.take(measured.pk)
     assert not [found for found in broken() if str(waits.pk) in found]
-    assert health.pending().oldest is None
+    assert workers.pending().oldest is None
     Submission.objects.filter(pk=measured.pk).update(claim=None, lease_until=None)
     assert [found for found in broken() if str(waits.pk) in found]
 

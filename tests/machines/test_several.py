@@ -166,7 +166,7 @@ def test_a_worker_host_dies_in_mid_work_and_every_file_is_scored(cluster: Cluste
     for _ in range(6):
         cluster.upload()
     cluster.until_all_are_scored()
-    assert len(cluster.run("SELECT 1 FROM operations_worker")) >= 2, "both hosts are at work"
+    assert len(cluster.run("SELECT 1 FROM competitions_worker")) >= 2, "both hosts are at work"
 
     one, two = cluster.workers
     two.signal(signal.SIGSTOP)

@@ -12,13 +12,12 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions
-from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team
+from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team, Worker
 from leaderboard.competitions.problem_labels import in_words
 from leaderboard.competitions.ranking import revealing
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, submitting
 from leaderboard.insights import activity
-from leaderboard.operations.models import Worker
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_host import signed_in, text_of
 

@@ -396,6 +396,23 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='Worker',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('host', models.CharField(max_length=200)),
+                ('process', models.PositiveIntegerField()),
+                ('version', models.CharField(max_length=40)),
+                ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('seen_at', models.DateTimeField()),
+                ('swept_at', models.DateTimeField(null=True)),
+                ('counts', models.JSONField(default=list)),
+            ],
+            options={
+                'ordering': ['host', 'process'],
+                'constraints': [models.UniqueConstraint(fields=('host', 'process'), name='worker_reports_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='Admission',
             fields=[
                 ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='admission', serialize=False, to='competitions.competition')),

@@ -12,6 +12,7 @@ from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertai
 from .team import DailyAttempts, Membership, MergeOffer, Team
 from .team_history import FormerMember, TeamOrigin
 from .truth_check import TruthCheck, WalkThrough
+from .worker import Worker
 
 __all__ = [
     "Admission",
@@ -40,4 +41,5 @@ __all__ = [
     "TruthDraft",
     "Uncertainty",
     "WalkThrough",
+    "Worker",
 ]
