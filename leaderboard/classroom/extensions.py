@@ -13,11 +13,14 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed, plain, team_in_trail
 from leaderboard.competitions.models import Competition, DailyAttempts, Grant, Team
-from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.services.competitions import CannotHost, judge_lateness
+from leaderboard.competitions.services.competitions import (
+    CannotHost,
+    judge_lateness,
+    lock_competition,
+    rebuild_boards,
+    require_reason,
+)
 from leaderboard.notifications.host_events import tell_disqualified, tell_grant, tell_readmitted, tell_revoked
-
-LONGEST_REASON = 300
 
 
 def grant(
@@ -34,7 +37,7 @@ def grant(
     Raises `ValidationError` for what makes no grant, `CannotHost` for an extension once the private board is open.
     """
     with transaction.atomic():
-        competition = held(team.competition_id)
+        competition = lock_competition(team.competition_id)
         if closes_at is not None and competition.revealed_at is not None:
             raise CannotHost(_("The private board is open, so no team can have more time."))
         team = Team.objects.select_related("competition").get(pk=team.pk)
@@ -54,7 +57,7 @@ def grant(
 def revoke_grant(*, grant: Grant, user: User | None) -> None:
     """Take a grant back. Attempts already used stay used; files that only its deadline made good become late."""
     with transaction.atomic():
-        competition = held(grant.team.competition_id)
+        competition = lock_competition(grant.team.competition_id)
         if grant.closes_at is not None and competition.revealed_at is not None:
             raise CannotHost(_("The private board is open; the files that this extension let in count."))
         if not Grant.objects.live().filter(pk=grant.pk).update(revoked_at=database_now()):
@@ -72,15 +75,15 @@ def revoke_grant(*, grant: Grant, user: User | None) -> None:
 
 def disqualify(*, team: Team, user: User | None, reason: str) -> None:
     """Take a team from the boards and let it hand in nothing more; its files and scores stay, and it reads why."""
-    reason = needed(reason)
+    reason = require_reason(reason)
     with transaction.atomic():
-        competition = held(team.competition_id)
+        competition = lock_competition(team.competition_id)
         now = database_now()
         if not Team.objects.filter(pk=team.pk, disqualified_at=None).update(
             disqualified_at=now, disqualified_reason=reason
         ):
             raise CannotHost(_("“%(team)s” is disqualified already.") % {"team": team.name})
-        rebuild(competition)
+        rebuild_boards(competition)
         after = plain({"disqualified_at": now, "reason": reason})
         tell_disqualified(team, reason)
         AuditEntry.append(Deed.DISQUALIFIED, user=user, competition=competition, about=team_in_trail(team), after=after)
@@ -89,7 +92,7 @@ def disqualify(*, team: Team, user: User | None, reason: str) -> None:
 def readmit(*, team: Team, user: User | None) -> None:
     """End a disqualification: the team stands where its scores put it. Raises `CannotHost`."""
     with transaction.atomic():
-        competition = held(team.competition_id)
+        competition = lock_competition(team.competition_id)
         team = Team.objects.get(pk=team.pk)
         if competition.revealed_at is not None and _has_time_beyond(team, competition.revealed_at):
             raise CannotHost(
@@ -100,7 +103,7 @@ def readmit(*, team: Team, user: User | None) -> None:
             disqualified_at=None, disqualified_reason=""
         ):
             return
-        rebuild(competition)
+        rebuild_boards(competition)
         before = plain({"disqualified_at": team.disqualified_at, "reason": team.disqualified_reason})
         tell_readmitted(team)
         AuditEntry.append(Deed.READMITTED, user=user, competition=competition, about=team_in_trail(team), before=before)
@@ -109,7 +112,7 @@ def readmit(*, team: Team, user: User | None) -> None:
 def forgive_files(*, team: Team, user: User | None) -> None:
     """Begin to count today's failed and unreadable files of a team anew, so that it can hand in again."""
     with transaction.atomic():
-        competition = held(team.competition_id)
+        competition = lock_competition(team.competition_id)
         now = database_now()
         Team.objects.filter(pk=team.pk).update(forgiven_at=now)
         count = DailyAttempts.objects.filter(team=team.pk, day=now.astimezone(UTC).date()).first()
@@ -119,32 +122,10 @@ def forgive_files(*, team: Team, user: User | None) -> None:
         AuditEntry.append(Deed.FORGIVEN, user=user, competition=competition, about=team_in_trail(team), before=before)
 
 
-def needed(reason: str) -> str:
-    """A reason as it is stored. Raises `CannotHost` where there is none: people read it."""
-    cleaned = " ".join(reason.split())[:LONGEST_REASON]
-    if not cleaned:
-        raise CannotHost(_("Give a reason; those whom it concerns read it."))
-    return cleaned
-
-
-def rebuild(competition: Competition) -> None:
-    """Make the boards again after what may stand on them has changed."""
-    if competition.ground_truth is not None:
-        competition.ground_truth.competition = competition
-        standings.rebuild(competition.ground_truth)
-    else:
-        competition.touch_board()
-
-
-def held(competition_id: int) -> Competition:
-    """With the lock that also handing in and scoring take, so that none of them sees half of a change."""
-    return Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=competition_id)
-
-
 def _settle(competition: Competition, *, is_about_time: bool) -> None:
     if is_about_time:
         judge_lateness(competition)
-        rebuild(competition)
+        rebuild_boards(competition)
 
 
 def _has_time_beyond(team: Team, moment: datetime) -> bool:

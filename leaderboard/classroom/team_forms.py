@@ -1,11 +1,10 @@
-"""What hosts fill in about one team or file."""
+"""What hosts fill in about one team."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.competitions.forms.host import MomentField, moment_in
@@ -49,20 +48,3 @@ class GrantForm(forms.Form):
     def clean_closes_at(self) -> Any:
         wall = self.cleaned_data["closes_at"]
         return moment_in(wall, self.competition.zone) if wall else None
-
-
-class ReasonForm(forms.Form):
-    """Why something is taken away, for those whom it concerns."""
-
-    reason = forms.CharField(
-        label=_("Reason"),
-        max_length=300,
-        help_text=_("Those whom it concerns read it."),
-        error_messages={"required": _("Give a reason; those whom it concerns read it.")},
-    )
-
-    def clean_reason(self) -> str:
-        reason: str = self.cleaned_data["reason"]
-        if not reason.strip():
-            raise ValidationError(self.fields["reason"].error_messages["required"])
-        return reason

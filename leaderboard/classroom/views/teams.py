@@ -14,13 +14,14 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import person, see_other
 from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.forms.host import ReasonForm
 from leaderboard.competitions.models import Grant, Membership, Team
 from leaderboard.competitions.services import competitions, submitting
 from leaderboard.insights import activity
 
 from .. import extensions
 from ..models.roster import people_called
-from ..team_forms import GrantForm, ReasonForm
+from ..team_forms import GrantForm
 
 PER_PAGE = 50
 

@@ -344,3 +344,20 @@ class SlugForm(forms.Form):
         if typed != self.slug:
             raise ValidationError(_("Type exactly “%(slug)s”.") % {"slug": self.slug})
         return typed
+
+
+class ReasonForm(forms.Form):
+    """Why something is taken away, for those whom it concerns."""
+
+    reason = forms.CharField(
+        label=_("Reason"),
+        max_length=300,
+        help_text=_("Those whom it concerns read it."),
+        error_messages={"required": _("Give a reason; those whom it concerns read it.")},
+    )
+
+    def clean_reason(self) -> str:
+        reason: str = self.cleaned_data["reason"]
+        if not reason.strip():
+            raise ValidationError(self.fields["reason"].error_messages["required"])
+        return reason

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
@@ -52,6 +53,9 @@ EDITABLE = (
 )
 
 
+LONGEST_REASON = 300
+
+
 class CannotHost(Exception):
     """Why something a host asked for was not done; `details` are further lines for them."""
 
@@ -59,6 +63,28 @@ class CannotHost(Exception):
         super().__init__(message)
         self.message = message
         self.details = list(details)
+
+
+def require_reason(reason: str) -> str:
+    """A reason as it is stored. Raises `CannotHost` where there is none: people read it."""
+    cleaned = " ".join(reason.split())[:LONGEST_REASON]
+    if not cleaned:
+        raise CannotHost(_("Give a reason; those whom it concerns read it."))
+    return cleaned
+
+
+def lock_competition(competition_id: int) -> Competition:
+    """With the lock that also handing in and scoring take, so that none of them sees half of a change."""
+    return Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=competition_id)
+
+
+def rebuild_boards(competition: Competition) -> None:
+    """Make the boards again after what may stand on them has changed."""
+    if competition.ground_truth is not None:
+        competition.ground_truth.competition = competition
+        standings.rebuild(competition.ground_truth)
+    else:
+        competition.touch_board()
 
 
 def create(*, user: User, is_proposal: bool = False, **fields: Any) -> Competition:

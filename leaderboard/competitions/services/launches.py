@@ -11,7 +11,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom.extensions import held
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed, plain
@@ -20,7 +19,7 @@ from leaderboard.common.time_zones import in_words
 from .. import tasks
 from ..models import Competition, LaunchPlan, WalkThrough
 from . import launching
-from .competitions import CannotHost
+from .competitions import CannotHost, lock_competition
 from .publishing import sample_of
 
 
@@ -40,7 +39,7 @@ def schedule_launch(*, competition: Competition, user: User, at: datetime, seen:
     if at >= competition.closes_at:
         raise CannotHost(_("The launch must come before the deadline."))
     with transaction.atomic():
-        draft = held(competition.pk)
+        draft = lock_competition(competition.pk)
         if draft.launched_at is not None:
             raise CannotHost(_("The competition has been launched already."))
         _check_seen(draft, seen)
@@ -54,7 +53,7 @@ def cancel_launch(*, competition: Competition, user: User, seen: str) -> bool:
     """Take a scheduled launch back; False where there is none. Raises `CannotHost` where it is another one than `seen`,
     as for `schedule_launch`."""
     with transaction.atomic():
-        draft = held(competition.pk)
+        draft = lock_competition(competition.pk)
         if draft.launched_at is not None or draft.launch_plan.launches_at is None:
             return False
         _check_seen(draft, seen)

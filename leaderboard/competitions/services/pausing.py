@@ -6,21 +6,20 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom.extensions import held, needed, rebuild
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed, plain, team_in_trail
 from leaderboard.notifications.host_events import tell_hidden, tell_pause, tell_resume, tell_shown
 
 from ..models import Competition, Limits, Submission
-from .competitions import CannotHost
+from .competitions import CannotHost, lock_competition, rebuild_boards, require_reason
 
 
 def pause(*, competition: Competition, user: User | None, reason: str) -> None:
     """Take no more files until `resume`; students read the reason. What was received before is scored."""
-    reason = needed(reason)
+    reason = require_reason(reason)
     with transaction.atomic():
-        now, running = database_now(), held(competition.pk)
+        now, running = database_now(), lock_competition(competition.pk)
         if running.limits.paused_at is not None:
             raise CannotHost(_("The competition is paused already."))
         Limits.objects.filter(pk=running.pk).update(paused_at=now, pause_reason=reason)
@@ -33,7 +32,7 @@ def pause(*, competition: Competition, user: User | None, reason: str) -> None:
 def resume(*, competition: Competition, user: User | None) -> None:
     """Take files again. The deadline stays where it is; nothing happens where there is no pause."""
     with transaction.atomic():
-        paused = held(competition.pk)
+        paused = lock_competition(competition.pk)
         if paused.limits.paused_at is None:
             return
         Limits.objects.filter(pk=paused.pk).update(paused_at=None, pause_reason="")
@@ -45,16 +44,16 @@ def resume(*, competition: Competition, user: User | None) -> None:
 
 def hide_submission(*, submission: Submission, user: User | None, reason: str) -> None:
     """Take one file from the boards and the finals; its team sees that it is hidden, and why."""
-    reason = needed(reason)
+    reason = require_reason(reason)
     if submission.team is None:
         raise CannotHost(_("This file is a baseline; remove it on the baselines' page."))
     with transaction.atomic():
-        competition = held(submission.competition_id)
+        competition = lock_competition(submission.competition_id)
         now = database_now()
         shown = Submission.objects.filter(pk=submission.pk, hidden_at=None)
         if not shown.update(hidden_at=now, hidden_reason=reason):
             raise CannotHost(_("The file is hidden already."))
-        rebuild(competition)
+        rebuild_boards(competition)
         after = plain({"submission": str(submission.pk), "hidden_at": now, "reason": reason})
         tell_hidden(submission, reason)
         AuditEntry.append(
@@ -65,12 +64,12 @@ def hide_submission(*, submission: Submission, user: User | None, reason: str) -
 def show_submission(*, submission: Submission, user: User | None) -> None:
     """Let a hidden file stand again; nothing happens where it is not hidden."""
     with transaction.atomic():
-        competition = held(submission.competition_id)
+        competition = lock_competition(submission.competition_id)
         file = Submission.objects.select_related("team").get(pk=submission.pk)
         if file.hidden_at is None:
             return
         Submission.objects.filter(pk=file.pk).update(hidden_at=None, hidden_reason="")
-        rebuild(competition)
+        rebuild_boards(competition)
         before = plain({"submission": str(file.pk), "hidden_at": file.hidden_at, "reason": file.hidden_reason})
         about = team_in_trail(file.team) if file.team else ""
         tell_shown(file)

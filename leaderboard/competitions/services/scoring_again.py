@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom.extensions import held
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed, team_in_trail
@@ -19,7 +18,7 @@ from leaderboard.notifications.host_events import tell_scored_again
 from .. import tasks
 from ..models import Competition, DailyAttempts, Submission
 from ..scoring import queue
-from .competitions import CannotHost
+from .competitions import CannotHost, lock_competition
 
 MOST_AT_ONCE = 500
 NAMED = 20
@@ -40,7 +39,7 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
     `CannotHost` where none is left.
     """
     with transaction.atomic():
-        found = held(competition.pk)
+        found = lock_competition(competition.pk)
         chosen = list(without_score(files.filter(competition=found)).select_related("team")[:MOST_AT_ONCE])
         if not chosen or found.ground_truth_id is None:
             raise CannotHost(_("None of these files is without a score."))

@@ -10,10 +10,10 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from leaderboard.classroom.models.roster import name_on_roster
-from leaderboard.classroom.team_forms import ReasonForm
 from leaderboard.common.responses import person, see_other
 
 from ..access import Audience, Visit, open_to
+from ..forms.host import ReasonForm
 from ..models import Submission
 from ..models.competition import Split
 from ..services import competitions, pausing
