@@ -1,10 +1,12 @@
-"""Whom a host's deed concerns, and the words for them; part of the transaction of the deed."""
+"""Whom a host's deed or a planned launch concerns, and the words for them; part of its transaction."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -13,10 +15,14 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.time_zones import day_in_words, in_words
 from leaderboard.competitions.models import Competition, Grant, Submission, Team
 from leaderboard.competitions.models.extension import terms_of
+from leaderboard.competitions.services import launching
 
 from . import notices
 from .models.mentions import mention
 from .models.notice import Kind
+
+# A launch that comes later than this after its time is called late. The clock asks each minute.
+PUNCTUAL = timedelta(minutes=5)
 
 
 def tell_deadline(competition: Competition, before: datetime) -> None:
@@ -114,7 +120,7 @@ def tell_shown(submission: Submission) -> None:
     )
 
 
-def tell_scored_again(competition: Competition, teams: set[int | None]) -> None:
+def tell_scored_again(competition: Competition, teams: Collection[int | None]) -> None:
     notices.tell(
         User.objects.filter(memberships__team__in=teams),
         kind=Kind.RESCORED,
@@ -123,6 +129,50 @@ def tell_scored_again(competition: Competition, teams: set[int | None]) -> None:
         text=lambda: _("They had got no score. When they were received stays as it is."),
         link=reverse("submissions", kwargs={"slug": competition.slug}),
     )
+
+
+def tell_rescored(competition: Competition, teams: Collection[int], words: str) -> int:
+    return notices.tell(
+        User.objects.filter(memberships__team__in=teams).distinct(),
+        kind=Kind.RESCORED,
+        competition=competition,
+        title=lambda: _("“%(title)s” is scored anew") % {"title": competition.title},
+        text=words
+        or (lambda: _("The host corrected how files are scored, which changes your team's scores or ranks.")),
+        link=reverse("rescored", kwargs={"slug": competition.slug}),
+    )
+
+
+def tell_launched(competition: Competition, planned: datetime) -> None:
+    """Hosts read that a launch was late: a class that stood before a closed door is told so by nobody else."""
+    now, zone = timezone.now(), competition.zone
+    if now - planned <= PUNCTUAL:
+        _tell_hosts(competition, lambda: _("“%(title)s” is launched, as planned.") % {"title": competition}, "")
+        return
+    _tell_hosts(
+        competition,
+        lambda: _("“%(title)s” is launched, later than planned") % {"title": competition},
+        lambda: (
+            _("It was planned for %(planned)s. This site was not able to launch it before %(now)s.")
+            % {"planned": in_words(planned, zone), "now": in_words(now, zone)}
+        ),
+    )
+
+
+def tell_launch_missed(competition: Competition, lacking: list[str]) -> None:
+    _tell_hosts(
+        competition,
+        lambda: _("The planned launch of “%(title)s” did not happen") % {"title": competition},
+        lambda: _("It is still a draft.") + "\n\n" + "\n".join(launching.missing_in_words(lacking)),
+    )
+
+
+def _tell_hosts(competition: Competition, title: notices.Words, text: notices.Words) -> None:
+    """About a planned launch."""
+    page = reverse("host_competition", kwargs={"slug": competition.slug})
+    hosts = competition.hosts.filter(is_active=True)
+    key = f"launch:{competition.pk}:{competition.launch_plan.launches_at}"
+    notices.tell(hosts, kind=Kind.LAUNCH, competition=competition, title=title, text=text, link=page, key=key)
 
 
 def _tell_class(competition: Competition, kind: Kind, title: notices.Words, text: notices.Words) -> None:

@@ -21,8 +21,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
-from leaderboard.notifications.failures import tell_hosts
-
+from .. import hooks
 from ..models import DailyAttempts, Submission, Team
 from ..models.submission import waiting_since
 
@@ -322,4 +321,4 @@ def settle(submission: Submission, *, refused: bool) -> None:
     if submission.team_id is not None:
         DailyAttempts.give_back(submission.team_id, submission.received_at.date(), refused=refused)
     if not refused:
-        transaction.on_commit(lambda: tell_hosts(submission.pk))
+        transaction.on_commit(lambda: hooks.scoring_failed(submission_id=submission.pk))

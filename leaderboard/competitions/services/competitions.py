@@ -13,8 +13,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed, plain
 from leaderboard.common.storage import remove as remove_file
-from leaderboard.notifications.host_events import tell_deadline
 
+from .. import hooks
 from ..models import BoardSettings, Competition, Submission, Team, TruthDraft
 from ..models.extension import own_deadline
 from ..models.pseudonyms import give_pseudonyms
@@ -121,7 +121,7 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
         save_settings(held)
         if held.closes_at != had_deadline:
             judge_lateness(held)
-            tell_deadline(held, had_deadline)
+            hooks.deadline_changed(competition=held, before=had_deadline)
         if _stands_on(held) != stood_on and held.ground_truth:
             standings.rebuild(held.ground_truth)
         if held.board.uses_pseudonyms:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import prefetch_related_objects
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -17,15 +16,10 @@ from leaderboard.accounts.models import User
 from leaderboard.common import logs
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed, plain
-from leaderboard.common.time_zones import in_words
-from leaderboard.notifications import notices
-from leaderboard.notifications.models.notice import Kind
 
+from .. import hooks
 from ..models import BoardSettings, Competition, LaunchPlan, WalkThrough
 from ..ranking import ladder
-
-# A launch that comes later than this after its time is called late. The clock asks each minute.
-PUNCTUAL = timedelta(minutes=5)
 
 
 class NotReady(Exception):
@@ -151,24 +145,9 @@ def launch_due(at: datetime) -> None:
 def _launch_planned(competition: Competition) -> None:
     """Launched and told, or neither: whoever dies in between leaves both to the next."""
     asked_by, planned = competition.launch_plan.asked_by, competition.launch_plan.launches_at
+    assert planned is not None, "only planned launches are due"
     if launch(competition=competition, user=asked_by, after_walk=True, planned=planned):
-        if planned and timezone.now() - planned > PUNCTUAL:
-            _tell_late(competition, planned)
-        else:
-            _tell(competition, lambda: _("“%(title)s” is launched, as planned.") % {"title": competition}, "")
-
-
-def _tell_late(competition: Competition, planned: datetime) -> None:
-    """A class that stood before a closed door at the planned time is told so by nobody else."""
-    now, zone = timezone.now(), competition.zone
-    _tell(
-        competition,
-        lambda: _("“%(title)s” is launched, later than planned") % {"title": competition},
-        lambda: (
-            _("It was planned for %(planned)s. This site was not able to launch it before %(now)s.")
-            % {"planned": in_words(planned, zone), "now": in_words(now, zone)}
-        ),
-    )
+        hooks.planned_launch_done(competition=competition, planned=planned)
 
 
 @transaction.atomic
@@ -181,15 +160,4 @@ def _give_back(competition: Competition, keys: list[str]) -> None:
     planned = plain({"launches_at": competition.launch_plan.launches_at})
     after = {"missing": " ".join(missing_in_words(keys))}
     AuditEntry.append(Deed.LAUNCH_MISSED, user=None, competition=competition, before=planned, after=after)
-    _tell(
-        competition,
-        lambda: _("The planned launch of “%(title)s” did not happen") % {"title": competition},
-        lambda: _("It is still a draft.") + "\n\n" + "\n".join(missing_in_words(keys)),
-    )
-
-
-def _tell(competition: Competition, title: notices.Words, text: notices.Words) -> None:
-    page = reverse("host_competition", kwargs={"slug": competition.slug})
-    hosts = competition.hosts.filter(is_active=True)
-    key = f"launch:{competition.pk}:{competition.launch_plan.launches_at}"
-    notices.tell(hosts, kind=Kind.LAUNCH, competition=competition, title=title, text=text, link=page, key=key)
+    hooks.planned_launch_missed(competition=competition, lacking=keys)

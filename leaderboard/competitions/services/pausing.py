@@ -9,8 +9,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed, plain, team_in_trail
-from leaderboard.notifications.host_events import tell_hidden, tell_pause, tell_resume, tell_shown
 
+from .. import hooks
 from ..models import Competition, Limits, Submission
 from .competitions import CannotHost, lock_competition, rebuild_boards, require_reason
 
@@ -25,7 +25,7 @@ def pause(*, competition: Competition, user: User | None, reason: str) -> None:
         Limits.objects.filter(pk=running.pk).update(paused_at=now, pause_reason=reason)
         running.touch_board()
         after = plain({"paused_at": now, "reason": reason})
-        tell_pause(competition, reason)
+        hooks.paused(competition=competition, reason=reason)
         AuditEntry.append(Deed.PAUSED, user=user, competition=competition, after=after)
 
 
@@ -38,7 +38,7 @@ def resume(*, competition: Competition, user: User | None) -> None:
         Limits.objects.filter(pk=paused.pk).update(paused_at=None, pause_reason="")
         paused.touch_board()
         before = plain({"paused_at": paused.limits.paused_at, "reason": paused.limits.pause_reason})
-        tell_resume(paused)
+        hooks.resumed(competition=paused)
         AuditEntry.append(Deed.RESUMED, user=user, competition=paused, before=before)
 
 
@@ -55,7 +55,7 @@ def hide_submission(*, submission: Submission, user: User | None, reason: str) -
             raise CannotHost(_("The file is hidden already."))
         rebuild_boards(competition)
         after = plain({"submission": str(submission.pk), "hidden_at": now, "reason": reason})
-        tell_hidden(submission, reason)
+        hooks.submission_hidden(submission=submission, reason=reason)
         AuditEntry.append(
             Deed.HIDDEN, user=user, competition=competition, about=team_in_trail(submission.team), after=after
         )
@@ -72,5 +72,5 @@ def show_submission(*, submission: Submission, user: User | None) -> None:
         rebuild_boards(competition)
         before = plain({"submission": str(file.pk), "hidden_at": file.hidden_at, "reason": file.hidden_reason})
         about = team_in_trail(file.team) if file.team else ""
-        tell_shown(file)
+        hooks.submission_shown(submission=file)
         AuditEntry.append(Deed.SHOWN, user=user, competition=competition, about=about, before=before)

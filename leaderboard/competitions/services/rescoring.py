@@ -13,9 +13,8 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.counting_rows import number_of
 from leaderboard.common.models.audit_log import Deed
-from leaderboard.notifications import notices
 
-from .. import tasks
+from .. import hooks, tasks
 from ..models import Competition, GroundTruth, Refusal, Rescoring, Score, Submission, Team
 from ..models.competition import Split
 from ..ranking import boards, standings
@@ -189,7 +188,7 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
         Rescoring.objects.create(competition=held, before=current, after=candidate, words=words)
         for pk in held.submissions.filter(status=Submission.Status.PENDING).values_list("pk", flat=True):
             tasks.ring_after_commit(tasks.score_submission, pk, candidate.pk)
-        told = _tell(held, affected, words) if tells else 0
+        told = sum(hooks.rescored(competition=held, teams=affected, words=words)) if tells else 0
         after: dict[str, Any] = {**facts(candidate), "told": told}
         write_down(Deed.TRUTH_APPLIED, held, user, candidate, before=facts(current), after=after)
     competition.refresh_from_db()
@@ -203,19 +202,6 @@ def _affected(competition: Competition, current: GroundTruth, candidate: GroundT
     teams = {move.team.pk for move in moves if move.is_affected or not competition.board_is_exact}
     refused = Refusal.objects.filter(ground_truth=candidate, submission__team__isnull=False)
     return [*teams.union(refused.values_list("submission__team", flat=True))]
-
-
-def _tell(competition: Competition, teams: Sequence[int], words: str) -> int:
-    people = User.objects.filter(memberships__team__in=teams).distinct()
-    return notices.tell(
-        people,
-        kind="rescored",
-        competition=competition,
-        title=lambda: _("“%(title)s” is scored anew") % {"title": competition.title},
-        text=words
-        or (lambda: _("The host corrected how files are scored, which changes your team's scores or ranks.")),
-        link=f"/c/{competition.slug}/rescored/",
-    )
 
 
 def discard_candidate(*, competition: Competition, user: User | None = None) -> None:

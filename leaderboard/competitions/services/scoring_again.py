@@ -13,9 +13,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed, team_in_trail
-from leaderboard.notifications.host_events import tell_scored_again
 
-from .. import tasks
+from .. import hooks, tasks
 from ..models import Competition, DailyAttempts, Submission
 from ..scoring import queue
 from .competitions import CannotHost, lock_competition
@@ -57,7 +56,7 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
         _count(chosen)
         for key in keys[: queue.ENOUGH]:  # whoever is awake goes on with the others
             tasks.ring_after_commit(tasks.score_submission, key, found.ground_truth_id)
-        tell_scored_again(found, {file.team_id for file in chosen})
+        hooks.scored_again(competition=found, teams={file.team_id for file in chosen})
         teams = {team_in_trail(file.team) for file in chosen if file.team}
         AuditEntry.append(
             Deed.SCORED_AGAIN,

@@ -1,0 +1,72 @@
+"""What apps above the core do when something happens in it.
+
+The core calls a hook within its own transaction, so that either both happen or neither. An app appends its functions
+in `AppConfig.ready()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from uuid import UUID
+
+from leaderboard.common.hooks import Hook
+
+from .models import Competition, Submission
+
+# --- what a host does -------------------------------------------------------------------------------------------
+
+
+@Hook
+def deadline_changed(*, competition: Competition, before: datetime) -> None:
+    """A host moved the deadline of a competition; the new one is `competition.closes_at`."""
+
+
+@Hook
+def paused(*, competition: Competition, reason: str) -> None:
+    """A competition takes no files any more."""
+
+
+@Hook
+def resumed(*, competition: Competition) -> None:
+    """A paused competition takes files again."""
+
+
+@Hook
+def submission_hidden(*, submission: Submission, reason: str) -> None:
+    """A host took a submission from the boards and the final picks."""
+
+
+@Hook
+def submission_shown(*, submission: Submission) -> None:
+    """A hidden submission counts again."""
+
+
+@Hook
+def scored_again(*, competition: Competition, teams: Collection[int | None]) -> None:
+    """Submissions of these teams that had got no score wait for one again."""
+
+
+@Hook
+def rescored(*, competition: Competition, teams: Collection[int], words: str) -> int:
+    """Another ground truth decides, and the host wants the teams whose scores or ranks it changes to know, in these
+    words if there are any. Gives how many people were notified."""
+    raise NotImplementedError
+
+
+# --- what the clock and the workers do --------------------------------------------------------------------------
+
+
+@Hook
+def planned_launch_done(*, competition: Competition, planned: datetime) -> None:
+    """A competition was launched because a host had planned it for this moment."""
+
+
+@Hook
+def planned_launch_missed(*, competition: Competition, lacking: list[str]) -> None:
+    """A planned launch did not happen; `lacking` are keys of `launching.NEEDS`."""
+
+
+@Hook
+def scoring_failed(*, submission_id: UUID) -> object:
+    """A submission could not be scored through no fault of its team. Called once that is committed."""

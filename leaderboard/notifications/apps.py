@@ -1,0 +1,25 @@
+"""What notifications do when something happens in the core."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class NotificationsConfig(AppConfig):
+    name = "leaderboard.notifications"
+
+    def ready(self) -> None:
+        from leaderboard.competitions import hooks
+
+        from . import failures, host_events
+
+        hooks.deadline_changed.append(host_events.tell_deadline)
+        hooks.paused.append(host_events.tell_pause)
+        hooks.resumed.append(host_events.tell_resume)
+        hooks.submission_hidden.append(host_events.tell_hidden)
+        hooks.submission_shown.append(host_events.tell_shown)
+        hooks.scored_again.append(host_events.tell_scored_again)
+        hooks.rescored.append(host_events.tell_rescored)
+        hooks.planned_launch_done.append(host_events.tell_launched)
+        hooks.planned_launch_missed.append(host_events.tell_launch_missed)
+        hooks.scoring_failed.append(failures.tell_hosts)
