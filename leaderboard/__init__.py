@@ -1,4 +1,4 @@
-"""The site: competitions for classes. See the README for the way of a submission."""
+"""The site: competitions for classes. docs/architecture.md has its parts and the way of a submission."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 A part is one line: its weight, the key of a metric, the columns it reads, and its parameters, such as
 ``0.5 cohen_kappa grade weights=quadratic``. Parts are on lines of their own or separated by semicolons.
+There are two composites, one per direction, because a direction belongs to a metric and not to its parameters.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Files in an S3-compatible bucket, with copies of those used last in a folder of this machine.
 
 One request stores an object: the server compares its SHA-256 and shows it whole or not at all. What is fetched is
-compared too, and fetched again when it is not whole. boto3 is loaded by the first use.
+compared too, and fetched again when it is not whole. A copy lies under its key, which never means another file, so
+copies need no index. boto3 is loaded by the first use.
 """
 
 from __future__ import annotations
