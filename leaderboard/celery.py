@@ -60,7 +60,7 @@ if child_processes.part() != "worker":
     # listens for a second at a time and needs more than that.
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.2}
 if not _names_only:
-    app.autodiscover_tasks(["leaderboard"])
+    app.autodiscover_tasks(["leaderboard.competitions"])
 
 
 @task_prerun.connect
