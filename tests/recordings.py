@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,8 +64,10 @@ def recorded(host: User, how: dict[str, Any], make: Callable[[], Competition]) -
 
 
 def key_of(host: User, how: dict[str, Any]) -> str | None:
-    """None where a recording would be another competition: with real transactions, moments or a clock of the test."""
+    """None where a recording would be another competition: its files are elsewhere, or the test has its own clock,
+    moments, metric files or real transactions."""
     is_plain = connection.vendor == "sqlite" and connection.in_atomic_block
+    is_plain = is_plain and not settings.STORAGE_URL and not os.environ.get("METRICS_DIR")
     if not is_plain or abs(timezone.now() - datetime.now(UTC)) > timedelta(seconds=1):
         return None
     try:

@@ -124,7 +124,7 @@ def test_a_request_a_file_and_its_score_can_be_followed(
         assert measured["seconds"] > 0
     else:
         assert re.search(
-            rf"info leaderboard\.tasks measured competition=pets submission={submission} .*status=scored",
+            rf"info leaderboard\.competitions\.tasks measured competition=pets submission={submission} .*status=scored",
             log.getvalue(),
         )
 

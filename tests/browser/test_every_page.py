@@ -192,8 +192,8 @@ def test_the_admin_is_for_everybody_but_for_what_is_djangos_own(
     enter(pets, bo)
     hand_in(pets, bo, answers(public=1))
     file = data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
-    few = ["leaderboard/groundtruth/", f"leaderboard/competition/{pets.pk}/change/"]
-    few += [f"leaderboard/datafile/{file.pk}/delete/", f"leaderboard/groundtruth/{pets.ground_truth_id}/change/"]
+    few = ["competitions/groundtruth/", f"competitions/competition/{pets.pk}/change/"]
+    few += [f"competitions/datafile/{file.pk}/delete/", f"competitions/groundtruth/{pets.ground_truth_id}/change/"]
     page, found, shown = page_of("olga"), [], 0
     for path in admin_pages() if is_all else (f"/admin/{part}" for part in few):
         if is_shown(page, path):
