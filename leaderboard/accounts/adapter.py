@@ -25,16 +25,16 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.classroom import joining, roles
 from leaderboard.common import email_lines
 from leaderboard.common.client_addresses import plain_address
 from leaderboard.common.names import skeleton, tidy
 from leaderboard.common.responses import address_of
-from leaderboard.notifications import notices
 
+from . import hooks
 from .devices import device_of
 from .models import User, Viewer
 from .slow_sign_in import LaneIsFull, SlowLane
+from .viewers import find_viewer
 
 # The cookie with the code or invitation that was opened without an account.
 WAY_IN = "way_in"
@@ -118,7 +118,7 @@ class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
         return user
 
     def get_user(self, user_id: Any) -> User | None:
-        user = notices.reader(user_id)
+        user = find_viewer(user_id)
         return user if user is not None and self.user_can_authenticate(user) else None
 
 
@@ -182,7 +182,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         way = _way_in(request)
-        return settings.OPEN_SIGN_UP or bool(way and joining.lets_in(**way))
+        return settings.OPEN_SIGN_UP or bool(way and any(hooks.lets_in(**way)))
 
     def is_safe_url(self, url: str) -> bool:
         """No address at all leads nowhere; allauth's own stumbles over it."""
@@ -210,10 +210,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return cleaned
 
     def confirm_email(self, request: HttpRequest, email_address: Any) -> bool:
-        """Roles that hosts keep for this address are given now."""
+        """What waits for this address is given now."""
         is_confirmed: bool = super().confirm_email(request, email_address)
         if is_confirmed:
-            roles.take_up_roles(address=email_address.email)
+            hooks.address_confirmed(address=email_address.email)
         return is_confirmed
 
     def get_reset_password_from_key_url(self, key: str) -> str:

@@ -1,4 +1,4 @@
-"""What notifications do when something happens in the core."""
+"""What notifications do when something happens in the apps below them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ class NotificationsConfig(AppConfig):
     name = "leaderboard.notifications"
 
     def ready(self) -> None:
+        from leaderboard.accounts import hooks as accounts
         from leaderboard.competitions import hooks
 
-        from . import failures, host_events
+        from . import failures, host_events, notices, personal_data
 
+        accounts.viewer_facts.append(notices.viewer_facts)
+        accounts.export.append(personal_data.export)
+        accounts.forget.append(personal_data.forget)
         hooks.deadline_changed.append(host_events.tell_deadline)
         hooks.paused.append(host_events.tell_pause)
         hooks.resumed.append(host_events.tell_resume)

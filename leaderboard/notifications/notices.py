@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone, translation
 
 from leaderboard.accounts.models import User
+from leaderboard.accounts.viewers import find_viewer
 from leaderboard.common.clock import database_now
 from leaderboard.common.counting_rows import number_of
 from leaderboard.competitions.models import Competition
@@ -126,20 +127,19 @@ class Header:
     """Whether the person hosts or assists anywhere, also without the right to open competitions."""
 
 
-def reader(key: int) -> User | None:
-    """The person of a session, with what `header_of` tells of them: one query for both."""
+def viewer_facts() -> dict[str, Any]:
+    """What `header_of` tells of a viewer, to annotate on their account."""
     waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None)
-    readers = User.objects.annotate(
-        unread_notices=number_of(waiting, "user"),
-        hosts_any=Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk"))),
-        assists_any=Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk"))),
-    )
-    return readers.filter(pk=key).first()
+    return {
+        "unread_notices": number_of(waiting, "user"),
+        "hosts_any": Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk"))),
+        "assists_any": Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk"))),
+    }
 
 
 def header_of(user: User) -> Header:
-    """No query for a `reader`, one for whoever was found in another way."""
-    facts: Any = user if hasattr(user, "unread_notices") else reader(user.pk)
+    """No query for the account of a session, one for an account that was found in another way."""
+    facts: Any = user if hasattr(user, "unread_notices") else find_viewer(user.pk)
     if facts is None:
         return Header(0, runs_any=False)
     return Header(unread=facts.unread_notices, runs_any=bool(facts.hosts_any or facts.assists_any))

@@ -1,0 +1,21 @@
+"""What a class adds to the apps below it."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class ClassroomConfig(AppConfig):
+    name = "leaderboard.classroom"
+
+    def ready(self) -> None:
+        from leaderboard.accounts import hooks as accounts
+
+        from . import joining, personal_data, roles
+
+        accounts.lets_in.append(joining.lets_in)
+        accounts.address_confirmed.append(roles.take_up_roles)
+        accounts.export.append(personal_data.export)
+        accounts.leave.append(personal_data.leave)
+        accounts.forget.append(personal_data.forget)
+        accounts.delete.append(personal_data.delete)

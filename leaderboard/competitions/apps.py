@@ -1,0 +1,19 @@
+"""What the core adds to the apps below it."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class CompetitionsConfig(AppConfig):
+    name = "leaderboard.competitions"
+
+    def ready(self) -> None:
+        from leaderboard.accounts import hooks as accounts
+
+        from . import personal_data
+
+        accounts.export.append(personal_data.export)
+        accounts.obstacle_to_deleting.append(personal_data.obstacle_to_deleting)
+        accounts.leave.append(personal_data.leave)
+        accounts.forget.append(personal_data.forget)

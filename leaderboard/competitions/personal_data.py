@@ -1,0 +1,178 @@
+"""What the core knows about a person: memberships, submissions with their files, an address among those let in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from leaderboard.accounts.hooks import NAMELESS, Leaving, PersonalData, StoredFile
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import Deed, plain
+
+from .models import Competition, FormerMember, Membership, MergeOffer, Score, Submission, Team
+from .models.competition import Split
+from .models.team import new_invitation
+
+NAMELESS_FILE = "submission.csv"
+
+
+# --- taking along -----------------------------------------------------------------------------------------------
+
+
+def export(*, account: User, at: datetime) -> PersonalData:
+    files = _files_of(account)
+    return PersonalData(
+        texts={
+            "memberships": list(_memberships(account)),
+            "submissions": [_submission(account, submission, at) for submission in files],
+        },
+        files=[
+            StoredFile(f"submissions/{one.pk}/{one.file_name}", key=one.file_key, sha256=one.sha256) for one in files
+        ],
+    )
+
+
+def _files_of(account: User) -> QuerySet[Submission]:
+    """Their own files, and those of their teams, which they can download anyway."""
+    mine = Q(user=account, baseline=None) | Q(team__in=account.memberships.values("team"))
+    return Submission.objects.filter(mine).select_related("competition__board", "team").order_by("received_at")
+
+
+def _memberships(account: User) -> Iterator[dict[str, Any]]:
+    for held in Membership.objects.filter(user=account).select_related("team", "competition"):
+        yield {
+            "competition": held.competition.slug,
+            "title": held.competition.title,
+            "team": held.team.name,
+            "joined_at": held.joined_at,
+            "rules_version": held.rules_version,
+            "rules_accepted_at": held.rules_accepted_at,
+        }
+
+
+def _submission(account: User, submission: Submission, at: datetime) -> dict[str, Any]:
+    names = (
+        "file_name",
+        "sha256",
+        "size",
+        "received_at",
+        "finished_at",
+        "status",
+        "is_late",
+        "is_selected",
+    )
+    is_mine = submission.user_id == account.pk
+    return {
+        "id": str(submission.pk),
+        "competition": submission.competition.slug,
+        "team": submission.team.name if submission.team else None,
+        "handed_in_by_you": is_mine,
+        "note": submission.note if is_mine else "",
+        **{name: getattr(submission, name) for name in names},
+        "problems": [{name: fact for name, fact in one.items() if name != "forms"} for one in submission.problems],
+        "warnings": [{name: fact for name, fact in one.items() if name != "forms"} for one in submission.warnings],
+        "scores": _scores(account, submission, at),
+    }
+
+
+def _scores(account: User, submission: Submission, at: datetime) -> dict[str, float]:
+    """Those that the site shows this person, in full: not what a steady or hidden board keeps back."""
+    competition = submission.competition
+    splits = [Split.PUBLIC] if competition.exact_is_visible_to(account, at) else []
+    if competition.private_is_visible_to(account, at):
+        splits.append(Split.PRIVATE)
+    found = Score.objects.filter(submission=submission, ground_truth=competition.ground_truth_id, split__in=splits)
+    return dict(found.values_list("split", "value"))
+
+
+# --- deleting ---------------------------------------------------------------------------------------------------
+
+
+def obstacle_to_deleting(*, account: User) -> str:
+    others = User.objects.filter(is_active=True).exclude(pk=account.pk)
+    alone = account.hosted_competitions.exclude(pk__in=Competition.objects.filter(hosts__in=others).values("pk"))
+    if names := ", ".join(f"“{competition}”" for competition in alone):
+        return f"Nobody else hosts {names}. Add another host, or delete the competition, first."
+    return ""
+
+
+def leave(*, leaving: Leaving) -> None:
+    """Leave all teams; files that the person handed in stay there without their words."""
+    account = leaving.account
+    leaving.competitions |= _known_in(account)
+    # Nothing is handed in, scored or merged meanwhile.
+    joined = Competition.objects.filter(pk__in=account.memberships.values("competition"))
+    list(joined.select_for_update().order_by("pk").values_list("pk"))
+    mine = Submission.objects.filter(user=account, baseline=None)
+    leaving.files |= {str(pk): NAMELESS_FILE for pk in mine.values_list("pk", flat=True)}
+    files = mine.update(note="", file_name=NAMELESS_FILE)
+    memberships = list(Membership.objects.filter(user=account).select_related("team", "competition"))
+    for membership in memberships:
+        _leave_nameless(membership, leaving)
+    leaving.counts |= {"memberships": len(memberships), "files": files}
+
+
+def _known_in(account: User) -> set[int]:
+    """Competitions that the person takes part in, runs, or has given up running, which its hosts were told by name."""
+    lost = AuditEntry.objects.filter(account=account.pk, deed__in=(Deed.HOST_REMOVED, Deed.ASSISTANT_REMOVED))
+    joined = account.memberships.values_list("competition", flat=True)
+    left = [pk for pk in lost.values_list("competition", flat=True) if pk is not None]
+    run = [*account.hosted_competitions.all(), *account.assisted_competitions.all()]
+    return {*joined, *left, *(one.pk for one in run)}
+
+
+def _leave_nameless(membership: Membership, leaving: Leaving) -> None:
+    """Leave a team, and note what it is called from now on."""
+    team, name, before = membership.team, membership.user.get_username(), membership.team.name
+    number, now = team.pk, database_now()
+    if membership.competition.state(now) in ("upcoming", "live"):
+        FormerMember.remember(membership.user, team, now)
+    membership.delete()
+    heir = team.memberships.order_by("joined_at").first()
+    if heir is None and not team.submissions.exists():
+        team.delete()
+    else:
+        if heir is None or name.casefold() in team.name.casefold():
+            team.name = _nameless(membership.competition)
+        if heir is None:
+            team.invitation = new_invitation()
+            team.vacated_at = now
+            if membership.competition.revealed_at is None:
+                team.standings.all().delete()
+            # Nobody is left to become one team with.
+            MergeOffer.between(team).delete()
+        if team.captain_id == membership.user_id:
+            team.captain = heir.user if heir else None
+        team.save(update_fields=["name", "invitation", "captain", "vacated_at"])
+    membership.competition.touch_board()
+    if heir is None or team.name != before:
+        leaving.teams[number] = team.name if team.name != before else NAMELESS
+        leaving.former_team_names.add(before)
+
+
+def _nameless(competition: Competition) -> str:
+    """A free name that says nothing."""
+    taken = {name.casefold() for name in Team.objects.filter(competition=competition).values_list("name", flat=True)}
+    number = 1
+    while f"{NAMELESS} {number}".casefold() in taken:
+        number += 1
+    return f"{NAMELESS} {number}"
+
+
+def forget(*, leaving: Leaving) -> None:
+    """Remove their addresses from those that may join; a whole domain that may says nothing about anybody."""
+    theirs = {address.casefold() for address in leaving.addresses}
+    for held in Competition.objects.select_for_update().filter(pk__in=leaving.competitions):
+        addresses = held.admission.allowed_addresses
+        others = [word for word in addresses.split() if word not in theirs]
+        if len(others) < len(addresses.split()):
+            held.admission.allowed_addresses = "\n".join(others)
+            held.admission.save(update_fields=["allowed_addresses"])
+            after = plain({"allowed_addresses": held.admission.allowed_addresses})
+            before = plain({"allowed_addresses": addresses})
+            AuditEntry.append(Deed.CHANGED, user=leaving.user, competition=held, before=before, after=after)

@@ -1,0 +1,80 @@
+"""What notifications know about a person: their notices, and their names in notices and messages to others."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from leaderboard.accounts.hooks import NAMELESS, Leaving, PersonalData
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Team
+
+from .models import Notice, WebhookMessage
+from .models.chat import ChatEvent
+from .models.mentions import Mention, with_names
+from .models.notice import Kind
+
+# Of all the languages that a reader may have.
+QUOTES = "“”„‟«»‹›‘’‚'\""
+# Of these the site writes the words and mentions people, teams and files. Announcements are a host's own.
+KINDS = (Kind.TEAM, Kind.DECISION, Kind.ROLE, Kind.FILE_FAILED)
+
+
+def export(*, account: User, at: datetime) -> PersonalData:
+    names = ("kind", "title", "text", "created_at", "read_at", "mailed_at")
+    return PersonalData({"notices": list(account.notices.values(*names))})
+
+
+def forget(*, leaving: Leaving) -> None:
+    _forget_in_notices(leaving)
+    _forget_in_chats(leaving)
+
+
+def _forget_in_notices(leaving: Leaving) -> None:
+    """Names go where a notice mentions the person, a team of theirs or a file of theirs; what others call alike stays.
+    A confirmed address is nobody else's, so it goes wherever it stands."""
+    living = set(Team.objects.filter(competition__in=leaving.competitions).values_list("pk", flat=True))
+    # A first team is called like its only member, with a number where another one was called so.
+    own_name = re.compile(rf"{re.escape(leaving.account.get_username())}(?: \d+)?", re.IGNORECASE)
+    number = str(leaving.account.pk)
+
+    def name_of(named: Mention, old: str) -> str | None:
+        if named.kind == "address":
+            return NAMELESS
+        if named.kind == "user":
+            return NAMELESS if named.key == number else None
+        if named.kind == "file":
+            return leaving.files.get(named.key)
+        given_up = int(named.key) not in living and own_name.fullmatch(old)
+        return NAMELESS if given_up else leaving.teams.get(int(named.key))
+
+    addresses = re.compile("|".join(map(re.escape, leaving.addresses)) or "(?!)", re.IGNORECASE)
+    told = Notice.objects.filter(competition__in=leaving.competitions, kind__in=KINDS)
+    for notice in told.only("title", "text", "mentions").iterator(chunk_size=500):
+        mentions = [Mention(*one) for one in notice.mentions]
+        title, in_title = with_names("title", notice.title, _with(addresses, "title", notice.title, mentions), name_of)
+        text, in_text = with_names("text", notice.text, _with(addresses, "text", notice.text, mentions), name_of)
+        if (title, text) != (notice.title, notice.text):
+            Notice.objects.filter(pk=notice.pk).update(title=title[:200], text=text, mentions=[*in_title, *in_text])
+
+
+def _with(addresses: re.Pattern[str], where: str, text: str, mentions: list[Mention]) -> list[Mention]:
+    """The mentions and, as further ones, the addresses that stand between them."""
+    spans = [(one.start, one.end) for one in mentions if one.field == where]
+    found = [one.span() for one in addresses.finditer(text)]
+    free = [(start, end) for start, end in found if all(end <= first or start >= last for first, last in spans)]
+    return [*mentions, *(Mention(where, start, end, "address", "") for start, end in free)]
+
+
+def _forget_in_chats(leaving: Leaving) -> None:
+    """What a chat was told stays there; our copy of it goes. Invisible characters keep names from calling people."""
+    pattern = _quoted(leaving)
+    told = WebhookMessage.objects.filter(webhook__competition__in=leaving.competitions, event=ChatEvent.FIRST)
+    named = [pk for pk, title in told.values_list("pk", "title") if pattern.search(title.replace("\u200b", ""))]
+    WebhookMessage.objects.filter(pk__in=named).delete()
+
+
+def _quoted(leaving: Leaving) -> re.Pattern[str]:
+    own_name = rf"{re.escape(leaving.account.get_username())}(?: \d+)?"
+    names = [own_name, *map(re.escape, leaving.former_team_names)]
+    return re.compile(f"(?<=[{QUOTES}])({'|'.join(names)})(?=[{QUOTES}])", re.IGNORECASE)
