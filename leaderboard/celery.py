@@ -51,8 +51,8 @@ app = Celery("leaderboard", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_schedule = {
     **app.conf.beat_schedule,
-    "promises": {"task": "leaderboard.competitions.tasks.check_invariants", "schedule": crontab(hour=3, minute=20)},
-    "files": {"task": "leaderboard.competitions.tasks.sweep_files", "schedule": crontab(hour=4, minute=40)},
+    "promises": {"task": "leaderboard.operations.tasks.check_invariants", "schedule": crontab(hour=3, minute=20)},
+    "files": {"task": "leaderboard.operations.tasks.sweep_files", "schedule": crontab(hour=4, minute=40)},
     "sessions": {"task": "leaderboard.competitions.tasks.clear_sessions", "schedule": crontab(hour=5, minute=10)},
 }
 if child_processes.part() != "worker":
@@ -60,7 +60,7 @@ if child_processes.part() != "worker":
     # listens for a second at a time and needs more than that.
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.2}
 if not _names_only:
-    app.autodiscover_tasks(["leaderboard.competitions"])
+    app.autodiscover_tasks(["leaderboard.competitions", "leaderboard.notifications", "leaderboard.operations"])
 
 
 @task_prerun.connect

@@ -13,9 +13,10 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed
-from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.competitions.tasks import ring_after_commit
+from leaderboard.notifications.tasks import mail_due
 
 from . import invitation_mails
 from .models import RosterEntry
@@ -84,5 +85,5 @@ def invite(*, competition: Competition, entries: Sequence[int], user: User) -> i
         AuditEntry.append(
             Deed.INVITED, user=user, competition=competition, after={"letters": len(chosen), "people": chosen[:50]}
         )
-        tasks.ring_after_commit(tasks.mail_due)
+        ring_after_commit(mail_due)
     return len(chosen)

@@ -6,8 +6,9 @@ in `AppConfig.ready()`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from leaderboard.common.hooks import Hook
@@ -70,3 +71,9 @@ def planned_launch_missed(*, competition: Competition, lacking: list[str]) -> No
 @Hook
 def scoring_failed(*, submission_id: UUID) -> object:
     """A submission could not be scored through no fault of its team. Called once that is committed."""
+
+
+@Hook
+def due_tasks() -> Iterable[Any]:
+    """Gives tasks of an app that have something to do by now, for the sweep to wake a worker for each."""
+    raise NotImplementedError

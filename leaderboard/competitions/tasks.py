@@ -16,18 +16,18 @@ from collections.abc import Callable
 from typing import Any
 
 from celery.exceptions import TimeLimitExceeded, WorkerLostError
-from celery.signals import task_failure, worker_process_init, worker_ready, worker_shutting_down
+from celery.signals import task_failure, worker_process_init, worker_shutting_down
 from celery.worker.state import active_requests
 from django.conf import settings
-from django.db import close_old_connections, connection, connections, transaction
+from django.db import close_old_connections, connection, transaction
 from structlog.contextvars import bound_contextvars
 
 from leaderboard import scorer
 from leaderboard.celery import app
 from leaderboard.common import child_processes, counters
 from leaderboard.common.clock import database_now
-from leaderboard.notifications import chat_events, chat_sending, emails, reminders
 
+from . import hooks
 from .models import FormerMember
 from .ranking import revealing
 from .scoring import queue, score, workers
@@ -193,40 +193,19 @@ def walk(self: Any, ground_truth_id: int) -> None:
 
 @app.task(name="leaderboard.competitions.tasks.sweep")
 def sweep() -> None:
-    """Ring again for what nobody has in hand; a broker that takes no message is left alone until the next sweep."""
+    """Wake workers for what waits and is in no hands; a broker that takes no message is left alone until the next
+    sweep."""
     waiting, rulers = score.sweep()
     workers.report_worker(swept=True)
     workers.alarm()
     if queue.next_slow_file():
         score_slow_files()
-    bells: list[tuple[Any, tuple[object, ...]]] = [(mail_due, ())] if emails.is_mail_due() else []
-    bells += [(post_due, ())] if chat_sending.is_due() else []
+    bells: list[tuple[Any, tuple[object, ...]]] = [(task, ()) for due in hooks.due_tasks() for task in due]
     bells += [(score_submission, pair) for pair in waiting[: queue.ENOUGH]] + [(rescore, (ruler,)) for ruler in rulers]
     bells += [(walk, (ruler,)) for ruler in score.unfinished_walks()]
     for task, ids in bells:
         if not ring(task, *ids, expires=SWEPT_FOR):
             return
-
-
-@app.task(name="leaderboard.competitions.tasks.mail_due", bind=True)
-def mail_due(self: Any) -> None:
-    """Send letters that are due."""
-    if is_understood(self):
-        _meanwhile("mail_due", emails.send_due)
-
-
-@app.task(name="leaderboard.competitions.tasks.post_due", bind=True)
-def post_due(self: Any) -> None:
-    """Post what channels shall hear."""
-    if is_understood(self):
-        _meanwhile("post_due", chat_sending.send_due)
-
-
-@app.task(name="leaderboard.competitions.tasks.tell_due")
-def tell_due() -> None:
-    """Tell people what the clock alone makes worth saying, and channels what is new."""
-    reminders.tell_due(database_now())
-    chat_events.note_due(database_now())
 
 
 @app.task(name="leaderboard.competitions.tasks.reveal_due")
@@ -241,66 +220,27 @@ def launch_due() -> None:
     launching.launch_due(database_now())
 
 
-@app.task(name="leaderboard.competitions.tasks.check_invariants")
-def check_invariants() -> None:
-    """Prove the promises, in a process beside this one: files are scored meanwhile."""
-    _beside("check_invariants")
-
-
-@app.task(name="leaderboard.competitions.tasks.sweep_files")
-def sweep_files() -> None:
-    """Remove files that no row speaks of, in a process beside this one."""
-    _beside("sweep_files")
-
-
 @app.task(name="leaderboard.competitions.tasks.clear_sessions")
 def clear_sessions() -> None:
     """Delete sessions that have run out, in another process, and the digests of deleted accounts that no running
     competition needs."""
     FormerMember.forget_ended(database_now())
-    _beside("clearsessions")
+    run_command("clearsessions")
 
 
 def score_slow_files() -> None:
     """Measure what takes long in one process beside this one, which goes on with the queue meanwhile. Where it ends the
     next sweep starts it again; at most one slow file is measured at a time."""
     if "score_slow_files" not in {thread.name for thread in threading.enumerate()}:
-        _beside("score_slow_files")
+        run_command("score_slow_files")
 
 
-@worker_ready.connect
-def _try_the_cage(**_: object) -> None:
-    """Find out on this machine whether metrics from outside can be locked in, beside the first work."""
-    _beside("try_cage", "--verbosity=0")
-
-
-def _beside(*command: str) -> None:
+def run_command(*command: str) -> None:
     """Run a command of `manage.py` in a process of its own, which ends with this one; what came of it is in the
     database."""
     words, here = [sys.executable, str(settings.BASE_DIR / "manage.py"), *command], os.getpid()
     how = {"check": False, "preexec_fn": lambda: child_processes.die_with(here)}
     threading.Thread(target=subprocess.run, name=command[0], args=(words,), kwargs=how).start()
-
-
-def _meanwhile(name: str, send_some: Callable[[], bool]) -> threading.Thread | None:
-    """Send, round after round until nothing is left, in a thread beside the scoring: a server that lets us wait holds
-    up no file. One thread of a name in a process; what it had in hand when the process died is due again by its claim.
-    """
-    if name in {thread.name for thread in threading.enumerate()}:
-        return None
-
-    def send_all() -> None:
-        try:
-            while send_some():
-                close_old_connections()
-        except Exception:
-            log.exception("%s broke off; the next sweep rings for what is left", name)
-        finally:
-            connections.close_all()
-
-    thread = threading.Thread(target=send_all, name=name, daemon=True)
-    thread.start()
-    return thread
 
 
 # --- the bell ---------------------------------------------------------------------------------------------------

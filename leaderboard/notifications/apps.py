@@ -12,7 +12,7 @@ class NotificationsConfig(AppConfig):
         from leaderboard.accounts import hooks as accounts
         from leaderboard.competitions import hooks
 
-        from . import failures, host_events, notices, personal_data
+        from . import failures, host_events, notices, personal_data, tasks
 
         accounts.viewer_facts.append(notices.viewer_facts)
         accounts.export.append(personal_data.export)
@@ -27,3 +27,4 @@ class NotificationsConfig(AppConfig):
         hooks.planned_launch_done.append(host_events.tell_launched)
         hooks.planned_launch_missed.append(host_events.tell_launch_missed)
         hooks.scoring_failed.append(failures.tell_hosts)
+        hooks.due_tasks.append(tasks.find_due)

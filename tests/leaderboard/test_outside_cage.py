@@ -13,11 +13,10 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts
 from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import competitions, publishing, truth_drafts
-from leaderboard.operations import health
+from leaderboard.operations import health, tasks
 from leaderboard.sandbox import outside_metrics
 from leaderboard.sandbox.models import CageTest
 from metrics.sandbox import metric_files
@@ -204,6 +203,6 @@ def test_olga_can_try_it_by_hand(db: None, say: Say, capsys: pytest.CaptureFixtu
 
 def test_a_worker_tries_it_when_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[tuple[str, ...]] = []
-    monkeypatch.setattr(tasks, "_beside", lambda *command: begun.append(command))
+    monkeypatch.setattr(tasks, "run_command", lambda *command: begun.append(command))
     tasks._try_the_cage()
     assert begun == [("try_cage", "--verbosity=0")]

@@ -35,7 +35,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return measure_here(ruler, file, limits)
 
     monkeypatch.setattr(scorer, "measure", measure)
-    monkeypatch.setattr(tasks, "_beside", lambda *command: commands.append(command[0]))
+    monkeypatch.setattr(tasks, "run_command", lambda *command: commands.append(command[0]))
     return commands
 
 

@@ -26,6 +26,7 @@ from leaderboard.competitions.models import Competition
 from leaderboard.notifications import chat_sending, emails, notices
 from leaderboard.notifications.models import Notice
 from leaderboard.notifications.models.notice import Kind, next_digest
+from leaderboard.notifications.tasks import mail_due, post_due
 from tests.markup import tidy
 from tests.web.test_join import signed_in
 
@@ -196,10 +197,10 @@ def test_the_sweep_rings_for_letters_that_are_due(
     assert rung == []
     tell(bo)
     tasks.sweep()
-    assert rung == ["leaderboard.competitions.tasks.mail_due"]
+    assert rung == ["leaderboard.notifications.tasks.mail_due"]
 
 
-@pytest.mark.parametrize(("sender", "task"), [(emails, tasks.mail_due), (chat_sending, tasks.post_due)])
+@pytest.mark.parametrize(("sender", "task"), [(emails, mail_due), (chat_sending, post_due)])
 def test_a_server_that_lets_us_wait_holds_up_no_file(
     sender: ModuleType, task: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,66 @@
+"""Names the work of notifications for the queue: e-mail and chat messages that are due, and what the clock brings."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from django.db import close_old_connections, connections
+
+from leaderboard.celery import app
+from leaderboard.common.clock import database_now
+from leaderboard.competitions.tasks import is_understood
+
+from . import chat_events, chat_sending, emails, reminders
+
+log = logging.getLogger(__name__)
+
+
+@app.task(name="leaderboard.notifications.tasks.mail_due", bind=True)
+def mail_due(self: Any) -> None:
+    """Send letters that are due."""
+    if is_understood(self):
+        _send_in_thread("mail_due", emails.send_due)
+
+
+@app.task(name="leaderboard.notifications.tasks.post_due", bind=True)
+def post_due(self: Any) -> None:
+    """Post what channels shall hear."""
+    if is_understood(self):
+        _send_in_thread("post_due", chat_sending.send_due)
+
+
+@app.task(name="leaderboard.notifications.tasks.tell_due")
+def tell_due() -> None:
+    """Tell people what the clock alone makes worth saying, and channels what is new."""
+    reminders.tell_due(database_now())
+    chat_events.note_due(database_now())
+
+
+def find_due() -> list[Any]:
+    """The tasks above that have something to send now."""
+    is_due = {mail_due: emails.is_mail_due(), post_due: chat_sending.is_due()}
+    return [task for task in is_due if is_due[task]]
+
+
+def _send_in_thread(name: str, send_some: Callable[[], bool]) -> threading.Thread | None:
+    """Send, round after round until nothing is left, in a thread next to the scoring: a server that lets us wait holds
+    up no file. One thread of a name in a process; what it had in hand when the process died is due again by its claim.
+    """
+    if name in {thread.name for thread in threading.enumerate()}:
+        return None
+
+    def send_all() -> None:
+        try:
+            while send_some():
+                close_old_connections()
+        except Exception:
+            log.exception("%s broke off; the next sweep wakes a worker for what is left", name)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=send_all, name=name, daemon=True)
+    thread.start()
+    return thread
