@@ -37,8 +37,8 @@ from leaderboard.accounts.models import Viewer
 from leaderboard.common import viewer_zone
 from leaderboard.common.access import View
 from leaderboard.common.clock import database_now
-from leaderboard.grades.models import GradeRelease
 
+from . import hooks
 from .models import Competition, Membership
 from .models.extension import extended_to, last_deadline, terms_of
 from .ranking import ladder as ladder_module
@@ -81,18 +81,12 @@ class Visit:
     def membership(self) -> Membership | None:
         if self.user.is_anonymous or self.competition.has_told_role(self.user):
             return None
-        memberships = Membership.objects.select_related("team").annotate(
-            extended_to=extended_to("team"), is_graded=GradeRelease.is_current("competition")
-        )
+        facts = {name: fact for found in hooks.membership_facts() for name, fact in found.items()}
+        memberships = Membership.objects.select_related("team").annotate(extended_to=extended_to("team"), **facts)
         found = memberships.filter(competition=self.competition, user=self.user).first()
         if found is not None:
             found.competition = found.team.competition = self.competition
         return found
-
-    @property
-    def is_graded(self) -> bool:
-        """Whether the viewer has a team and students can see their grades."""
-        return self.competition.revealed_at is not None and getattr(self.membership, "is_graded", False)
 
     @property
     def is_disqualified(self) -> bool:

@@ -6,7 +6,7 @@ in `AppConfig.ready()`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -52,6 +52,15 @@ def scored_again(*, competition: Competition, teams: Collection[int | None]) -> 
 def rescored(*, competition: Competition, teams: Collection[int], words: str) -> int:
     """Another ground truth decides, and the host wants the teams whose scores or ranks it changes to know, in these
     words if there are any. Gives how many people were notified."""
+    raise NotImplementedError
+
+
+# --- what pages show --------------------------------------------------------------------------------------------
+
+
+@Hook
+def membership_facts() -> Mapping[str, Any]:
+    """Gives what an app annotates on the membership of a person who looks at a competition, by the names it chooses."""
     raise NotImplementedError
 
 

@@ -37,7 +37,6 @@ urlpatterns = [
     path("c/<slug:slug>/data/", data_files.data, name="data"),
     path("c/<slug:slug>/data/sample_submission.csv", data_files.sample_submission, name="sample_submission"),
     path("c/<slug:slug>/data/files/<str:name>", data_files.data_file, name="data_file"),
-    path("c/<slug:slug>/rules/", overview.rules, name="rules"),
     path("c/<slug:slug>/leaderboard/", leaderboard.leaderboard, name="leaderboard"),
     path("c/<slug:slug>/leaderboard.csv", leaderboard.leaderboard_csv, name="leaderboard_csv"),
     path("teams/", my_competitions.my_teams, name="my_teams"),

@@ -1,4 +1,4 @@
-"""What grades add to the apps below them."""
+"""What grades do when something happens in the apps below them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ class GradesConfig(AppConfig):
 
     def ready(self) -> None:
         from leaderboard.accounts import hooks as accounts
+        from leaderboard.competitions import hooks as competitions
 
-        from . import personal_data
+        from . import personal_data, releases
 
         accounts.export.append(personal_data.export)
         accounts.forget.append(personal_data.forget)
+        competitions.membership_facts.append(releases.membership_facts)

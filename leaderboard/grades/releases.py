@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Exists, Max
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -19,6 +19,11 @@ from leaderboard.notifications.models.notice import Kind
 from .marks import Mark
 from .models import Grade, GradeRelease
 from .sheets import GradeSheet, grade_sheet
+
+
+def membership_facts() -> dict[str, Exists]:
+    """For whoever looks at a competition: whether its students can see their grades."""
+    return {"is_graded": GradeRelease.is_current("competition")}
 
 
 def obstacles_to_release(sheet: GradeSheet, competition: Competition) -> list[str]:

@@ -18,13 +18,10 @@ from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
 import metrics
-from leaderboard.accounts.models import User
 from leaderboard.common import charts, library_messages, numbers
 from leaderboard.common import markdown as markdown_module
 from leaderboard.common.counting_rows import number_of
 from leaderboard.common.moments import moment
-from leaderboard.grades import marks
-from leaderboard.notifications import notices
 
 from .. import navigation, parameter_texts, problem_labels
 from ..access import Visit
@@ -89,12 +86,6 @@ def short(value: float | str | None) -> str:
     """A number that somebody chose or that was rounded to such a one: without digits that mean nothing."""
     number = number_in(value)
     return "–" if number is None else numbers.rounded_text(number)
-
-
-@register.filter
-def points(value: float | str | None, decimals: int) -> str:
-    """Points of a grade, a dash where there is none."""
-    return marks.points_text(number_in(value), decimals)
 
 
 @register.simple_tag
@@ -194,12 +185,6 @@ def host_nav(context: Context, visit: Visit) -> dict[str, Any]:
     """The links over a host's page about one competition."""
     match = getattr(context.get("request"), "resolver_match", None)
     return {"groups": navigation.groups_of(visit, match.url_name or "" if match else "")}
-
-
-@register.simple_tag
-def header_of(user: User) -> notices.Header:
-    """What the header tells a signed-in person."""
-    return notices.header_of(user)
 
 
 @register.simple_tag

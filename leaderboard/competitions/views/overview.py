@@ -1,4 +1,4 @@
-"""What a competition is about, and its rules."""
+"""What a competition is about."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
+from django.shortcuts import render
 
 import metrics
-from leaderboard.classroom import joining
-from leaderboard.notifications.models import Announcement
 
 from ..access import Audience, Visit, open_to
 from ..models import GroundTruth
@@ -24,8 +20,6 @@ from .command_line_hint import command
 from .examples import Example, with_params
 from .worked_examples import best_of
 
-MOST_ANNOUNCEMENTS = 30
-
 
 @open_to(Audience.VISITORS)
 def overview(request: HttpRequest, visit: Visit) -> HttpResponse:
@@ -34,30 +28,9 @@ def overview(request: HttpRequest, visit: Visit) -> HttpResponse:
         "visit": visit,
         "measure": measure_of(competition.ground_truth),
         "podium": podium(visit) if visit.state == "revealed" else (),
-        "announcements": announcements(visit),
         "site": request.build_absolute_uri("/").rstrip("/"),
     }
     return render(request, "visitors/overview.html", context)
-
-
-def announcements(visit: Visit) -> list[Announcement]:
-    """What the class was told, for members what was written to them, for hosts all that stands."""
-    found = Announcement.objects.filter(competition=visit.competition)
-    if visit.membership is not None:
-        return list(found.for_user(visit.user)[:MOST_ANNOUNCEMENTS])
-    return list(found.filter(withdrawn_at=None)[:MOST_ANNOUNCEMENTS]) if visit.assists else []
-
-
-@open_to(Audience.VISITORS)
-def rules(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Read the rules; members accept them here, again after each change."""
-    if request.method == "POST":
-        if visit.membership is None:
-            return redirect("join")
-        joining.accept_rules(membership=visit.membership)
-        messages.success(request, _("You accepted the rules."))
-        return redirect("data", slug=visit.competition.slug)
-    return render(request, "visitors/rules.html", {"visit": visit})
 
 
 @dataclass

@@ -13,9 +13,9 @@ from django.views.decorators.csrf import csrf_exempt
 
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import person, see_other
-from leaderboard.competitions.forms.student import PreferencesForm
 
 from .. import emails, notices
+from ..forms import PreferencesForm
 
 PER_PAGE = 25
 

@@ -1,0 +1,30 @@
+"""Tags of notifications: what the header tells a signed-in person, and what a class was told."""
+
+from __future__ import annotations
+
+from django import template
+
+from leaderboard.accounts.models import User
+from leaderboard.competitions.access import Visit
+
+from .. import notices
+from ..models import Announcement
+
+register = template.Library()
+
+MOST_ANNOUNCEMENTS = 30
+
+
+@register.simple_tag
+def header_of(user: User) -> notices.Header:
+    """What the header tells a signed-in person."""
+    return notices.header_of(user)
+
+
+@register.simple_tag
+def announcements_for(visit: Visit) -> list[Announcement]:
+    """What the class was told, for members what was written to them, for hosts all that stands."""
+    found = Announcement.objects.filter(competition=visit.competition)
+    if visit.membership is not None:
+        return list(found.for_user(visit.user)[:MOST_ANNOUNCEMENTS])
+    return list(found.filter(withdrawn_at=None)[:MOST_ANNOUNCEMENTS]) if visit.assists else []
