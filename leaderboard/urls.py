@@ -14,8 +14,9 @@ urlpatterns = [
     path("", include("leaderboard.notifications.urls")),
     path("", include("leaderboard.classroom.urls")),
     path("", include("leaderboard.grades.urls")),
-    path("", include("leaderboard.insights.urls")),
     path("", include("leaderboard.competitions.urls")),
+    # After host/new/, which is not the dashboard of a competition called “new”.
+    path("", include("leaderboard.insights.urls")),
 ]
 
 handler400 = "leaderboard.common.error_pages.bad_request"

@@ -1,4 +1,4 @@
-"""What a class adds to the apps below it."""
+"""What the classroom adds to the apps below it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ class ClassroomConfig(AppConfig):
 
     def ready(self) -> None:
         from leaderboard.accounts import hooks as accounts
+        from leaderboard.competitions import hooks as competitions
 
         from . import joining, personal_data, roles
+        from .models import roster
 
         accounts.lets_in.append(joining.lets_in)
         accounts.address_confirmed.append(roles.take_up_roles)
@@ -19,3 +21,4 @@ class ClassroomConfig(AppConfig):
         accounts.leave.append(personal_data.leave)
         accounts.forget.append(personal_data.forget)
         accounts.delete.append(personal_data.delete)
+        competitions.roster = roster

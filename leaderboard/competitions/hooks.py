@@ -1,16 +1,19 @@
-"""What apps above the core do when something happens in it.
+"""What apps above the core do when something happens in it, and what they add to its pages.
 
-The core calls a hook within its own transaction, so that either both happen or neither. An app appends its functions
-in `AppConfig.ready()`.
+The core calls the hook of an event within the transaction of the event, so that either both happen or neither. An app
+appends its functions in `AppConfig.ready()`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
+from django.db.models import QuerySet, Subquery
+
+from leaderboard.accounts.models import User
 from leaderboard.common.hooks import Hook
 
 from .models import Competition, Submission
@@ -62,6 +65,35 @@ def rescored(*, competition: Competition, teams: Collection[int], words: str) ->
 def membership_facts() -> Mapping[str, Any]:
     """Gives what an app annotates on the membership of a person who looks at a competition, by the names it chooses."""
     raise NotImplementedError
+
+
+class Roster(Protocol):
+    """What the core asks about the people of a class: who they are and in which section.
+
+    Callers see to it that their reader may know.
+    """
+
+    def section_names(self, competition: Competition) -> list[str]:
+        """The sections that people are in, sorted."""
+
+    def teams_of_section(self, competition: Competition, section: str) -> QuerySet[Any, int | None]:
+        """The teams that somebody of a section is in, for a query."""
+
+    def section_of_member(self) -> Subquery:
+        """For rows with a `user` and a `competition`: the section of the user; empty or null where there is none."""
+
+    def name_on_roster(self) -> Subquery:
+        """For rows with a `user` and a `competition`: the name of the user; null where it is not known."""
+
+    def people_called(self, competition: Competition, text: str) -> QuerySet[User]:
+        """Whose username or name has a text in it."""
+
+    def names_and_ids(self, competition: Competition) -> dict[int, tuple[str, str]]:
+        """User → name and student id."""
+
+
+roster: Roster
+"""Set by `classroom`."""
 
 
 # --- what the clock and the workers do --------------------------------------------------------------------------

@@ -63,7 +63,6 @@ urlpatterns = [
     path("c/<slug:slug>/finals/", submissions.finals, name="finals"),
     path("host/", create_change_delete.host, name="host"),
     path("host/new/", wizard.host_new, name="host_new"),
-    path("host/<slug:slug>/", create_change_delete.host_competition, name="host_competition"),
     path("host/<slug:slug>/setup/", wizard.host_setup, name="host_setup"),
     path("host/<slug:slug>/setup/basics/", wizard.host_setup_basics, name="host_setup_basics"),
     path("host/<slug:slug>/setup/data/", wizard_truth.host_setup_data, name="host_setup_data"),

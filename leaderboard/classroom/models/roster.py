@@ -172,6 +172,18 @@ def teams_of_section(competition: Competition, section: str) -> models.QuerySet[
     return people.order_by().values_list("user__memberships__team", flat=True)
 
 
+def section_of_member() -> Subquery:
+    """For rows with a `user` and a `competition`: the section of the user; empty or null where there is none."""
+    entries = RosterEntry.objects.filter(competition=OuterRef("competition"), user=OuterRef("user"))
+    return Subquery(entries.order_by().values("section")[:1])
+
+
+def names_and_ids(competition: Competition) -> dict[int, tuple[str, str]]:
+    """User → name and student id, of those who have joined."""
+    joined = competition.roster.filter(user__isnull=False)
+    return {entry.user_id: (str(entry), entry.student_id) for entry in joined if entry.user_id is not None}
+
+
 class RosterDraft(models.Model):
     """A roster file that was looked at and not yet taken over: its text, which is kept until the host decides."""
 

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import BooleanField, Expression, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import BooleanField, Expression, ExpressionWrapper, Q, QuerySet, Value
 
-from leaderboard.classroom.models import RosterEntry
-from leaderboard.classroom.models.roster import teams_of_section
-
+from .. import hooks
 from ..models import Competition, GroundTruth, Membership, Standing
 from ..models.competition import Split
 from .boards import PAGE_SIZE, in_order, is_hidden, ranked_rows, shared_ranks
@@ -91,7 +89,7 @@ def _looked_through(
         named |= Q(team__name__icontains=text)
     is_there: Expression = Value(value=True, output_field=BooleanField())
     if section:
-        is_there = ExpressionWrapper(Q(team__in=teams_of_section(competition, section)), BooleanField())
+        is_there = ExpressionWrapper(Q(team__in=hooks.roster.teams_of_section(competition, section)), BooleanField())
     is_named = ExpressionWrapper(named, BooleanField())
     return in_order(ruler, split).values_list("team_id", "sort_key", "received_at", is_there, is_named)
 
@@ -99,7 +97,7 @@ def _looked_through(
 def of_section(competition: Competition, section: str, rows: Iterable[Row]) -> list[Row]:
     """Of all rows of a board those of one section, with their ranks in it. Callers ask whether their reader may know of
     sections."""
-    teams = set(teams_of_section(competition, section))
+    teams = set(hooks.roster.teams_of_section(competition, section))
     here = [row for row in rows if row.team_id in teams]
     within = shared_ranks([row.rank for row in here])
     return [row if row.rank is None else replace(row, within=place) for row, place in zip(here, within, strict=True)]
@@ -126,10 +124,9 @@ class Sections:
 def sections_on(ground_truth: GroundTruth, split: Split) -> Sections:
     """Callers ask as for `find`; one query."""
     here = ground_truth.competition_id
-    entry = RosterEntry.objects.filter(competition=here, user=OuterRef("user")).order_by()
     ranked = Q(team__in=in_order(ground_truth, split).order_by().values("team"))
     people = Membership.objects.filter(competition=here).annotate(
-        section=Subquery(entry.values("section")[:1]), is_ranked=ExpressionWrapper(ranked, BooleanField())
+        section=hooks.roster.section_of_member(), is_ranked=ExpressionWrapper(ranked, BooleanField())
     )
     names, own, members = set(), {}, defaultdict(list)
     for team, user, name, section, is_ranked in people.values_list(

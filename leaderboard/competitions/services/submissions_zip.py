@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from django.db.models import Prefetch, Q
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.csv_files import safe_cell
 from leaderboard.common.storage import reading
 from leaderboard.common.zip_files import Outlet
 
+from .. import hooks
 from ..models import Competition, Score, Submission
 from ..models.competition import Split
 
@@ -107,7 +107,7 @@ def _files(competition: Competition, at: datetime) -> Iterator[Submission]:
 
 def _manifest(competition: Competition, at: datetime, lost: set[str]) -> Iterator[str]:
     number = competition.ground_truth.number if competition.ground_truth else ""
-    listed = {entry.user_id: entry for entry in competition.roster.filter(user__isnull=False)}
+    listed = hooks.roster.names_and_ids(competition)
     yield _line(MANIFEST)
     for submission in _files(competition, at):
         assert submission.team is not None, "baselines are not part of it"
@@ -138,13 +138,11 @@ def _manifest(competition: Competition, at: datetime, lost: set[str]) -> Iterato
         )
 
 
-def _who(user: User | None, listed: Mapping[int | None, RosterEntry]) -> tuple[str, str]:
+def _who(user: User | None, listed: Mapping[int, tuple[str, str]]) -> tuple[str, str]:
     """Name and number of a person by the roster; else the name that the account has."""
     if user is None:
         return "", ""
-    if entry := listed.get(user.pk):
-        return str(entry), entry.student_id
-    return user.get_full_name(), ""
+    return listed.get(user.pk, (user.get_full_name(), ""))
 
 
 def _yes(fact: object) -> str:

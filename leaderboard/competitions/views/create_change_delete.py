@@ -13,19 +13,15 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from leaderboard.common import absolute_addresses
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.counting_rows import number_of
 from leaderboard.common.responses import person, see_other
-from leaderboard.insights.views.activity import beat
-from leaderboard.notifications import chat_sending
 
 from ..access import Audience, Visit, open_to
 from ..forms.host import CompetitionForm, SlugForm
 from ..models import Competition, Submission, Team
 from ..services import competitions, launching
 from .host_responses import posted
-from .launch_checklist import checklist_of
 
 Status = Submission.Status
 
@@ -51,28 +47,6 @@ def host(request: HttpRequest) -> HttpResponse:
 
 def _number(rows: QuerySet[Any]) -> Coalesce:
     return number_of(rows.filter(competition=OuterRef("pk")), "competition")
-
-
-@open_to(Audience.ASSISTANTS)
-def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
-    competition = visit.competition
-    parts = _parts(competition)
-    context = {
-        "visit": visit,
-        "checklist": checklist_of(competition) if visit.state == "draft" else [],
-        "trouble": launching.missing_in_words(competition.launch_plan.trouble),
-        "parts": parts,
-        "chat_trouble": _chat_trouble(parts) if visit.is_host else {},
-        "join_link": absolute_addresses.whole(request, "join_code", competition.admission.join_code),
-        "opening_command": absolute_addresses.opening_command(request),
-        **_beat(visit),
-    }
-    return render(request, "hosts/host_competition.html", context)
-
-
-def _beat(visit: Visit) -> dict[str, Any]:
-    """Nothing in a draft: its numbers are all zero."""
-    return {} if visit.state == "draft" else beat(visit)
 
 
 @open_to(Audience.HOSTS)
@@ -112,21 +86,3 @@ def _numbers(competition: Competition) -> dict[str, Any]:
     counted = {status.value: Count("pk", filter=Q(status=status)) for status in Status}
     files = competition.submissions.filter(team__isnull=False).order_by()
     return {"teams": competition.teams.count(), **files.aggregate(submissions=Count("pk"), **counted)}
-
-
-def _parts(competition: Competition) -> dict[str, Any]:
-    """How much there is of what has a page of its own."""
-    found = Competition.objects.filter(pk=competition.pk).annotate(
-        files=Count("data_files", distinct=True),
-        references=Count("baselines", distinct=True),
-        drafts=Count("truth_draft"),
-    )
-    chat = ("webhook__service", "webhook__is_on", "webhook__trouble")
-    return dict(found.values("files", "references", "drafts", *chat).get())
-
-
-def _chat_trouble(parts: dict[str, Any]) -> dict[str, str]:
-    """The service that did not take the last message, and why; nothing where none is to be sent."""
-    if not parts["webhook__is_on"] or not parts["webhook__trouble"]:
-        return {}
-    return {"service": parts["webhook__service"], "why": chat_sending.explain(parts["webhook__trouble"])}

@@ -24,9 +24,9 @@ from django.utils.timezone import get_current_timezone_name
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from leaderboard.classroom.models.roster import section_names
 from leaderboard.common import viewer_zone
 
+from .. import hooks
 from ..access import Audience, Visit, open_to
 from ..context_processors import theme_of
 from ..models import Team
@@ -151,7 +151,7 @@ class Wish:
         those that have a team on this board."""
         if self._classmates is not None:
             return self._classmates.names
-        return section_names(self.visit.competition) if self.visit.assists else ()
+        return hooks.roster.section_names(self.visit.competition) if self.visit.assists else ()
 
     @property
     def own_section(self) -> str:

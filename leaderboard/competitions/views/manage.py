@@ -15,10 +15,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 
-from leaderboard.classroom.models.roster import name_on_roster, people_called
 from leaderboard.common.responses import as_download, person, see_other
 from leaderboard.common.storage import TooLarge
 
+from .. import hooks
 from ..access import Audience, Visit, open_to
 from ..forms.host import BaselineForm, DataFileForm, SlugForm
 from ..models import Competition, Score, Submission
@@ -170,13 +170,17 @@ def files_of(competition: Competition, status: str, text: str) -> QuerySet[Submi
     if status in Submission.Status.values:
         found = found.filter(status=status)
     if text:
-        found = found.filter(Q(team__name__icontains=text) | Q(user__in=people_called(competition, text)))
+        found = found.filter(Q(team__name__icontains=text) | Q(user__in=hooks.roster.people_called(competition, text)))
     return found
 
 
 def _with_names(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     """With the names of whom they are from, and no more than the lists show."""
-    return submissions.select_related("team", "baseline", "user").only(*SHOWN).annotate(listed_as=name_on_roster())
+    return (
+        submissions.select_related("team", "baseline", "user")
+        .only(*SHOWN)
+        .annotate(listed_as=hooks.roster.name_on_roster())
+    )
 
 
 def _rows(competition: Competition, submissions: Iterable[Submission]) -> list[dict[str, Any]]:

@@ -9,9 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from leaderboard.classroom.models.roster import name_on_roster
 from leaderboard.common.responses import person, see_other
 
+from .. import hooks
 from ..access import Audience, Visit, open_to
 from ..forms.host import ReasonForm
 from ..models import Submission
@@ -24,7 +24,7 @@ from .host_responses import add_refusal, posted
 def host_submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
     """One file of a team, to hide it or show it again."""
     files = visit.competition.submissions.filter(team__isnull=False).select_related("team", "user")
-    submission = files.annotate(listed_as=name_on_roster()).filter(pk=submission_id).first()
+    submission = files.annotate(listed_as=hooks.roster.name_on_roster()).filter(pk=submission_id).first()
     if submission is None:
         raise Http404(_("No team of this competition handed in such a file."))
     form = ReasonForm(posted(request) if request.POST.get("action") == "hide" else None)

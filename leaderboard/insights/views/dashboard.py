@@ -1,0 +1,54 @@
+"""The dashboard of a competition: what its hosts have to do, how it goes, and the way to each of its parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from leaderboard.common import absolute_addresses
+from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import launching
+from leaderboard.competitions.views.launch_checklist import checklist_of
+from leaderboard.notifications import chat_sending
+
+from .activity import beat
+
+
+@open_to(Audience.ASSISTANTS)
+def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
+    competition = visit.competition
+    parts = _parts(competition)
+    context = {
+        "visit": visit,
+        "checklist": checklist_of(competition) if visit.state == "draft" else [],
+        "trouble": launching.missing_in_words(competition.launch_plan.trouble),
+        "parts": parts,
+        "chat_trouble": _chat_trouble(parts) if visit.is_host else {},
+        "join_link": absolute_addresses.whole(request, "join_code", competition.admission.join_code),
+        "opening_command": absolute_addresses.opening_command(request),
+        # In a draft all of its numbers are zero.
+        **({} if visit.state == "draft" else beat(visit)),
+    }
+    return render(request, "hosts/host_competition.html", context)
+
+
+def _parts(competition: Competition) -> dict[str, Any]:
+    """How much there is of what has a page of its own."""
+    found = Competition.objects.filter(pk=competition.pk).annotate(
+        files=Count("data_files", distinct=True),
+        references=Count("baselines", distinct=True),
+        drafts=Count("truth_draft"),
+    )
+    chat = ("webhook__service", "webhook__is_on", "webhook__trouble")
+    return dict(found.values("files", "references", "drafts", *chat).get())
+
+
+def _chat_trouble(parts: dict[str, Any]) -> dict[str, str]:
+    """The service that did not take the last message, and why; nothing where none is to be sent."""
+    if not parts["webhook__is_on"] or not parts["webhook__trouble"]:
+        return {}
+    return {"service": parts["webhook__service"], "why": chat_sending.explain(parts["webhook__trouble"])}
