@@ -11,8 +11,9 @@ class ClassroomConfig(AppConfig):
     def ready(self) -> None:
         from leaderboard.accounts import hooks as accounts
         from leaderboard.competitions import hooks as competitions
+        from leaderboard.notifications import hooks as notifications
 
-        from . import joining, personal_data, roles
+        from . import invitation_mails, joining, personal_data, roles
         from .models import roster
 
         accounts.lets_in.append(joining.lets_in)
@@ -22,3 +23,7 @@ class ClassroomConfig(AppConfig):
         accounts.forget.append(personal_data.forget)
         accounts.delete.append(personal_data.delete)
         competitions.roster = roster
+        notifications.is_mail_due.append(invitation_mails.is_due)
+        notifications.mails_due.append(invitation_mails.due)
+        notifications.section_sizes.append(roster.section_sizes)
+        notifications.people_of_section.append(roster.people_of_section)

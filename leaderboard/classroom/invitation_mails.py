@@ -7,6 +7,8 @@ goes out again ends the link of the one before.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -39,10 +41,10 @@ def why_no_letters() -> str:
     return ""
 
 
-def due() -> list[int]:
-    """Entries whose letter is due, the longest waiting first."""
+def due() -> list[Callable[[Any], bool]]:
+    """Calls that each send one letter that is due, the longest waiting first."""
     waiting = RosterEntry.objects.filter(mail_at__lte=Now()).order_by("mail_at", "pk")
-    return list(waiting.values_list("pk", flat=True)[:1000])
+    return [partial(send, entry_id) for entry_id in waiting.values_list("pk", flat=True)[:1000]]
 
 
 def is_due() -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed, plain
@@ -17,7 +16,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, ladder
 from leaderboard.competitions.services.competitions import CannotHost
 
-from . import notices
+from . import hooks, notices
 from .models import Announcement, Notice
 from .models.notice import Kind
 
@@ -31,8 +30,10 @@ def readers(competition: Competition, audience: str, section: str = "") -> Query
     elif audience == Announcement.Audience.BELOW_BASELINE:
         members = members.filter(team__in=_below_baseline(competition))
     elif audience == Announcement.Audience.SECTION:
-        there = RosterEntry.objects.filter(competition=competition, section=section, left_at=None)
-        members = members.filter(user__in=there.exclude(section="").values("user"))
+        is_in_section = Q(pk__in=[])
+        for people in hooks.people_of_section(competition=competition, section=section):
+            is_in_section |= Q(user__in=people)
+        members = members.filter(is_in_section)
     return User.objects.filter(is_active=True, pk__in=members.values("user"))
 
 
@@ -44,9 +45,7 @@ def audiences(competition: Competition) -> list[Announcement.Audience]:
 
 def section_sizes(competition: Competition) -> dict[str, int]:
     """How many people an announcement to each section reaches, by the section's name; one query."""
-    members = Membership.objects.filter(competition=competition, user__is_active=True).values("user")
-    there = RosterEntry.objects.filter(competition=competition, left_at=None, user__in=members).exclude(section="")
-    return dict(there.order_by("section").values_list("section").annotate(Count("user", distinct=True)))
+    return {name: size for sizes in hooks.section_sizes(competition=competition) for name, size in sizes.items()}
 
 
 def _below_baseline(competition: Competition) -> QuerySet[Standing, int]:

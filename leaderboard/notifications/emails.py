@@ -11,8 +11,10 @@ import hashlib
 import logging
 import time
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,10 +27,10 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import invitation_mails
 from leaderboard.common.email_lines import WIDTH
 from leaderboard.competitions.models import Competition
 
+from . import hooks
 from .mail_server import LEASE, SERVER_PAUSE, NotSent, pause_after, post, reply_to
 from .models import Announcement, Notice
 from .models.notice import Delivery, Kind
@@ -42,7 +44,7 @@ SALT = "leaderboard.stop-mail"
 
 
 def is_mail_due() -> bool:
-    return sends_mail() and (Notice.objects.filter(mail_at__lte=Now()).exists() or invitation_mails.is_due())
+    return sends_mail() and (Notice.objects.filter(mail_at__lte=Now()).exists() or any(hooks.is_mail_due()))
 
 
 def send_due(within: float = ROUND_SECONDS) -> bool:
@@ -51,8 +53,8 @@ def send_due(within: float = ROUND_SECONDS) -> bool:
         return False
     enough = time.monotonic() + within
     due = Notice.objects.filter(mail_at__lte=Now()).order_by("mail_at").values_list("user", flat=True)
-    letters = [partial(_send_to, user_id) for user_id in dict.fromkeys(due[:1000])]
-    letters += [partial(invitation_mails.send, entry_id) for entry_id in invitation_mails.due()]
+    letters: list[Callable[[Any], bool]] = [partial(_send_to, user_id) for user_id in dict.fromkeys(due[:1000])]
+    letters += chain.from_iterable(hooks.mails_due())
     server = get_connection()
     try:
         for send in letters:

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import extensions
+from leaderboard.classroom import extensions, team_lines
 from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team, Worker
 from leaderboard.competitions.problem_labels import in_words
 from leaderboard.competitions.ranking import revealing
@@ -69,8 +69,8 @@ def test_who_is_below_a_baseline_is_told_exactly_whatever_the_board_shows(
     hand_in(pets, cy, answers(public=3))
     team = Team.objects.get(name="cy")
     for _ in range(2):
-        assert activity.best_public(pets) == {Team.objects.get(name="bo").pk: 4 / 6, team.pk: 0.5}
-        assert [one.teams for one in activity.below_baselines(pets)] == [frozenset({team.pk})]
+        assert team_lines.best_public(pets) == {Team.objects.get(name="bo").pk: 4 / 6, team.pk: 0.5}
+        assert [one.teams for one in team_lines.below_baselines(pets)] == [frozenset({team.pk})]
         close(pets)
         revealing.reveal(pets, timezone.now())
 

@@ -8,14 +8,14 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User, digest_of
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.models.competition import CODE_ALPHABET, normal_code
 
 SLIP_LENGTH = 12
@@ -182,6 +182,19 @@ def names_and_ids(competition: Competition) -> dict[int, tuple[str, str]]:
     """User → name and student id, of those who have joined."""
     joined = competition.roster.filter(user__isnull=False)
     return {entry.user_id: (str(entry), entry.student_id) for entry in joined if entry.user_id is not None}
+
+
+def section_sizes(*, competition: Competition) -> dict[str, int]:
+    """Section → how many people who compete are in it; one query."""
+    members = Membership.objects.filter(competition=competition, user__is_active=True).values("user")
+    there = RosterEntry.objects.filter(competition=competition, left_at=None, user__in=members).exclude(section="")
+    return dict(there.order_by("section").values_list("section").annotate(Count("user", distinct=True)))
+
+
+def people_of_section(*, competition: Competition, section: str) -> QuerySet[RosterEntry, Any]:
+    """The accounts of a section, for a query."""
+    there = RosterEntry.objects.filter(competition=competition, section=section, left_at=None)
+    return there.exclude(section="").values("user")
 
 
 class RosterDraft(models.Model):

@@ -17,9 +17,8 @@ from leaderboard.competitions.access import Audience, Visit, open_to
 from leaderboard.competitions.forms.host import ReasonForm
 from leaderboard.competitions.models import Grant, Membership, Team
 from leaderboard.competitions.services import competitions, submitting
-from leaderboard.insights import activity
 
-from .. import extensions
+from .. import extensions, team_lines
 from ..models.roster import people_called
 from ..team_forms import GrantForm
 
@@ -30,7 +29,7 @@ PER_PAGE = 50
 def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
     """All teams, or those that a tile of the dashboard counts."""
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:60]
-    below = activity.below_baselines(visit.competition)
+    below = team_lines.below_baselines(visit.competition)
     found = _shown(visit, show, below)
     if text:
         found = found.filter(
@@ -40,7 +39,7 @@ def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
     context = {
         "visit": visit,
         "page": page,
-        "lines": activity.team_lines(list(page), visit.competition, visit.at.astimezone(UTC).date()),
+        "lines": team_lines.team_lines(list(page), visit.competition, visit.at.astimezone(UTC).date()),
         "below": below,
         "show": show,
         "q": text,
@@ -75,10 +74,10 @@ def host_team(request: HttpRequest, visit: Visit, team_id: int) -> HttpResponse:
     return render(request, "hosts/host_team.html", context, status=422 if request.method == "POST" else 200)
 
 
-def _shown(visit: Visit, show: str, below: list[activity.Below]) -> QuerySet[Team]:
+def _shown(visit: Visit, show: str, below: list[team_lines.Below]) -> QuerySet[Team]:
     competition = visit.competition
     if show == "nothing":
-        return activity.without_valid_file(competition)
+        return team_lines.without_valid_file(competition)
     if show == "granted":
         return competition.teams.filter(Exists(Grant.objects.live().filter(team=OuterRef("pk"))))
     if show == "disqualified":
@@ -118,7 +117,7 @@ def _deed(visit: Visit, team: Team, request: HttpRequest, grant_form: GrantForm,
 
 def _context(visit: Visit, team: Team) -> dict[str, object]:
     day = visit.at.astimezone(UTC).date()
-    line = activity.team_lines([team], visit.competition, day)[0]
+    line = team_lines.team_lines([team], visit.competition, day)[0]
     allowed = submitting.allowances({team.pk: visit.competition}, visit.at, terms={team.pk: line.terms})
     return {
         "visit": visit,

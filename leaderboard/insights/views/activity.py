@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from leaderboard.classroom.team_lines import below_baselines
 from leaderboard.common.charts import bars
 from leaderboard.common.responses import see_other
 from leaderboard.competitions.access import Audience, Visit, open_to
@@ -31,7 +32,7 @@ def host_pulse(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 def beat(visit: Visit) -> dict[str, Any]:
     """The pulse with its chart; `seen` changes whenever a host would see a difference."""
-    found = activity.pulse(visit.competition, visit.at, activity.below_baselines(visit.competition))
+    found = activity.pulse(visit.competition, visit.at, below_baselines(visit.competition))
     this = visit.at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     hours = [this - timedelta(hours=activity.HOURS - 1 - place) for place in range(activity.HOURS)]
     words = _("Files per hour in the last 24 hours: %(all)d in all, at most %(most)d in one hour.") % {

@@ -1,0 +1,131 @@
+"""Team by team: what became of its files, exact whatever the board shows, and what a host granted it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+
+from leaderboard.competitions.models import Competition, Grant, Membership, Submission, Team
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.models.extension import Terms
+from leaderboard.competitions.ranking import boards, ladder, standings
+
+from .models.roster import name_on_roster
+
+Status = Submission.Status
+
+
+@dataclass(frozen=True)
+class TeamLine:
+    """A team, what became of its files, and what a host granted it. `best` is its best exact public score."""
+
+    team: Team
+    memberships: tuple[Membership, ...]
+    files: int
+    scored: int
+    invalid: int
+    failed: int
+    last_at: datetime | None
+    best: float | None
+    terms: Terms
+    is_granted: bool
+
+    @property
+    def members(self) -> list[str]:
+        """Their names: those that the class list knows, with the account."""
+        names = [(one.user.get_username(), getattr(one, "listed_as", None)) for one in self.memberships]
+        return [f"{listed_as} ({username})" if listed_as else username for username, listed_as in names]
+
+
+@dataclass(frozen=True)
+class Below:
+    """A baseline, its public score, and the teams whose best public score is worse."""
+
+    name: str
+    pk: int
+    value: float
+    teams: frozenset[int]
+
+    @property
+    def key(self) -> str:
+        """Its name in addresses."""
+        return f"below-{self.pk}"
+
+
+def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> list[TeamLine]:
+    """Lines of some teams, in their order. Four queries."""
+    keys = [team.pk for team in teams]
+    members: dict[int | None, list[Membership]] = defaultdict(list)
+    held = Membership.objects.filter(team__in=keys).select_related("user").annotate(listed_as=name_on_roster())
+    for membership in held:
+        members[membership.team_id].append(membership)
+    fates = {str(status): Count("pk", filter=Q(status=status)) for status in (Status.SCORED, Status.INVALID)}
+    counted = (
+        Submission.objects.filter(team__in=keys)
+        .order_by()
+        .values("team_id")
+        .annotate(
+            files=Count("pk"), failed=Count("pk", filter=Q(status=Status.FAILED)), last=Max("received_at"), **fates
+        )
+    )
+    facts: dict[int | None, dict[str, Any]] = {row["team_id"]: dict(row) for row in counted}
+    best = best_public(competition, keys)
+    grants: dict[int, list[Grant]] = defaultdict(list)
+    for grant in Grant.objects.live().filter(team__in=keys):
+        grants[grant.team_id].append(grant)
+    nothing: dict[str, Any] = {"files": 0, "scored": 0, "invalid": 0, "failed": 0, "last": None}
+    lines = []
+    for team in teams:
+        row = facts.get(team.pk, nothing)
+        lines.append(
+            TeamLine(
+                team=team,
+                memberships=tuple(members[team.pk]),
+                files=row["files"],
+                scored=row["scored"],
+                invalid=row["invalid"],
+                failed=row["failed"],
+                last_at=row["last"],
+                best=best.get(team.pk),
+                terms=Terms.summed(competition, grants[team.pk], day),
+                is_granted=bool(grants[team.pk]),
+            )
+        )
+    return lines
+
+
+def best_public(competition: Competition, teams: Sequence[int] | None = None) -> dict[int, float]:
+    """Team → best exact public score of its files that can be ranked."""
+    ruler = competition.ground_truth
+    if ruler is None:
+        return {}
+    ruler.competition = competition
+    return standings.best_values(ruler, teams=teams)
+
+
+def below_baselines(competition: Competition) -> list[Below]:
+    """For each scored baseline, best first, who is worse than it. Teams without a score are not counted here."""
+    ruler = competition.ground_truth
+    if ruler is None:
+        return []
+    sign = ladder.sign_of(ruler)
+    scored = boards.reference_scores(competition.pk, Split.PUBLIC).filter(ground_truth=ruler)
+    found = scored.values_list("submission__baseline__name", "submission__baseline", "value")
+    baselines = sorted(found, key=lambda row: sign * row[2])
+    best = best_public(competition) if baselines else {}
+    return [
+        Below(name, pk, value, frozenset(team for team, its in best.items() if sign * its > sign * value))
+        for name, pk, value in baselines
+        if name is not None and pk is not None
+    ]
+
+
+def without_valid_file(competition: Competition) -> QuerySet[Team]:
+    """Teams of which no file could be scored so far; what still waits may change that."""
+    scored = Submission.objects.filter(team=OuterRef("pk"), status=Status.SCORED)
+    return competition.teams.filter(~Exists(scored), disqualified_at=None)
