@@ -327,7 +327,7 @@ def test_they_also_go_with_the_deadline(cats: Competition, bo: User, monkeypatch
     enter(cats, bo)
     hand_in(cats, bo, file_with(3))
     personal_data.delete_account(account=bo, user=bo)
-    monkeypatch.setattr(tasks, "_beside", lambda *command: None)
+    monkeypatch.setattr(tasks, "run_command", lambda *command: None)
     tasks.clear_sessions()
     assert FormerMember.objects.exists()
     close(cats)
