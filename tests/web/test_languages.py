@@ -115,8 +115,8 @@ def test_a_letter_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: Use
     with override_settings(ACCOUNT_EMAIL_VERIFICATION="mandatory"):
         notices_module.tell([bo, cy], kind=Kind.OTHER, competition=None, title="A word", text="", link="/")
         emails.send_due()
-    letters = {message.to[0]: str(message.body) for message in mail.outbox}
-    assert "⟦Choose what you get by mail" in letters["bo@example.org"]
+    bodies = {message.to[0]: str(message.body) for message in mail.outbox}
+    assert "⟦Choose what you get by mail" in bodies["bo@example.org"]
     assert "⟦" not in letters["cy@example.org"]
 
 
